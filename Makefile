@@ -1,0 +1,63 @@
+# Each target does all its own set-up: a machine with Python 3.11, pip and make is enough.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+N ?= 1
+
+.PHONY: demo test lint live bench captures completions pictures lock wheel-check clean
+
+demo: $(STAMP)
+	@$(BIN)/sightline demo
+
+test: $(STAMP)
+	@$(BIN)/python -m pytest -m "not live"
+
+lint: $(STAMP)
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-cache
+
+# Installs the real agent CLIs at pinned versions and runs them against the stand-in model server.
+live: $(STAMP)
+	@$(BIN)/python -m sightline.testing.clis install
+	@$(BIN)/python -m pytest -m live tests/live
+
+bench: $(STAMP)
+	@$(BIN)/python -m sightline.testing.clis install
+	@$(BIN)/python -m bench
+
+captures: $(STAMP)
+	@$(BIN)/python -m sightline.testing.clis install
+	@$(BIN)/python -m sightline.testing.captures
+
+# A wheel, installed alone into an empty environment, must work: recordings and completions included.
+wheel-check: $(STAMP)
+	@$(BIN)/python tests/wheel_check.py
+
+completions: $(STAMP)
+	@$(BIN)/python -m tools.completions
+
+pictures: $(STAMP)
+	@$(BIN)/python -m tools.pictures
+
+lock: $(STAMP)
+	@$(BIN)/uv pip compile -q --upgrade --generate-hashes --no-emit-index-url --no-header --no-annotate --universal \
+	  --python-version 3.11 pyproject.toml -o requirements/run.txt
+	@$(BIN)/uv pip compile -q --upgrade --generate-hashes --no-emit-index-url --no-header --no-annotate --universal \
+	  --python-version 3.11 requirements/dev.in requirements/run.txt -o requirements/dev.txt
+	@$(BIN)/python -m tools.pinned uv > requirements/uv.txt
+
+$(STAMP): requirements/dev.txt pyproject.toml Makefile
+	@echo "setting up $(VENV) (once)"
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "sightline needs Python 3.11 or newer")'
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes --no-deps -r requirements/uv.txt
+	@$(BIN)/uv pip install -q --python $(BIN)/python --compile-bytecode --require-hashes -r requirements/dev.txt
+	@$(BIN)/uv pip install -q --python $(BIN)/python --no-deps --no-build-isolation -e .
+	@$(BIN)/python -m compileall -q src
+	@touch $@
+
+clean:
+	rm -rf $(VENV) .cache dist build

@@ -1,0 +1,36 @@
+"""Rules for the whole suite: every file the program keeps is in a temporary folder, and no skip goes unexplained."""
+
+import os
+import tomllib
+from pathlib import Path
+
+import pytest
+
+_skipped: list[str] = []
+
+
+@pytest.fixture(autouse=True)
+def own_home(tmp_path, monkeypatch):
+    """Whatever a test makes the program keep stays in the test's own folder."""
+    monkeypatch.setenv("SIGHTLINE_HOME", str(tmp_path / "sightline-home"))
+
+
+def pytest_runtest_logreport(report):
+    if report.skipped:
+        _skipped.append(report.nodeid)
+
+
+def pytest_collectreport(report):
+    if report.skipped:
+        _skipped.append(report.nodeid)
+
+
+def pytest_sessionfinish(session, exitstatus):
+    """In CI a skip must be listed in skips.toml, with its reason."""
+    if not os.environ.get("SIGHTLINE_STRICT_SKIPS"):
+        return
+    listed = tomllib.loads((Path(__file__).parent / "skips.toml").read_text()).get("skip", [])
+    unexplained = [test for test in _skipped if not any(entry["test"] == test and entry["reason"] for entry in listed)]
+    if unexplained:
+        print("\nskipped without a reason in tests/skips.toml:", *unexplained, sep="\n  ")
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
