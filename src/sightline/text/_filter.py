@@ -1,0 +1,183 @@
+"""The filter every untrusted string passes before it becomes part of an event.
+
+What it removes, and nothing else:
+
+- whole terminal sequences: CSI, and the strings OSC, DCS, APC, PM and SOS, in their 7-bit (ESC) and 8-bit (C1) forms;
+- every remaining C0 and C1 control but tab and newline (a CR LF therefore becomes a newline);
+- bidirectional embeddings, overrides and isolates, which can make text read as something it is not;
+- a lone surrogate, which no encoder accepts, becomes U+FFFD.
+
+A string sequence (OSC and its kin) that is never closed ends at the end of its line, so that a hostile or broken
+producer can hide at most one line, never the rest of a conversation. A cut sequence at the end of a text is dropped.
+
+`clean_text` works on a whole text, `StreamFilter` on a text that arrives in pieces; for every way of cutting a text,
+the pieces of the second joined together equal the first.
+"""
+
+import re
+from typing import Any
+
+_CONTROL = "\x00-\x08\x0b-\x1f\x7f-\x9f"
+_BIDI = "\u202a-\u202e\u2066-\u2069"
+_SURROGATE = "\ud800-\udfff"
+_LONG = 4096
+_ASCII_CONTROLS = "".join(chr(point) for point in (*range(0x20), 0x7F) if chr(point) not in "\t\n")
+
+# One search that decides whether a text needs any work at all; most never do.
+_suspect = re.compile(f"[{_CONTROL}{_BIDI}{_SURROGATE}]").search
+
+# One control, and what belongs to it. Each sequence may be cut short by the end of the text; a string sequence also by
+# a newline (kept) or by an ESC that does not begin its terminator (kept, and then read on its own). Parameters are
+# bounded so that what a stream must hold back is bounded too. The set comes first because the search for one is quick.
+_STRING = "[^\x07\x1b\x9c\n]*(?:\x07|\x9c|\x1b\\\\)?"
+_CSI = "[0-?]{0,64}[ -/]{0,8}[@-~]?"
+_sequence = re.compile(
+    f"[{_CONTROL}{_BIDI}]"
+    f"(?:(?<=\x1b)(?:\\[{_CSI}|[]PX^_]{_STRING}|[ -/]{{0,8}}[0-~]?)"
+    f"|(?<=\x9b){_CSI}"
+    f"|(?<=[\x9d\x90\x98\x9e\x9f]){_STRING}"
+    ")?"
+)
+# A high surrogate directly before a low one is one character that was cut in two by a careless producer.
+_pair = re.compile("[\ud800-\udbff][\udc00-\udfff]")
+_lone = re.compile(f"[{_SURROGATE}]")
+
+# What may still grow into a sequence when more text follows: an unfinished CSI or escape, an open string (its ESC \
+# terminator may be cut in the middle), or half a surrogate pair.
+_unfinished = re.compile(
+    "(?:(?:\x1b\\[|\x9b)[0-?]{0,64}[ -/]{0,8}"
+    "|(?:\x1b[]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x9c\n]*\x1b?"
+    "|\x1b[ -/]{0,8}"
+    "|[\ud800-\udbff])\\Z"
+)
+_line_break = re.compile("[\n\r\x0b\x0c\x85\u2028\u2029]+")
+_escape = re.compile(f"[{_CONTROL}{_BIDI}{_SURROGATE}]")
+
+# An open string is kept only to find its end; past this it is treated as ended at its line like any other.
+_HELD_AT_MOST = 4096
+
+
+def clean_text(text: str) -> str:
+    """The text without anything that could drive a terminal; tabs and newlines stay."""
+    # A printable text is a clean one and quickly known to be; one with a newline or an emoji sequence needs the search.
+    if len(text) > _LONG and text.isascii():
+        # Thirty searches for one character each are ten times as fast as one search for a set of them.
+        if not any(map(text.__contains__, _ASCII_CONTROLS)):
+            return text
+    elif text.isprintable() or _suspect(text) is None:
+        return text
+    return _clean(text)
+
+
+def clean_line(text: str) -> str:
+    """Like `clean_text`, for a field that is one line: line breaks and tabs become single spaces."""
+    if text.isprintable():
+        return text
+    return _clean(_line_break.sub(" ", text)).replace("\t", " ")
+
+
+def clean_value(value: Any) -> Any:
+    """`clean_text` for every string of a decoded JSON value, keys included.
+
+    Work is kept on a list instead of the call stack, so nesting is bounded by memory, not by the interpreter.
+    """
+    if isinstance(value, str):
+        return clean_text(value)
+    if not isinstance(value, (dict, list)):
+        return value
+    root: list[Any] = [value]
+    pending: list[Any] = [root]
+    while pending:
+        container = pending.pop()
+        items = list(container.items()) if isinstance(container, dict) else list(enumerate(container))
+        if isinstance(container, dict):
+            container = _with_clean_keys(container, items)
+        for key, item in items:
+            if isinstance(item, str):
+                container[key] = clean_text(item)
+            elif isinstance(item, dict):
+                container[key] = dict(item)
+                pending.append(container[key])
+            elif isinstance(item, list):
+                container[key] = list(item)
+                pending.append(container[key])
+    return root[0]
+
+
+def _with_clean_keys(container: dict[Any, Any], items: list[tuple[Any, Any]]) -> dict[Any, Any]:
+    if any(isinstance(key, str) and _suspect(key) is not None for key, _ in items):
+        container.clear()
+        for index, (key, item) in enumerate(items):
+            key = clean_text(key) if isinstance(key, str) else key
+            container[key] = item
+            items[index] = (key, item)
+    return container
+
+
+def escape_controls(text: str) -> str:
+    """The text with every removed character made visible as an escape instead: for showing raw bytes as evidence."""
+    return _escape.sub(_visible, text)
+
+
+def _visible(match: "re.Match[str]") -> str:
+    point = ord(match.group())
+    return f"\\x{point:02x}" if point < 0x100 else f"\\u{point:04x}"
+
+
+def _clean(text: str) -> str:
+    if text.isascii() or _lone.search(text) is None:
+        return _sequence.sub("", text)
+    return _lone.sub("\ufffd", _sequence.sub("", _pair.sub(_joined, text)))
+
+
+def _joined(match: "re.Match[str]") -> str:
+    return match.group().encode("utf-16", "surrogatepass").decode("utf-16")
+
+
+class StreamFilter:
+    """`clean_text` for one text that arrives in pieces: what may be the beginning of a sequence waits for the next."""
+
+    __slots__ = ("_held", "_in_string")
+
+    def __init__(self) -> None:
+        self._held = ""
+        self._in_string = False
+
+    def feed(self, piece: str) -> str:
+        if not self._held and not self._in_string and (piece.isprintable() or _suspect(piece) is None):
+            return piece
+        text = self._held + piece
+        self._held = ""
+        if self._in_string:
+            text = self._skip_string(text)
+        tail = _unfinished.search(text)
+        if tail is not None:
+            self._hold(tail.group())
+            text = text[: tail.start()]
+        return _clean(text)
+
+    def end(self) -> str:
+        """The text is over: what was held back is a cut sequence and is dropped, but half a character is shown."""
+        held, self._held, self._in_string = self._held, "", False
+        return _clean(held)
+
+    def _hold(self, tail: str) -> None:
+        """Keep the tail; of a long open string only the fact that it is open."""
+        if len(tail) <= _HELD_AT_MOST:
+            self._held = tail
+            return
+        self._in_string = True
+        self._held = "\x1b" if tail.endswith("\x1b") else ""
+
+    def _skip_string(self, text: str) -> str:
+        """Drop what still belongs to an open string; stay in it when its end has not come yet."""
+        end = _string_end(text)
+        if end is None:
+            self._held = "\x1b" if text.endswith("\x1b") else ""
+            return ""
+        self._in_string = False
+        return text[end.end() :]
+
+
+# The end of an open string: a terminator, or (nothing consumed) a newline or an ESC that starts something else.
+_string_end = re.compile("\x07|\x9c|\x1b\\\\|(?=\n)|(?=\x1b[^\\\\])").search
