@@ -1,0 +1,260 @@
+"""Everything that can be seen to happen in a session, one small frozen struct per kind.
+
+Rules that hold for all of them:
+
+- An event is a fact. It carries no colour, glyph, prefix or width; a view decides how it looks.
+- No C0 or C1 control but tab and newline is in any field, nor a bidi override; one-line fields have no tab or newline
+  either. Only `tool_output.content` may also keep styling and carriage control, for the one interpreter in `text`.
+- `id` is ours and identifies; whatever a provider calls the thing is kept beside it as `native_…`.
+- A kind a view does not know is ignored, never an error: adding a kind changes no parser and no default output.
+- On the wire (NDJSON) the fields have the names used here and `kind` says which event it is.
+"""
+
+from typing import Any, Literal, Union, get_args
+
+import msgspec
+
+# How much of an unreadable line is kept, in characters.
+UNKNOWN_CAP = 64 * 1024
+
+
+class Envelope(msgspec.Struct, frozen=True, gc=False, kw_only=True, tag_field="kind"):
+    """What every event carries. `seq` and `time` are stamped once, by whoever owns the session; 0 means not yet."""
+
+    seq: int = 0
+    time: float = 0.0  # seconds since the epoch
+    agent: str = ""  # path of the emitting agent, such as "Explore-2/Read-1"; empty for the root
+    source: str = ""  # which provider or tool observed it
+
+
+class Usage(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+    """Tokens of a turn or a run. None means the source does not say; it never means zero."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cache_read_tokens: int | None = None
+    cache_write_tokens: int | None = None
+    reasoning_tokens: int | None = None
+    total_tokens: int | None = None
+
+
+class User(Envelope, frozen=True, gc=False, tag="user"):
+    """Words of the person, or words put to an agent in the person's place. Opens a run, or joins one that is going on."""
+
+    text: str
+    attachments: list[str] = []  # artifact URLs
+    how: Literal["prompt", "steer", "follow_up"] = "prompt"
+
+
+class Text(Envelope, frozen=True, gc=False, tag="text"):
+    """Words of the assistant: a piece of them, or all at once.
+
+    Pieces of one text share `block` and are to be joined as they are. A block is never reopened once another block of
+    the same agent has begun.
+    """
+
+    text: str
+    block: int = 0
+
+
+class Reasoning(Envelope, frozen=True, gc=False, tag="reasoning"):
+    """The model's thinking, in pieces or whole like `text`. Shown only on request."""
+
+    text: str
+    block: int = 0
+
+
+class ToolUse(Envelope, frozen=True, gc=False, tag="tool_use"):
+    """A tool was called; its arguments are complete. Emitted once for a call.
+
+    May be preceded by `tool_args` with the same id; is followed by any number of `tool_output` and `tool_update`, and
+    by one `tool_result`, unless the stream ends first.
+    """
+
+    id: str
+    name: str  # the common name where there is one (Read, Bash, …), else the provider's own
+    native_name: str = ""  # the provider's own
+    arg: str = ""  # one line of at most 40 code points, for a marker
+    args: Any = None
+    native_id: str = ""
+
+
+class ToolArgs(Envelope, frozen=True, gc=False, tag="tool_args"):
+    """The model is still writing a call's arguments: the next piece of their JSON text. Comes before `tool_use`."""
+
+    id: str
+    name: str
+    delta: str = ""
+
+
+class ToolOutput(Envelope, frozen=True, gc=False, tag="tool_output"):
+    """A running tool wrote something. Pieces of one call are ordered by `offset`, in bytes of its whole output;
+    `dropped` bytes before this piece were passed over and are only in the artifact."""
+
+    id: str
+    content: str
+    stream: Literal["stdout", "stderr", "status"] = "stdout"
+    offset: int = 0
+    dropped: int = 0
+
+
+class ToolUpdate(Envelope, frozen=True, gc=False, tag="tool_update"):
+    """Structured progress of a running call; each replaces the one before. Contracts for views ride in `details.ui`."""
+
+    id: str
+    details: Any = None
+
+
+class ToolResult(Envelope, frozen=True, gc=False, tag="tool_result"):
+    """The call ended, well or not. The last event of its id."""
+
+    id: str
+    content: str = ""
+    details: Any = None
+    is_error: bool = False
+    exit_code: int | None = None
+    duration: float | None = None  # seconds
+    native_id: str = ""
+
+
+class RunStarted(Envelope, frozen=True, gc=False, tag="run_started"):
+    """Work on one prompt begins. `session` is the provider's id, with which the conversation can be resumed."""
+
+    session: str = ""
+    model: str = ""
+    cwd: str = ""
+
+
+class TurnStarted(Envelope, frozen=True, gc=False, tag="turn_started"):
+    """One request to the model begins, inside a run."""
+
+
+class TurnEnded(Envelope, frozen=True, gc=False, tag="turn_ended"):
+    """One request to the model ended; its calls may still be running."""
+
+    usage: Usage | None = None
+    cost: float | None = None  # US dollars
+    stop_reason: str = ""
+
+
+class RunEnded(Envelope, frozen=True, gc=False, tag="run_ended"):
+    """Work on the prompt is over. A provider that carries on by itself may start another run after it."""
+
+    usage: Usage | None = None
+    cost: float | None = None  # US dollars
+    stop_reason: str = ""
+    is_error: bool = False
+    exit_code: int | None = None
+
+
+class AgentStarted(Envelope, frozen=True, gc=False, tag="agent_started"):
+    """A subagent begins. `path` is its own; the envelope's `agent` is its parent. Its events follow under `path`."""
+
+    path: str
+    name: str = ""
+    task: str = ""
+    model: str = ""
+    call: str = ""  # id of the call that started it
+
+
+class AgentEnded(Envelope, frozen=True, gc=False, tag="agent_ended"):
+    """A subagent is done. Nothing of `path` follows."""
+
+    path: str
+    is_error: bool = False
+    usage: Usage | None = None
+
+
+class Request(Envelope, frozen=True, gc=False, tag="request"):
+    """Someone must answer before the asking agent can go on."""
+
+    id: str
+    what: Literal["approval", "question", "dialog"]
+    text: str = ""
+    choices: list[str] = []
+    details: Any = None
+
+
+class RequestResolved(Envelope, frozen=True, gc=False, tag="request_resolved"):
+    """The request with this id was answered, refused, or is moot."""
+
+    id: str
+    answer: Any = None
+
+
+class State(Envelope, frozen=True, gc=False, tag="state"):
+    """A small fact changed (model, todo, queue, retry, compaction, branch); replaces the last value of its key."""
+
+    key: str
+    value: Any = None
+
+
+class Notice(Envelope, frozen=True, gc=False, tag="notice"):
+    """Worth telling a person; the work goes on."""
+
+    text: str
+    level: Literal["info", "warning"] = "info"
+    hint: str = ""
+
+
+class Error(Envelope, frozen=True, gc=False, tag="error"):
+    """Something failed that the person must know about. What was to be done about it is in `hint`."""
+
+    text: str
+    hint: str = ""
+    level: Literal["error", "fatal"] = "error"
+
+
+class Unknown(Envelope, frozen=True, gc=False, tag="unknown"):
+    """A line nobody here could read: its beginning, made printable, and its full length in bytes."""
+
+    raw: str
+    length: int
+    reason: str = ""
+
+
+Event = Union[
+    User,
+    Text,
+    Reasoning,
+    ToolUse,
+    ToolArgs,
+    ToolOutput,
+    ToolUpdate,
+    ToolResult,
+    RunStarted,
+    TurnStarted,
+    TurnEnded,
+    RunEnded,
+    AgentStarted,
+    AgentEnded,
+    Request,
+    RequestResolved,
+    State,
+    Notice,
+    Error,
+    Unknown,
+]
+
+KINDS: dict[str, type[Envelope]] = {str(kind.__struct_config__.tag): kind for kind in get_args(Event)}
+
+_encoder = msgspec.json.Encoder()
+_decoder = msgspec.json.Decoder(Event)
+
+
+def encode_event(event: Event) -> bytes:
+    """One line of NDJSON, without its newline."""
+    return _encoder.encode(event)
+
+
+def decode_event(line: bytes) -> Event:
+    """The event of one line of NDJSON; raises `msgspec.MsgspecError` for anything else."""
+    event: Event = _decoder.decode(line)
+    return event
+
+
+def stamp(event: Event, seq: int, time: float) -> Event:
+    """Give an event its place and time. Only the owner of a session does this, once, before anyone else sees it."""
+    msgspec.structs.force_setattr(event, "seq", seq)
+    msgspec.structs.force_setattr(event, "time", time)
+    return event

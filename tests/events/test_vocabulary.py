@@ -1,0 +1,70 @@
+"""The vocabulary: its kinds, its wire form, and what may be relied on."""
+
+import msgspec
+import pytest
+
+import sightline.events as events
+from sightline.events import KINDS, Text, ToolUse, decode_event, encode_event, stamp
+
+SAMPLES = {
+    "text": {"text": "x"},
+    "user": {"text": "x"},
+    "reasoning": {"text": "x"},
+    "tool_use": {"id": "1", "name": "Read"},
+    "tool_args": {"id": "1", "name": "Read"},
+    "tool_output": {"id": "1", "content": "x"},
+    "tool_update": {"id": "1"},
+    "tool_result": {"id": "1"},
+    "agent_started": {"path": "a-1"},
+    "agent_ended": {"path": "a-1"},
+    "request": {"id": "1", "what": "approval"},
+    "request_resolved": {"id": "1"},
+    "state": {"key": "model"},
+    "notice": {"text": "x"},
+    "error": {"text": "x"},
+    "unknown": {"raw": "x", "length": 1},
+}
+
+
+def test_the_kinds_are_those_of_the_design():
+    """The names on the wire are a promise; this pins them."""
+    assert list(KINDS) == [
+        "user", "text", "reasoning", "tool_use", "tool_args", "tool_output", "tool_update", "tool_result",
+        "run_started", "turn_started", "turn_ended", "run_ended", "agent_started", "agent_ended",
+        "request", "request_resolved", "state", "notice", "error", "unknown",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", list(KINDS))
+def test_every_kind_survives_the_wire(kind):
+    """An event, encoded and decoded, is the same event; `kind` says which; every kind explains itself."""
+    event = KINDS[kind](**SAMPLES.get(kind, {}), agent="a-1", source="test", seq=7, time=1.5)
+    line = encode_event(event)
+    assert b"\n" not in line
+    assert msgspec.json.decode(line)["kind"] == kind
+    assert decode_event(line) == event
+    assert KINDS[kind].__doc__
+
+
+def test_events_are_frozen():
+    """Nobody changes what happened."""
+    with pytest.raises(AttributeError):
+        Text("x").text = "y"
+
+
+def test_stamping_gives_place_and_time_once():
+    """The owner of the session numbers an event in place, before anyone else has it."""
+    event = stamp(ToolUse("1", "Read"), 3, 2.0)
+    assert (event.seq, event.time) == (3, 2.0)
+
+
+def test_an_unknown_field_is_ignored_and_an_unknown_kind_is_said():
+    """A newer writer may add fields; a kind we do not know is an error of the decoder, for the caller to ignore."""
+    assert decode_event(b'{"kind":"text","text":"x","new":1}') == Text("x")
+    with pytest.raises(msgspec.ValidationError):
+        decode_event(b'{"kind":"from the future"}')
+
+
+def test_public_names_are_pinned():
+    """The door of the package: additions are deliberate."""
+    assert set(events.__all__) == {name for name in dir(events) if not name.startswith("_")}
