@@ -1,0 +1,182 @@
+"""Events in, state out, nothing else: no clock, no I/O, and the same events always give the same state."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import msgspec
+
+from sightline.events import (
+    AgentEnded,
+    AgentStarted,
+    Error,
+    Event,
+    Notice,
+    Reasoning,
+    Request,
+    RequestResolved,
+    RunEnded,
+    RunStarted,
+    State,
+    Text,
+    ToolArgs,
+    ToolOutput,
+    ToolResult,
+    ToolUpdate,
+    ToolUse,
+    Unknown,
+    User,
+)
+from sightline.transcript._state import OUTPUT_TAIL, Agent, Call, Message, Remark, Snapshot, Words
+
+
+class Transcript:
+    """The fold under way. `apply` each event once, in order; `snapshot` at any time, `Transcript(snapshot)` to go on."""
+
+    def __init__(self, snapshot: Snapshot | None = None) -> None:
+        self.now = Snapshot() if snapshot is None else snapshot
+        self._words: dict[tuple[str, int, bool], Words] = {}
+        self._calls: dict[str, Call] = {}
+        for entry in self.now.entries:
+            self._index(entry)
+
+    def apply(self, event: Event) -> None:
+        if event.seq:
+            self.now.seq = event.seq
+        handler = _HANDLERS.get(type(event))
+        if handler is not None:  # a kind this fold does not know changes nothing
+            handler(self, event)
+
+    def snapshot(self) -> Snapshot:
+        """A copy that later events do not change."""
+        copy: Snapshot = msgspec.json.decode(msgspec.json.encode(self.now), type=Snapshot)
+        return copy
+
+    @property
+    def text(self) -> str:
+        """The words of the root agent, joined as they are."""
+        entries = self.now.entries
+        return "".join(e.text for e in entries if isinstance(e, Words) and not e.reasoning and not e.agent)
+
+    def _index(self, entry: Any) -> None:
+        if isinstance(entry, Words):
+            self._words[entry.agent, entry.block, entry.reasoning] = entry
+        elif isinstance(entry, Call):
+            self._calls[entry.id] = entry
+
+    def _add(self, entry: Any) -> None:
+        self.now.entries.append(entry)
+        self._index(entry)
+
+    def _call(self, event: ToolUse | ToolArgs | ToolOutput | ToolUpdate | ToolResult, name: str = "") -> Call:
+        """The call an event belongs to; one whose beginning was never seen begins here."""
+        call = self._calls.get(event.id)
+        if call is None:
+            call = Call(event.agent, event.id, name)
+            self._add(call)
+        return call
+
+    def _on_words(self, event: Text | Reasoning) -> None:
+        reasoning = isinstance(event, Reasoning)
+        words = self._words.get((event.agent, event.block, reasoning))
+        if words is None:
+            self._add(Words(event.agent, event.block, event.text, reasoning))
+        else:
+            words.text += event.text
+
+    def _on_user(self, event: User) -> None:
+        self._add(Message(event.agent, event.text, event.how))
+
+    def _on_tool_use(self, event: ToolUse) -> None:
+        call = self._call(event, event.name)
+        call.name, call.native_name, call.arg, call.args = event.name, event.native_name, event.arg, event.args
+        call.written = ""
+
+    def _on_tool_args(self, event: ToolArgs) -> None:
+        self._call(event, event.name).written += event.delta
+
+    def _on_tool_output(self, event: ToolOutput) -> None:
+        call = self._call(event)
+        output = call.output + event.content
+        call.skipped += event.dropped + max(0, len(output) - OUTPUT_TAIL)
+        call.output = output[-OUTPUT_TAIL:]
+        call.updates += 1
+
+    def _on_tool_update(self, event: ToolUpdate) -> None:
+        call = self._call(event)
+        call.details = event.details
+        call.updates += 1
+
+    def _on_tool_result(self, event: ToolResult) -> None:
+        call = self._call(event)
+        call.content, call.is_error = event.content, event.is_error
+        call.exit_code, call.duration = event.exit_code, event.duration
+        if event.details is not None:
+            call.details = event.details
+        call.updates += 1
+
+    def _on_run_started(self, event: RunStarted) -> None:
+        if event.agent:
+            return
+        now = self.now
+        now.running, now.stop_reason = True, ""
+        now.session, now.model = event.session or now.session, event.model or now.model
+
+    def _on_run_ended(self, event: RunEnded) -> None:
+        if event.agent:
+            return
+        now = self.now
+        now.running, now.stop_reason = False, event.stop_reason
+        now.usage, now.cost = event.usage, event.cost
+
+    def _on_agent_started(self, event: AgentStarted) -> None:
+        self.now.agents[event.path] = Agent(event.path, event.agent, event.name, event.task)
+
+    def _on_agent_ended(self, event: AgentEnded) -> None:
+        agent = self.now.agents.get(event.path)
+        if agent is not None:
+            agent.running, agent.is_error = False, event.is_error
+
+    def _on_request(self, event: Request) -> None:
+        self.now.requests[event.id] = msgspec.to_builtins(event)
+
+    def _on_request_resolved(self, event: RequestResolved) -> None:
+        self.now.requests.pop(event.id, None)
+
+    def _on_state(self, event: State) -> None:
+        self.now.state[event.key] = event.value
+
+    def _on_remark(self, event: Notice | Error) -> None:
+        self._add(Remark(event.agent, event.level, event.text, event.hint))
+
+    def _on_unknown(self, event: Unknown) -> None:
+        self._add(Remark(event.agent, "unknown", event.raw, event.reason))
+
+
+_HANDLERS: dict[type, Callable[[Transcript, Any], None]] = {
+    User: Transcript._on_user,
+    Text: Transcript._on_words,
+    Reasoning: Transcript._on_words,
+    ToolUse: Transcript._on_tool_use,
+    ToolArgs: Transcript._on_tool_args,
+    ToolOutput: Transcript._on_tool_output,
+    ToolUpdate: Transcript._on_tool_update,
+    ToolResult: Transcript._on_tool_result,
+    RunStarted: Transcript._on_run_started,
+    RunEnded: Transcript._on_run_ended,
+    AgentStarted: Transcript._on_agent_started,
+    AgentEnded: Transcript._on_agent_ended,
+    Request: Transcript._on_request,
+    RequestResolved: Transcript._on_request_resolved,
+    State: Transcript._on_state,
+    Notice: Transcript._on_remark,
+    Error: Transcript._on_remark,
+    Unknown: Transcript._on_unknown,
+}
+
+
+def fold(events: Iterable[Event], snapshot: Snapshot | None = None) -> Snapshot:
+    """The state after these events."""
+    transcript = Transcript(snapshot)
+    for event in events:
+        transcript.apply(event)
+    return transcript.now

@@ -1,0 +1,86 @@
+"""The state of a session as a view draws it: entries in the order they began, and a few facts about the whole."""
+
+from typing import Any, Union
+
+import msgspec
+
+from sightline.events import Usage
+
+# How much of a running call's output is kept for drawing; all of it is in the artifact.
+OUTPUT_TAIL = 50 * 1024
+
+
+class Message(msgspec.Struct, tag="message"):
+    """Words of the person."""
+
+    agent: str
+    text: str
+    how: str = "prompt"
+
+
+class Words(msgspec.Struct, tag="words"):
+    """One text, or one thought, of an agent."""
+
+    agent: str
+    block: int
+    text: str
+    reasoning: bool = False
+
+
+class Call(msgspec.Struct, tag="call"):
+    """A tool call from its first argument to its result."""
+
+    agent: str
+    id: str
+    name: str
+    native_name: str = ""
+    arg: str = ""
+    args: Any = None
+    written: str = ""  # JSON text of the arguments while the model writes them
+    output: str = ""  # the tail
+    skipped: int = 0  # bytes of output before the tail
+    details: Any = None
+    updates: int = 0  # grows with every update, so that a view sees a change in details alone
+    content: str | None = None  # None until it ended
+    is_error: bool = False
+    exit_code: int | None = None
+    duration: float | None = None
+
+
+class Remark(msgspec.Struct, tag="remark"):
+    """A notice, an error, or a line nobody could read."""
+
+    agent: str
+    level: str
+    text: str
+    hint: str = ""
+
+
+Entry = Union[Message, Words, Call, Remark]
+
+
+class Agent(msgspec.Struct):
+    """A subagent and how it fares."""
+
+    path: str
+    parent: str
+    name: str = ""
+    task: str = ""
+    running: bool = True
+    is_error: bool = False
+
+
+class Snapshot(msgspec.Struct):
+    """Everything the fold knows after event `seq`: the fold can go on from here as if it had seen all before."""
+
+    seq: int = 0
+    session: str = ""
+    model: str = ""
+    running: bool = False
+    usage: Usage | None = None
+    cost: float | None = None
+    stop_reason: str = ""
+    entries: list[Entry] = []
+    agents: dict[str, Agent] = {}
+    requests: dict[str, Any] = {}
+    state: dict[str, Any] = {}
