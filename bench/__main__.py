@@ -1,0 +1,32 @@
+"""Prints goal and result per row and exits non-zero on a miss. Ratios are against a reference in the same run."""
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator
+
+from bench import parsing, program, wrapping
+from bench.row import Row
+
+GROUPS: dict[str, Callable[[], Iterator[Row]]] = {
+    "parsing": parsing.rows,
+    "program": program.rows,
+    "wrapping": wrapping.rows,
+}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
+    parser.add_argument("group", nargs="*", choices=[*GROUPS, []], help="only these groups; all when none is named")
+    names = parser.parse_args().group or list(GROUPS)
+    missed = 0
+    print(f"{'what':<58} {'goal':>12} {'result':>12}")
+    for name in names:
+        for row in GROUPS[name]():
+            missed += not row.met
+            print(row.line(), flush=True)
+    print(f"{missed} missed" if missed else "every goal met")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,16 @@
+"""The command line: parsing arguments and nothing else. What a command needs is imported when it runs."""
+
+import sys
+
+
+def main() -> int:
+    """Entry point of the `sightline` command."""
+    if sys.argv[1:] in (["--version"], ["-V"]):
+        # Before anything else is imported: scripts and editors ask this all the time.
+        from sightline import __version__
+
+        sys.stdout.write(f"sightline {__version__}\n")
+        return 0
+    from sightline.cli._main import run
+
+    return run(sys.argv[1:])

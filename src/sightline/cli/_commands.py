@@ -1,0 +1,144 @@
+"""One function per command: arguments to calls. Imports happen inside, so a command pays only for itself."""
+
+import argparse
+import os
+import sys
+from typing import Any
+
+from sightline.exceptions import UserMistake
+from sightline.providers import provider_names
+
+
+def prompt(arguments: argparse.Namespace) -> int:
+    if arguments.prompt is None:
+        raise UserMistake(
+            "nothing to do: the interactive console is not in this version",
+            'give a prompt with -p "…" --provider NAME, or see `sightline --help`',
+        )
+    if arguments.provider is None:
+        raise UserMistake("no provider given", f"add --provider with one of: {', '.join(provider_names())}")
+    from sightline.providers import Ask, get_provider, last_session, remember_session
+    from sightline.views.plain import PlainRenderer, palette_for
+    from sightline.views.plain.run import read_piped, run_prompt
+
+    provider = get_provider(arguments.provider)
+    text = read_piped(arguments.prompt)
+    if not text.strip():
+        raise UserMistake("the prompt is empty", 'say what to do: -p "…"')
+    resume = last_session(provider.name, os.getcwd()) if arguments.go_on else arguments.resume
+    if arguments.go_on and not resume:
+        raise UserMistake(
+            f"no conversation with {provider.title} in this folder to go on with", "start one without --continue"
+        )
+    ask = Ask(
+        prompt=text,
+        model=arguments.model,
+        resume=resume,
+        approval=arguments.approval,
+        timeout=arguments.timeout,
+        options=_options(arguments.option),
+        raw=arguments.output_format == "json",
+    )
+    renderer = PlainRenderer(_detail(arguments), palette_for(sys.stdout, arguments.color))
+    return run_prompt(
+        provider,
+        ask,
+        renderer,
+        arguments.output_format,
+        lambda session: remember_session(provider.name, os.getcwd(), session),
+    )
+
+
+def view(arguments: argparse.Namespace) -> int:
+    from sightline.views.plain import PlainRenderer, palette_for
+    from sightline.views.plain.recorded import show_recording
+
+    renderer = PlainRenderer(_detail(arguments), palette_for(sys.stdout, arguments.color))
+    show_recording(_opened(arguments.file), _provider(arguments), renderer, out=1, err=2)
+    return 0
+
+
+def events(arguments: argparse.Namespace) -> int:
+    from sightline.views.plain.recorded import pass_on_events
+
+    pass_on_events(_opened(arguments.file), _provider(arguments), out=1)
+    return 0
+
+
+def flow_run(arguments: argparse.Namespace) -> int:
+    from sightline.views.plain import Detail, PlainRenderer, palette_for
+    from sightline.views.plain.flow import show_flow
+
+    detail = Detail(calls=arguments.verbose, agents=True, steps=True, output=arguments.verbose)
+    renderer = PlainRenderer(detail, palette_for(sys.stdout, arguments.color))
+    return show_flow(arguments.file, arguments.input, renderer, events=arguments.output_format == "events")
+
+
+def flow_check(arguments: argparse.Namespace) -> int:
+    from sightline.views.plain.flow import show_check
+
+    text, code = show_check(arguments.file)
+    sys.stdout.write(text)
+    return code
+
+
+def doctor(arguments: argparse.Namespace) -> int:
+    from sightline.views.plain import palette_for
+    from sightline.views.plain.doctor import show_doctor
+
+    text, code = show_doctor(palette_for(sys.stdout, arguments.color))
+    sys.stdout.write(text)
+    return code
+
+
+def demo(arguments: argparse.Namespace) -> int:
+    from sightline.views.plain import palette_for
+    from sightline.views.plain.demo import play_demo
+
+    play_demo(palette_for(sys.stdout, arguments.color), out=1, paced=not arguments.fast)
+    return 0
+
+
+def completion(arguments: argparse.Namespace) -> int:
+    from importlib.resources import files
+
+    sys.stdout.write((files("sightline.cli") / "completions" / f"sightline.{arguments.shell}").read_text())
+    return 0
+
+
+def _detail(arguments: argparse.Namespace) -> Any:
+    from sightline.views.plain import VERBOSE, WORDS
+
+    return VERBOSE if arguments.verbose else WORDS
+
+
+def _provider(arguments: argparse.Namespace) -> Any:
+    if arguments.provider is None:
+        return None
+    from sightline.providers import get_provider
+
+    return get_provider(arguments.provider)
+
+
+def _opened(path: str) -> int:
+    if path != "-":
+        return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    if os.isatty(0):
+        raise UserMistake("nothing to read: stdin is a terminal", "name a file, or pipe a provider's stream in")
+    return 0
+
+
+def _options(pairs: list[str]) -> dict[str, Any]:
+    """NAME=VALUE pairs; a value that is JSON is taken as such, anything else as text."""
+    import json
+
+    options: dict[str, Any] = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not name or not equals:
+            raise UserMistake(f"not an option: {pair}", "write --option NAME=VALUE")
+        try:
+            options[name] = json.loads(value)
+        except ValueError:
+            options[name] = value
+    return options

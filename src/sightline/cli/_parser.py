@@ -1,0 +1,122 @@
+"""Every command, option and help text."""
+
+import argparse
+
+from sightline import __version__
+from sightline.cli import _commands as commands
+from sightline.providers import APPROVALS, provider_names
+
+_EXIT_CODES = "exit codes: 0 done, 1 the run failed, 2 usage, 3 refused, 124 timeout, 130 cancelled"
+
+
+def build_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="sightline",
+        description="See what any coding agent does, while it does it, in one form.",
+        epilog=_EXIT_CODES,
+    )
+    parser.add_argument("-V", "--version", action="version", version=f"sightline {__version__}")
+    _add_prompt(parser)
+    subparsers = parser.add_subparsers(title="commands", metavar="COMMAND")
+    _add_view(subparsers)
+    _add_events(subparsers)
+    _add_flow(subparsers)
+    _add_doctor(subparsers)
+    _add_demo(subparsers)
+    _add_completion(subparsers)
+    return parser
+
+
+def _add_prompt(parser: argparse.ArgumentParser) -> None:
+    parser.set_defaults(command=commands.prompt)
+    group = parser.add_argument_group("one prompt, without a screen")
+    group.add_argument("-p", "--prompt", metavar="PROMPT", help="run this prompt; piped stdin is added to it")
+    group.add_argument("--provider", choices=provider_names(), help="who does the work")
+    group.add_argument("--model", default="", metavar="M", help="a model of the provider's")
+    group.add_argument(
+        "--output-format",
+        choices=("text", "json", "events"),
+        default="text",
+        help="text: words (default); json: the provider's own lines; events: our events as NDJSON",
+    )
+    again = group.add_mutually_exclusive_group()
+    again.add_argument("--continue", dest="go_on", action="store_true", help="go on with the last conversation here")
+    again.add_argument("--resume", default="", metavar="ID", help="go on with this conversation of the provider's")
+    group.add_argument(
+        "--approval",
+        choices=APPROVALS,
+        default="auto",
+        help="what the provider may do: its own rules (auto, default), read only (plan), edit files (edit), "
+        "anything (full)",
+    )
+    group.add_argument("--timeout", type=_seconds, metavar="SECONDS", help="give up after this long (exit code 124)")
+    group.add_argument(
+        "--option", action="append", default=[], metavar="NAME=VALUE", help="an option of the provider's own; repeatable"
+    )
+    _add_common(group, verbose=True)
+
+
+def _add_view(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    view = subparsers.add_parser("view", help="show a provider's recorded or piped stream")
+    _add_stream(view)
+    _add_common(view, verbose=True)
+    view.set_defaults(command=commands.view)
+
+
+def _add_events(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    events = subparsers.add_parser("events", help="the same stream as our events, one JSON object per line")
+    _add_stream(events)
+    events.add_argument("--debug-log", metavar="FILE", help="write why a line could not be read, and more, to FILE")
+    events.set_defaults(command=commands.events)
+
+
+def _add_stream(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", nargs="?", default="-", metavar="FILE", help="a recording; - or nothing: stdin")
+    parser.add_argument("--provider", choices=provider_names(), help="whose stream it is; recognised when not given")
+
+
+def _add_flow(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    flow = subparsers.add_parser("flow", help="run or check a workflow of agents and commands")
+    parts = flow.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    run = parts.add_parser("run", help="run a workflow", epilog=_EXIT_CODES)
+    run.add_argument("file", metavar="FILE", help="the workflow, a YAML file")
+    run.add_argument("-i", "--input", action="append", default=[], metavar="NAME=VALUE", help="an input; repeatable")
+    run.add_argument("--output-format", choices=("text", "events"), default="text", help="text (default) or NDJSON events")
+    _add_common(run, verbose=True)
+    run.set_defaults(command=commands.flow_run)
+    check = parts.add_parser("check", help="find every mistake in a workflow without running it")
+    check.add_argument("file", metavar="FILE", help="the workflow, a YAML file")
+    check.set_defaults(command=commands.flow_check)
+
+
+def _add_doctor(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    doctor = subparsers.add_parser("doctor", help="which providers are installed, and what is missing")
+    _add_common(doctor, verbose=False)
+    doctor.set_defaults(command=commands.doctor)
+
+
+def _add_demo(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    demo = subparsers.add_parser("demo", help="play a recording of every provider")
+    demo.add_argument("--fast", action="store_true", help="without the pauses")
+    _add_common(demo, verbose=False)
+    demo.set_defaults(command=commands.demo)
+
+
+def _add_completion(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    completion = subparsers.add_parser("completion", help="print a completion script for your shell")
+    completion.add_argument("shell", choices=("bash", "zsh", "fish"))
+    completion.set_defaults(command=commands.completion)
+
+
+def _add_common(group: "argparse.ArgumentParser | argparse._ArgumentGroup", *, verbose: bool) -> None:
+    if verbose:
+        group.add_argument("-v", "--verbose", action="store_true", help="also show tool calls and subagents")
+    group.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="auto: only on a terminal")
+    group.add_argument("--debug-log", metavar="FILE", help="write why a line could not be read, and more, to FILE")
+
+
+def _seconds(text: str) -> float:
+    value = float(text)
+    if not 0 < value < 1e9:
+        raise argparse.ArgumentTypeError("must be more than 0")
+    return value

@@ -1,0 +1,61 @@
+"""Other people's agents: how to read their streams and how to run them.
+
+One module per provider holds all that is known about it. The rest of the program sees `Provider`, `Run` and events.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from sightline.providers._preview import preview
+from sightline.providers._provider import APPROVALS, Approval, Ask, CommandLine, Outcome, Provider, Run
+from sightline.providers._registry import get_provider, provider_names, recognise
+from sightline.providers._source import LINE_CAP, DisplayEventSource, Source
+from sightline.providers._stream import EventStream
+
+if TYPE_CHECKING:
+    from sightline.providers._doctor import ProviderStatus, survey
+    from sightline.providers._process import Process
+    from sightline.providers._recent import last_session, remember_session
+    from sightline.providers._runner import start_run
+
+__all__ = [
+    "APPROVALS",
+    "LINE_CAP",
+    "Approval",
+    "Ask",
+    "CommandLine",
+    "DisplayEventSource",
+    "EventStream",
+    "Outcome",
+    "Process",
+    "Provider",
+    "ProviderStatus",
+    "Run",
+    "Source",
+    "get_provider",
+    "last_session",
+    "preview",
+    "provider_names",
+    "recognise",
+    "remember_session",
+    "start_run",
+    "survey",
+]
+
+# Reading a stream needs no event loop and no process; what runs things is imported when first asked for.
+_LATER = {
+    "Process": "_process",
+    "ProviderStatus": "_doctor",
+    "survey": "_doctor",
+    "last_session": "_recent",
+    "remember_session": "_recent",
+    "start_run": "_runner",
+}
+
+
+def __getattr__(name: str) -> Any:
+    module = _LATER.get(name)
+    if module is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(f"{__name__}.{module}"), name)

@@ -1,0 +1,78 @@
+"""What the rest of the program knows about a provider, and what it asks of one."""
+
+from collections.abc import AsyncIterator, Callable
+from typing import Any, Literal, Protocol
+
+import msgspec
+
+from sightline.events import Error, Event
+from sightline.providers._source import DisplayEventSource
+
+# auto: the provider's own behaviour. The others go from asking for everything to allowing everything, and are only
+# ever used when the person asked for them.
+Approval = Literal["auto", "plan", "edit", "full"]
+APPROVALS: tuple[Approval, ...] = ("auto", "plan", "edit", "full")
+
+
+class Ask(msgspec.Struct, frozen=True, kw_only=True):
+    """One prompt for one provider."""
+
+    prompt: str
+    model: str = ""
+    resume: str = ""  # a session id of the provider's own, from `run_started.session`
+    approval: Approval = "auto"
+    cwd: str = ""
+    timeout: float | None = None
+    env: dict[str, str] = {}  # added to the environment of the run
+    options: dict[str, Any] = {}  # the provider's own
+    raw: bool = False  # the provider's own lines are wanted, not events
+
+
+class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+    """How a run ended. `exit_code` follows the program's rule: 0 done, 1 failed, 124 timeout, 130 cancelled."""
+
+    exit_code: int
+    session: str = ""
+    text: str = ""  # the words of the root agent, joined as they are
+    native_exit_code: int | None = None
+    stderr: str = ""  # the end of what it wrote there
+    timed_out: bool = False
+    cancelled: bool = False
+    error: Error | None = None  # why it failed; also told as an event
+
+
+class Run(Protocol):
+    """One prompt being worked on. Read either its events or its raw bytes, to the end; then there is an outcome."""
+
+    def events(self) -> AsyncIterator[list[Event]]: ...
+
+    def raw(self) -> AsyncIterator[bytes]: ...
+
+    async def cancel(self) -> None: ...
+
+    @property
+    def outcome(self) -> Outcome: ...
+
+
+class CommandLine(msgspec.Struct, frozen=True, kw_only=True):
+    """How a provider's CLI is started. The prompt goes in on stdin: no length limit, no quoting, not in `ps`."""
+
+    binary: str
+    package: str  # npm package that installs it
+    tested: str  # the version our recordings come from
+    arguments: Callable[[Ask], list[str]]  # after the binary; the flags of the approval level are among them
+    approvals: dict[Approval, tuple[str, ...]]  # the flags each level stands for; a level not here is not offered
+    environment: Callable[[Ask], dict[str, str]] | None = None  # variables it needs besides
+    login_hint: str = ""
+
+
+class Provider(msgspec.Struct, frozen=True, kw_only=True):
+    """A provider: how to read it and how to run it. Its module has one, the registry one line."""
+
+    name: str
+    title: str
+    source: Callable[[], DisplayEventSource] | None  # None: its lines pass through as they are
+    recognises: Callable[[bytes], bool] | None = None  # whether a stream that begins like this is its own
+    cadence: Literal["streaming", "burst"] = "streaming"
+    command: CommandLine | None = None
+    start: Callable[[Ask], Run] | None = None  # for one that is not a CLI

@@ -1,0 +1,6 @@
+"""Plain text: for pipes, logs, CI and anyone who just wants to read along."""
+
+from sightline.views.plain._palette import Palette, palette_for
+from sightline.views.plain._renderer import VERBOSE, WORDS, Detail, PlainRenderer
+
+__all__ = ["VERBOSE", "WORDS", "Detail", "Palette", "PlainRenderer", "palette_for"]

@@ -1,0 +1,47 @@
+"""Writing to a descriptor that may be a terminal, a file, or a pipe whose reader is slow or gone."""
+
+import os
+import select
+
+# A pipe that polls as writable takes at least this much without blocking (PIPE_BUF on Linux).
+_SAFE = 4096
+
+
+def write_all(fd: int, data: bytes) -> None:
+    """Write everything, waiting for a slow reader. BrokenPipeError when there is none any more."""
+    view = memoryview(data)
+    while view:
+        try:
+            view = view[os.write(fd, view) :]
+        except BlockingIOError:  # the descriptor was left non-blocking by somebody else
+            select.select([], [fd], [])
+
+
+async def write_patiently(fd: int, data: bytes) -> None:
+    """Like `write_all`, but the event loop goes on while the reader is slow: a cancel must never wait for a pager."""
+    view = memoryview(data)
+    while view:
+        if not _writable(fd):
+            await _until_writable(fd)
+        try:
+            view = view[os.write(fd, view[:_SAFE]) :]
+        except BlockingIOError:
+            continue
+
+
+def _writable(fd: int) -> bool:
+    poll = select.poll()
+    poll.register(fd, select.POLLOUT)
+    return bool(poll.poll(0))
+
+
+async def _until_writable(fd: int) -> None:
+    import asyncio
+
+    loop = asyncio.get_running_loop()
+    ready = loop.create_future()
+    loop.add_writer(fd, lambda: ready.done() or ready.set_result(None))
+    try:
+        await ready
+    finally:
+        loop.remove_writer(fd)

@@ -1,0 +1,41 @@
+"""Every colour and glyph of the plain view, in one place.
+
+Colour marks state and nothing else, and never stands alone: each state also has its own sign. A palette without colour
+gives the same characters, so piped output and a screenshot say the same thing.
+"""
+
+import os
+from typing import IO
+
+import msgspec
+
+CALL = "●"
+AGENT = "◆"
+STEP = {"pending": "○", "running": "◌", "ok": "✓", "error": "✕", None: "·"}
+
+
+class Palette(msgspec.Struct, frozen=True):
+    """SGR codes, empty when there is no colour."""
+
+    reset: str = ""
+    bold: str = ""
+    dim: str = ""
+    good: str = ""
+    bad: str = ""
+    busy: str = ""
+
+    def step(self, status: str | None) -> str:
+        return {"ok": self.good, "error": self.bad, "running": self.busy}.get(status or "", self.dim)
+
+
+PLAIN = Palette()
+COLOUR = Palette("\x1b[0m", "\x1b[1m", "\x1b[2m", "\x1b[32m", "\x1b[31m", "\x1b[36m")
+
+
+def palette_for(stream: IO[str], choice: str) -> Palette:
+    """The palette for `--color auto|always|never`: auto means a terminal, unless NO_COLOR or TERM=dumb says otherwise."""
+    if choice == "auto":
+        wanted = stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    else:
+        wanted = choice == "always"
+    return COLOUR if wanted else PLAIN

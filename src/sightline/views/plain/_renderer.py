@@ -1,0 +1,212 @@
+"""Events to plain text, append-only: what is written is never taken back.
+
+- Words are written exactly as they came. A block that follows another begins on a new line; nothing else is added.
+- Markers (a call), labels (who speaks) and steps (of a delegation) are lines of their own, written only when asked for.
+- Everything else a stream may carry leaves this output unchanged. Notices and errors go to the other channel.
+"""
+
+from collections.abc import Iterable
+
+import msgspec
+
+from sightline.events import (
+    Delegation,
+    DelegationItem,
+    Error,
+    Event,
+    Notice,
+    Text,
+    ToolOutput,
+    ToolResult,
+    ToolUpdate,
+    ToolUse,
+    Unknown,
+    delegation_from_args,
+    delegation_from_details,
+)
+from sightline.text import clean_text, cut_graphemes, first_line
+from sightline.views.plain._palette import AGENT, CALL, PLAIN, STEP, Palette
+
+_AGENT_CAP, _TASK_CAP, _PREVIEW_CAP = 24, 80, 120
+_STEPS_AT_MOST = 50
+_LISTS_AT_MOST = 256
+
+
+class Detail(msgspec.Struct, frozen=True, kw_only=True):
+    """How much is shown. Nothing set: the words of the root agent."""
+
+    calls: bool = False  # a marker for each call
+    agents: bool = False  # what subagents say and do, each under its own label
+    steps: bool = False  # the steps of a delegation as they change
+    output: bool = False  # what running commands print
+
+
+WORDS = Detail()
+VERBOSE = Detail(calls=True, agents=True, steps=True)
+
+
+class PlainRenderer:
+    """Turns batches of events into text for stdout (`render`) and for stderr (`told`)."""
+
+    def __init__(self, detail: Detail = WORDS, palette: Palette = PLAIN) -> None:
+        self._detail = detail
+        self._palette = palette
+        self._mid_line = False
+        self._block: tuple[str, int] | None = None  # the text that was written last
+        self._speaker = ""
+        self._steps: dict[str, dict[str, str | None]] = {}  # call → step → status written last
+        self._told: list[str] = []
+        self.unreadable = 0
+
+    @property
+    def mid_line(self) -> bool:
+        """Whether the last thing written lacks its newline."""
+        return self._mid_line
+
+    def render(self, events: Iterable[Event]) -> str:
+        parts: list[str] = []
+        for event in events:
+            kind = type(event)
+            if kind is Text:
+                self._words(event, parts)  # type: ignore[arg-type]
+            elif kind is ToolUse:
+                if self._detail.calls or self._detail.steps:
+                    self._call(event, parts)  # type: ignore[arg-type]
+            elif kind in _RARE:
+                self._rare(event, parts)
+        return "".join(parts)
+
+    def end(self) -> str:
+        """What closes the output: a newline, if the last words had none."""
+        return self._line_start()
+
+    def told(self) -> str:
+        """What is to be told on the other channel since the last time."""
+        told, self._told = "".join(self._told), []
+        return told
+
+    def _words(self, event: Text, parts: list[str]) -> None:
+        agent, text = event.agent, event.text
+        if (agent and not self._detail.agents) or not text:
+            return
+        block = (agent, event.block)
+        if block != self._block:
+            parts.append(self._line_start())
+            self._label(agent, parts)
+            self._block = block
+        parts.append(text)
+        self._mid_line = text[-1] != "\n"
+
+    def _label(self, agent: str, parts: list[str]) -> None:
+        """A line that says who speaks from here on, when that changes."""
+        if agent != self._speaker:
+            self._speaker = agent
+            palette = self._palette
+            self._line(f"{palette.dim}{AGENT} {agent or 'Main'}{palette.reset}", parts)
+
+    def _call(self, event: ToolUse, parts: list[str]) -> None:
+        if event.agent and not self._detail.agents:
+            return
+        plan = delegation_from_args(event.args) if self._detail.steps else None
+        if self._detail.calls or plan is not None:
+            self._label_line(event.agent, parts)
+            palette = self._palette
+            arg = f" {event.arg}" if event.arg else ""
+            self._line(f"{palette.dim}{CALL}{palette.reset} {palette.bold}{event.name}{palette.reset}{arg}", parts)
+        if plan is not None:
+            self._plan(event.id, plan, parts)
+
+    def _plan(self, call: str, plan: Delegation, parts: list[str]) -> None:
+        self._known_steps(call).update((item.id, None) for item in plan.items)
+        for item in plan.items[:_STEPS_AT_MOST]:
+            self._line(self._step(item), parts)
+        self._more(plan, parts)
+
+    def _rare(self, event: Event, parts: list[str]) -> None:
+        match event:
+            case ToolUpdate() | ToolResult():
+                if self._detail.steps and event.details is not None:
+                    self._progress(event, parts)
+            case ToolOutput():
+                if self._detail.output and event.content:
+                    self._output(event, parts)
+            case Notice():
+                self._tell(event.level if event.level == "warning" else "note", event.text, event.hint)
+            case Error():
+                self._tell("error", event.text, event.hint)
+            case Unknown():
+                self.unreadable += 1
+
+    def _progress(self, event: ToolUpdate | ToolResult, parts: list[str]) -> None:
+        """The steps whose status is not the one written last."""
+        delegation = delegation_from_details(event.details)
+        if delegation is None:
+            return
+        known = self._known_steps(event.id)
+        changed = [item for item in delegation.items[:_STEPS_AT_MOST] if known.get(item.id, "") != item.status]
+        known.update((item.id, item.status) for item in changed)
+        shown = [item for item in changed if item.status != "pending"]
+        if shown:
+            self._label_line(event.agent, parts)
+        for item in shown:
+            self._line(self._step(item), parts)
+        if isinstance(event, ToolResult):
+            self._more(delegation, parts)
+            self._line(f"{self._palette.dim}{_summary(delegation)}{self._palette.reset}", parts)
+            self._steps.pop(event.id, None)
+
+    def _known_steps(self, call: str) -> dict[str, str | None]:
+        if call not in self._steps and len(self._steps) >= _LISTS_AT_MOST:
+            del self._steps[next(iter(self._steps))]
+        return self._steps.setdefault(call, {})
+
+    def _step(self, item: DelegationItem) -> str:
+        palette = self._palette
+        agent = cut_graphemes(first_line(item.agent), _AGENT_CAP)
+        task = cut_graphemes(first_line(item.task), _TASK_CAP)
+        row = f"  {palette.step(item.status)}{STEP[item.status]}{palette.reset} {item.id}: {agent} {task}".rstrip()
+        preview = cut_graphemes(first_line(item.preview or ""), _PREVIEW_CAP)
+        return f"{row}\n    {palette.dim}{preview}{palette.reset}" if preview else row
+
+    def _more(self, delegation: Delegation, parts: list[str]) -> None:
+        hidden = len(delegation.items) - _STEPS_AT_MOST
+        if hidden > 0:
+            self._line(f"  {self._palette.dim}… {hidden} more …{self._palette.reset}", parts)
+
+    def _output(self, event: ToolOutput, parts: list[str]) -> None:
+        key = (event.agent, -1)
+        if self._block != key:
+            parts.append(self._line_start())
+            self._label(event.agent, parts)
+            self._block = key
+        if event.dropped:
+            self._line(f"{self._palette.dim}… {event.dropped} bytes not shown …{self._palette.reset}", parts)
+        text = clean_text(event.content)
+        parts.append(text)
+        self._mid_line = not text.endswith("\n")
+
+    def _tell(self, level: str, text: str, hint: str) -> None:
+        self._told.append(f"{level}: {text}\n" + (f"hint: {hint}\n" if hint else ""))
+
+    def _label_line(self, agent: str, parts: list[str]) -> None:
+        parts.append(self._line_start())
+        self._label(agent, parts)
+
+    def _line(self, text: str, parts: list[str]) -> None:
+        parts.append(f"{self._line_start()}{text}\n")
+        self._block = None
+
+    def _line_start(self) -> str:
+        if not self._mid_line:
+            return ""
+        self._mid_line = False
+        return "\n"
+
+
+_RARE = frozenset((ToolUpdate, ToolResult, ToolOutput, Notice, Error, Unknown))
+
+
+def _summary(delegation: Delegation) -> str:
+    good = sum(item.status == "ok" for item in delegation.items)
+    bad = sum(item.status == "error" for item in delegation.items)
+    return f"{good} ok · {bad} err / {len(delegation.items)}" if bad else f"{good} ok / {len(delegation.items)}"

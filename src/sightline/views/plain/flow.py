@@ -1,0 +1,37 @@
+"""A workflow in plain text: its findings, or its steps as they change with what each of them says."""
+
+import asyncio
+from collections.abc import Sequence
+
+from sightline.flows import FlowRun, check, load, parse_inputs
+from sightline.views.plain._renderer import PlainRenderer
+from sightline.views.plain.run import Channels, until_done
+
+
+def show_check(path: str) -> tuple[str, int]:
+    """Every finding on a line of its own, and exit code 2 when there is one."""
+    findings = check(path)
+    if not findings:
+        return f"{path}: no mistakes found\n", 0
+    lines = []
+    for finding in findings:
+        lines.append(f"{path}:{finding.line}: {finding.message}\n")
+        if finding.hint:
+            lines.append(f"  hint: {finding.hint}\n")
+    count = f"{len(findings)} mistake" + ("s" if len(findings) > 1 else "")
+    return "".join(lines) + f"{count} found\n", 2
+
+
+def show_flow(path: str, inputs: Sequence[str], renderer: PlainRenderer, *, events: bool) -> int:
+    """Run it, shown as it goes; the exit code is the flow's."""
+    flow = load(path)
+    run = FlowRun(flow, parse_inputs(flow, inputs))
+    return asyncio.run(until_done(_show(run, Channels(renderer, events=events)), run.cancel, lambda: run.exit_code))
+
+
+async def _show(run: FlowRun, channels: Channels) -> None:
+    async for batch in run.events():
+        await channels.write(batch)
+    await channels.end()
+
+

@@ -1,0 +1,97 @@
+"""A provider's own stream, recorded or piped, shown as text or passed on as events. No event loop: read, parse, write."""
+
+import os
+import time
+from collections.abc import Callable, Iterator
+
+from sightline.events import Event, encode_event, stamp
+from sightline.exceptions import UserMistake
+from sightline.providers import EventStream, Provider, provider_names, recognise
+from sightline.views.plain._output import write_all
+from sightline.views.plain._renderer import PlainRenderer
+
+_READ_SIZE = 256 * 1024
+# How much of a stream is looked at before giving up on recognising whose it is.
+_HEAD_CAP = 256 * 1024
+
+
+def show_recording(fd: int, provider: Provider | None, renderer: PlainRenderer, out: int, err: int) -> None:
+    """Render a stream as it arrives."""
+
+    def write(events: list[Event]) -> None:
+        text = renderer.render(events)
+        if text:
+            write_all(out, text.encode())
+        told = renderer.told()
+        if told:
+            write_all(err, ("\n" + told if _shares_line(renderer, out, err) else told).encode())
+
+    _drive(fd, provider, write, out)
+    write_all(out, renderer.end().encode())
+    if renderer.unreadable:
+        lines = "line" if renderer.unreadable == 1 else "lines"
+        note = f"note: {renderer.unreadable} {lines} could not be read\nhint: `sightline events` shows what they hold\n"
+        write_all(err, note.encode())
+
+
+def pass_on_events(fd: int, provider: Provider | None, out: int) -> None:
+    """Write a stream's events as NDJSON, numbered and timed as they are read."""
+    seq = 0
+
+    def write(events: list[Event]) -> None:
+        nonlocal seq
+        lines = []
+        now = time.time()
+        for event in events:
+            seq += 1
+            lines.append(encode_event(stamp(event, seq, now)))
+        if lines:
+            write_all(out, b"\n".join(lines) + b"\n")
+
+    _drive(fd, provider, write, out)
+
+
+def _drive(fd: int, provider: Provider | None, write: Callable[[list[Event]], None], out: int) -> None:
+    chunks = _chunks(fd)
+    head = b""
+    if provider is None:
+        head, provider = _recognised(chunks)
+        if provider is None:
+            return
+    if provider.source is None:
+        write_all(out, head)
+        for chunk in chunks:
+            write_all(out, chunk)
+        return
+    stream = EventStream(provider.source())
+    if head:
+        write(stream.feed(head))
+    for chunk in chunks:
+        write(stream.feed(chunk))
+    write(stream.end())
+
+
+def _chunks(fd: int) -> Iterator[bytes]:
+    while chunk := os.read(fd, _READ_SIZE):
+        yield chunk
+
+
+def _recognised(chunks: Iterator[bytes]) -> tuple[bytes, Provider | None]:
+    """What had to be read to see whose stream this is; no provider only for an empty stream."""
+    head = b""
+    for chunk in chunks:
+        head += chunk
+        provider = recognise(head)
+        if provider is not None:
+            return head, provider
+        if len(head) > _HEAD_CAP:
+            break
+    if not head.strip():
+        return head, None
+    names = ", ".join(provider_names())
+    raise UserMistake("cannot tell which provider this stream comes from", f"name it with --provider: {names}")
+
+
+def _shares_line(renderer: PlainRenderer, out: int, err: int) -> bool:
+    """Whether a message would be glued to unfinished words because both channels are the same terminal."""
+    return renderer.mid_line and os.isatty(out) and os.isatty(err)

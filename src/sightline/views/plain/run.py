@@ -1,0 +1,130 @@
+"""One prompt, run by a provider without a screen: words, events, or the provider's own lines on stdout."""
+
+import asyncio
+import os
+import signal
+import time
+from collections.abc import Callable, Coroutine
+from typing import Any, Literal
+
+from sightline.events import Event, RunStarted, encode_event, stamp
+from sightline.providers import Ask, Provider, Run, start_run
+from sightline.views.plain._output import write_patiently
+from sightline.views.plain._renderer import PlainRenderer
+
+OutputFormat = Literal["text", "json", "events"]
+
+
+class Channels:
+    """Where events go as they come: rendered words on stdout and what must be told on stderr, or NDJSON on stdout."""
+
+    def __init__(self, renderer: PlainRenderer, *, events: bool = False, out: int = 1, err: int = 2) -> None:
+        self._renderer = renderer
+        self._events = events
+        self._out, self._err = out, err
+        self._seq = 0
+
+    async def write(self, batch: list[Event]) -> None:
+        if self._events:
+            await write_patiently(self._out, self._encoded(batch))
+            return
+        text = self._renderer.render(batch)
+        if text:
+            await write_patiently(self._out, text.encode())
+        await self._tell()
+
+    async def end(self) -> None:
+        if not self._events:
+            await write_patiently(self._out, self._renderer.end().encode())
+            await self._tell()
+
+    async def _tell(self) -> None:
+        told = self._renderer.told()
+        if told:
+            glued = self._renderer.mid_line and os.isatty(self._out) and os.isatty(self._err)
+            await write_patiently(self._err, ("\n" + told if glued else told).encode())
+
+    def _encoded(self, batch: list[Event]) -> bytes:
+        now, lines = time.time(), []
+        for event in batch:
+            self._seq += 1
+            lines.append(encode_event(stamp(event, self._seq, now)) + b"\n")
+        return b"".join(lines)
+
+
+def run_prompt(
+    provider: Provider,
+    ask: Ask,
+    renderer: PlainRenderer,
+    output_format: OutputFormat,
+    on_session: Callable[[str], None],
+) -> int:
+    """Run it to its end and return the exit code. Ctrl+C cancels and keeps what was said."""
+    run = start_run(provider, ask)
+    if output_format == "json" or provider.source is None:
+        work = _pass_lines(run, renderer)
+    else:
+        work = _show(run, Channels(renderer, events=output_format == "events"), on_session)
+    return asyncio.run(until_done(work, run.cancel, lambda: run.outcome.exit_code))
+
+
+async def until_done(
+    work: Coroutine[Any, Any, None], cancel: Callable[[], Coroutine[Any, Any, None]], exit_code: Callable[[], int]
+) -> int:
+    """Do the work; SIGINT, SIGTERM and SIGHUP cancel it properly, a reader that went away ends it."""
+    loop = asyncio.get_running_loop()
+    cancelling: set[asyncio.Task[None]] = set()
+
+    def stop() -> None:
+        task = loop.create_task(cancel())
+        cancelling.add(task)
+        task.add_done_callback(cancelling.discard)
+
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        loop.add_signal_handler(number, stop)
+    try:
+        await work
+    except BrokenPipeError:
+        await cancel()
+        raise
+    if cancelling:
+        await asyncio.gather(*cancelling)
+    return exit_code()
+
+
+async def _show(run: Run, channels: Channels, on_session: Callable[[str], None]) -> None:
+    async for batch in run.events():
+        for event in batch:
+            if isinstance(event, RunStarted) and event.session and not event.agent:
+                on_session(event.session)
+        await channels.write(batch)
+    await channels.end()
+
+
+async def _pass_lines(run: Run, renderer: PlainRenderer) -> None:
+    """The provider's own lines, every byte; only a failure is told, and not among them."""
+    async for data in run.raw():
+        await write_patiently(1, data)
+    if run.outcome.error is not None:
+        renderer.render([run.outcome.error])
+        await write_patiently(2, renderer.told().encode())
+
+
+def read_piped(prompt: str, fd: int = 0, patience: float = 3.0) -> str:
+    """The prompt, with what was piped in behind it.
+
+    A runner may leave an idle pipe as stdin that nobody ever closes, so the first byte is waited for only a while.
+    """
+    import select
+
+    if os.isatty(fd):
+        return prompt
+    ready, _, _ = select.select([fd], [], [], patience)
+    if not ready:
+        os.write(2, f"note: nothing came on stdin in {patience:g} s, going on without it\n".encode())
+        return prompt
+    parts = []
+    while chunk := os.read(fd, 1 << 20):
+        parts.append(chunk)
+    piped = b"".join(parts).decode("utf-8", "replace")
+    return f"{prompt}\n\n{piped}" if prompt and piped.strip() else prompt or piped

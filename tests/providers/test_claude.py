@@ -1,0 +1,309 @@
+"""Claude Code's stream: every recording, the order of blocks, partial messages, subagents, and broken streams."""
+
+import msgspec
+import pytest
+
+from sightline.events import (
+    AgentEnded,
+    AgentStarted,
+    Error,
+    Notice,
+    Reasoning,
+    RunEnded,
+    RunStarted,
+    State,
+    Text,
+    ToolResult,
+    ToolUse,
+    User,
+)
+from sightline.providers import EventStream
+from sightline.providers.claude import ClaudeSource
+from sightline.text import clean_text
+
+from .support import capture_names, load_capture
+
+
+def events_of(data: bytes) -> list:
+    stream = EventStream(ClaudeSource())
+    return stream.feed(data) + stream.end()
+
+
+def captured(name: str) -> list:
+    return events_of(load_capture("claude", name)[0])
+
+
+def lines(*values) -> bytes:
+    return b"".join(msgspec.json.encode(value) + b"\n" for value in values)
+
+
+def assistant(*blocks, **more):
+    return {"type": "assistant", "session_id": "s", "message": {"id": "m1", "content": list(blocks)}, **more}
+
+
+def text(words):
+    return {"type": "text", "text": words}
+
+
+def call(ident, name, **args):
+    return {"type": "tool_use", "id": ident, "name": name, "input": args}
+
+
+def stream_event(kind, **more):
+    return {"type": "stream_event", "session_id": "s", "event": {"type": kind, **more}}
+
+
+def delta(index, words):
+    return stream_event("content_block_delta", index=index, delta={"type": "text_delta", "text": words})
+
+
+def block_start(index):
+    return stream_event("content_block_start", index=index, content_block=text(""))
+
+
+def words_of(events, agent="") -> list[str]:
+    blocks: dict[int, str] = {}
+    for event in events:
+        if isinstance(event, Text) and event.agent == agent:
+            blocks[event.block] = blocks.get(event.block, "") + event.text
+    return list(blocks.values())
+
+
+@pytest.mark.parametrize("name", capture_names("claude"))
+def test_every_recording_gives_its_words_and_calls_once(name):
+    """SC-003, FR-012: what the meta file says reached the wire is in the events, each once, whoever said it."""
+    data, meta = load_capture("claude", name)
+    events = events_of(data)
+    agents = {"main": ""} | {event.task: event.path for event in events if isinstance(event, AgentStarted)}
+    expected = [block for block in meta["expected"] if block.get("on_wire")]
+    for label in {block["agent"] for block in meta["expected"]} & agents.keys():
+        said = [clean_text(b["text"]) for b in expected if b["agent"] == label and b["type"] == "text"]
+        assert words_of(events, agents[label]) == [words for words in said if words]
+        called = [(b["name"], b["arguments"]) for b in expected if b["agent"] == label and b["type"] == "tool_call"]
+        seen = [(e.native_name, e.args) for e in events if isinstance(e, ToolUse) and e.agent == agents[label]]
+        assert [name for name, _ in seen] == [name for name, _ in called]
+    thoughts = [b["text"] for b in expected if b["type"] == "thinking"]
+    blocks: dict[int, str] = {}
+    for event in events:
+        if isinstance(event, Reasoning):
+            blocks[event.block] = blocks.get(event.block, "") + event.text
+    assert list(blocks.values()) == thoughts
+
+
+def test_the_exact_events_of_one_recording():
+    """SC-003: kinds, order and truncated argument of a whole stream."""
+    shape = [
+        (type(event).__name__, getattr(event, "text", None) or getattr(event, "arg", ""))
+        for event in captured("interleaved")
+    ]
+    assert shape == [
+        ("RunStarted", ""),
+        ("Text", "First the README."),
+        ("ToolUse", "/project/README.md"),
+        ("ToolResult", ""),
+        ("Text", "Next the data file."),
+        ("ToolUse", "/project/data.csv"),
+        ("ToolResult", ""),
+        ("Text", "Both files are there. Now the line count."),
+        ("ToolUse", "wc -l data.csv"),
+        ("ToolResult", ""),
+        ("Text", "The README describes the project and the data file has four lines."),
+        ("RunEnded", ""),
+    ]
+
+
+def test_blocks_of_one_line_keep_their_order():
+    """FR-010, US1 scenario 2, edge case: three and more interleaved blocks of one assistant line stay in order."""
+    events = events_of(
+        lines(assistant(text("a"), call("1", "Read", file_path="x"), text("b"), call("2", "Bash", command="ls"), text("c")))
+    )
+    assert [getattr(e, "text", None) or e.name for e in events] == ["a", "Read", "b", "Bash", "c"]
+
+
+def test_partial_messages_show_each_word_once_and_as_it_comes():
+    """Deltas are shown as they arrive and the full line adds nothing to them."""
+    whole, pieces = captured("interleaved"), captured("interleaved_partial")
+    assert words_of(pieces) == words_of(whole)
+    assert sum(isinstance(e, Text) for e in pieces) > sum(isinstance(e, Text) for e in whole)
+
+
+@pytest.mark.parametrize("name", ["stream_cut_partial", "stream_truncated_partial"])
+def test_a_text_sent_again_after_a_break_adds_only_the_rest(name):
+    """What was shown before the break is the beginning; nothing is shown twice and no notice is needed."""
+    events = captured(name)
+    assert words_of(events)[-1] in (
+        "Here comes the final answer.",
+        "This answer is long enough to be cut somewhere in the middle.",
+    )
+    assert not [e for e in events if isinstance(e, Notice)]
+
+
+def test_a_text_sent_again_under_another_message_id_adds_only_the_rest():
+    """A real server answers the second request with a new id."""
+    events = events_of(
+        lines(
+            stream_event("message_start"),
+            block_start(0),
+            delta(0, "Here comes "),
+            {"type": "assistant", "session_id": "s", "message": {"id": "m2", "content": [text("Here comes it.")]}},
+        )
+    )
+    assert words_of(events) == ["Here comes it."]
+
+
+def test_a_text_sent_again_as_deltas_adds_only_the_rest():
+    """A new message that repeats what the broken one had shown goes on where that stopped."""
+    events = events_of(
+        lines(
+            stream_event("message_start"), block_start(0), delta(0, "Here com"),
+            stream_event("message_start"), block_start(0), delta(0, "Here "), delta(0, "comes it."),
+            assistant(text("Here comes it.")),
+        )  # fmt: skip
+    )
+    assert words_of(events) == ["Here comes it."]
+
+
+def test_another_text_after_a_break_is_shown_whole_after_a_notice():
+    """When the model says something else the second time, nothing of it is lost."""
+    events = events_of(
+        lines(stream_event("message_start"), block_start(0), delta(0, "Here comes "), assistant(text("Something else.")))
+    )
+    assert words_of(events) == ["Here comes ", "Something else."]
+    assert [type(e).__name__ for e in events] == ["Text", "Notice", "Text"]
+
+
+def test_another_text_as_deltas_after_a_break_is_shown_whole_after_a_notice():
+    """The same when it arrives in pieces that begin alike."""
+    events = events_of(
+        lines(
+            stream_event("message_start"), block_start(0), delta(0, "Here comes "),
+            stream_event("message_start"), block_start(0), delta(0, "Here "), delta(0, "is another."),
+            assistant(text("Here is another.")),
+        )  # fmt: skip
+    )
+    assert words_of(events) == ["Here comes ", "Here is another."]
+    assert sum(isinstance(e, Notice) for e in events) == 1
+
+
+def test_a_model_may_say_the_same_thing_twice():
+    """Nothing is compared while the stream is healthy."""
+    events = events_of(lines(assistant(text("Again.")), assistant(text("Again."))))
+    assert words_of(events) == ["Again.", "Again."]
+
+
+def test_an_escape_sequence_cut_by_deltas_leaves_nothing():
+    """One filter per block, not per piece."""
+    events = events_of(
+        lines(stream_event("message_start"), block_start(0), delta(0, "a\x1b[3"), delta(0, "1mred"), assistant(text("a\x1b[31mred")))
+    )
+    assert words_of(events) == ["ared"]
+
+
+def test_a_background_subagent_has_its_own_path_from_start_to_end():
+    """Its words never mix with the parent's, and its end is its own, not that of the call that started it."""
+    events = captured("delegation_background")
+    assert words_of(events, "general-purpose-1") == ["Helper C reports: three files."]
+    assert "Helper C" not in "".join(words_of(events))
+    started = next(e for e in events if isinstance(e, AgentStarted))
+    ended = next(e for e in events if isinstance(e, AgentEnded))
+    assert (started.path, started.task, ended.path) == ("general-purpose-1", "Background count", "general-purpose-1")
+    last_of_child = max(i for i, e in enumerate(events) if e.agent == "general-purpose-1")
+    assert events.index(ended) > last_of_child
+
+
+def test_parallel_subagents_are_told_apart():
+    """Two of the same type get two paths; each call ends the one it started."""
+    events = captured("delegation")
+    assert [e.path for e in events if isinstance(e, AgentStarted)] == ["general-purpose-1", "general-purpose-2"]
+    assert {e.path for e in events if isinstance(e, AgentEnded)} == {"general-purpose-1", "general-purpose-2"}
+    assert {e.agent for e in events if isinstance(e, ToolUse) and e.name != "Task"} == {
+        "general-purpose-1",
+        "general-purpose-2",
+    }
+
+
+def test_a_subagent_inside_a_subagent_has_a_path_of_both():
+    """Paths nest the way the calls do."""
+    events = events_of(
+        lines(
+            assistant(call("1", "Agent", description="outer", subagent_type="Plan")),
+            assistant(call("2", "Agent", description="inner", subagent_type="Explore"), parent_tool_use_id="1"),
+            assistant(text("deep"), parent_tool_use_id="2"),
+        )
+    )
+    assert events[-1].agent == "Plan-1/Explore-1"
+
+
+def test_results_belong_to_their_calls():
+    """Ids of ours tie a result to its call; failure and exit code are read where the wire has them."""
+    events = captured("tool_error")
+    calls = {e.id: e for e in events if isinstance(e, ToolUse)}
+    results = [e for e in events if isinstance(e, ToolResult)]
+    assert [(calls[r.id].name, r.is_error, r.exit_code) for r in results] == [("Bash", True, 3), ("Read", True, None)]
+    assert "boom" in results[0].content
+
+
+def test_a_refused_call_is_shown_as_failed():
+    """A denied permission is a failed call, though the run itself succeeds."""
+    events = captured("permission_denied")
+    assert next(e for e in events if isinstance(e, ToolResult)).is_error
+    assert not next(e for e in events if isinstance(e, RunEnded)).is_error
+
+
+def test_a_failed_request_is_an_error_told_once_and_not_words():
+    """The synthetic line and the closing line say the same; the person reads it once."""
+    events = captured("api_error")
+    assert [e.text for e in events if isinstance(e, Error)][0].startswith("API Error: 529 Overloaded")
+    assert sum(isinstance(e, Error) for e in events) == 1
+    assert words_of(events) == []
+    assert events[-1].is_error
+    assert [e.value["attempt"] for e in events if isinstance(e, State)] == [1, 2]
+
+
+def test_the_run_carries_session_model_usage_and_cost():
+    """What a person wants to know about the whole, from its first and last line."""
+    events = captured("text_only")
+    start, end = events[0], events[-1]
+    assert isinstance(start, RunStarted)
+    assert start.model == "claude-sonnet-4-5"
+    assert len(start.session) == 36
+    assert isinstance(end, RunEnded)
+    assert end.usage.input_tokens
+    assert end.cost > 0
+
+
+def test_an_answer_that_stands_only_in_the_result_is_shown():
+    """The CLI's own commands answer nowhere else; a normal answer is not repeated."""
+    only = {"type": "result", "subtype": "success", "session_id": "s", "result": "Total cost: 0"}
+    assert words_of(events_of(lines(only))) == ["Total cost: 0"]
+    assert words_of(events_of(lines(assistant(text("Total cost: 0")), only))) == ["Total cost: 0"]
+
+
+def test_common_and_native_names():
+    """The common name where there is an equivalent, the CLI's own always beside it."""
+    names = [("Agent", "Task"), ("TodoWrite", "Todo"), ("Read", "Read"), ("mcp__desk__add", "mcp__desk__add")]
+    for native, common in names:
+        use = events_of(lines(assistant(call("1", native, description="d"))))[0]
+        assert (use.native_name, use.name) == (native, common)
+
+
+def test_the_subagents_prompt_is_said_to_it():
+    """Words put to a subagent carry its path."""
+    prompts = [e for e in captured("delegation") if isinstance(e, User)]
+    assert {e.agent for e in prompts} <= {"general-purpose-1", "general-purpose-2"}
+
+
+def test_memory_does_not_grow_when_every_id_is_new():
+    """Broken streams never send their closing lines; nothing is kept for each of them."""
+    source = ClaudeSource()
+    for n in range(3000):
+        source.parse_events(lines(stream_event("message_start")))
+        source.parse_events(lines(block_start(0)))
+        source.parse_events(lines(delta(0, "x")))
+        source.parse_events(lines(assistant(call(f"t{n}", "Agent", description="d", run_in_background=True))))
+        source.parse_events(lines(assistant(text("y"), parent_tool_use_id=f"never-announced-{n}")))
+    assert len(source._open_calls) <= 1024
+    assert len(source._agents) <= 1024
+    assert len(source._background) <= 1025
+    assert len(source._partial) <= 1024
+    assert len(source._names) <= 1024

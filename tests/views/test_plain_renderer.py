@@ -1,0 +1,181 @@
+"""The plain renderer: markers, block boundaries, labels, steps, and what never changes its output."""
+
+import pytest
+
+from sightline.events import (
+    KINDS,
+    AgentStarted,
+    Delegation,
+    DelegationItem,
+    Error,
+    Notice,
+    Reasoning,
+    RunEnded,
+    State,
+    Text,
+    ToolArgs,
+    ToolOutput,
+    ToolResult,
+    ToolUpdate,
+    ToolUse,
+    Unknown,
+)
+from sightline.views.plain import VERBOSE, WORDS, Detail, PlainRenderer
+from sightline.views.plain._palette import COLOUR
+
+
+def shown(events, detail=WORDS, **options) -> str:
+    renderer = PlainRenderer(detail, **options)
+    return renderer.render(events) + renderer.end()
+
+
+CONVERSATION = [
+    Text("I'll look.", 1),
+    ToolUse("1", "Read", "read_file", "README.md"),
+    ToolResult("1", "content"),
+    Text("It says", 2),
+    Text(" hello.\n", 2),
+    ToolUse("2", "frobnicate", "frobnicate", ""),
+    Text("Done.", 3),
+]
+
+
+def test_default_mode_is_words_only():
+    """FR-005, US2 scenario 1: words as they came, a new line between blocks, no markers."""
+    assert shown(CONVERSATION) == "I'll look.\nIt says hello.\nDone.\n"
+
+
+def test_verbose_mode_interleaves_markers_in_source_order():
+    """FR-005, US1: words and markers in the order of the events."""
+    assert shown(CONVERSATION, VERBOSE) == (
+        "I'll look.\n● Read README.md\nIt says hello.\n● frobnicate\nDone.\n"
+    )
+
+
+@pytest.mark.parametrize("name", ["Read", "Write", "Edit", "Bash", "Grep", "Glob", "Task"])
+def test_common_tools_have_a_recognisable_marker(name):
+    """SC-004, US3 scenario 1: the tool's name and its argument."""
+    assert shown([ToolUse("1", name, arg="what it is about")], VERBOSE) == f"● {name} what it is about\n"
+
+
+def test_an_unknown_tool_degrades_gracefully():
+    """US3 scenario 2, edge case: raw name, empty argument, nothing malformed."""
+    assert shown([ToolUse("1", "mcp__desk__add")], VERBOSE) == "● mcp__desk__add\n"
+
+
+def test_other_events_never_change_the_text():
+    """SC-005: reasoning, results, usage, plans, errors and whole new kinds leave both modes as they are."""
+    others = [
+        Reasoning("hm", 9),
+        ToolArgs("1", "Read", "{"),
+        ToolResult("1", "output", None, True, 3),
+        State("todo", [{"text": "x", "status": "pending"}]),
+        Notice("retrying", "warning"),
+        Error("failed"),
+        RunEnded(),
+        AgentStarted("a-1"),
+        Unknown("?", 1),
+    ]
+    for detail in (WORDS, VERBOSE):
+        mixed = [event for pair in zip(CONVERSATION, others, strict=False) for event in pair]
+        assert shown(mixed, detail) == shown(CONVERSATION, detail)
+
+
+def test_every_kind_is_survived():
+    """An event a view does not know is ignored, not an error."""
+    needed = {"text": "x", "id": "1", "name": "n", "content": "c", "path": "p", "key": "k", "raw": "r", "length": 1}
+    for kind in KINDS.values():
+        fields = {f: needed[f] for f in kind.__struct_fields__ if f in needed}
+        extra = {"what": "approval"} if "what" in kind.__struct_fields__ else {}
+        shown([kind(**fields, **extra)], Detail(calls=True, agents=True, steps=True, output=True))
+
+
+def test_words_of_a_subagent_are_apart_from_the_parents():
+    """Hidden by default, under a label of their own in verbose mode."""
+    events = [
+        Text("Main says.", 1),
+        Text("Child says.", 2, agent="Explore-1"),
+        ToolUse("1", "Bash", arg="ls", agent="Explore-1"),
+        Text("Main again.", 3),
+    ]
+    assert shown(events) == "Main says.\nMain again.\n"
+    assert shown(events, VERBOSE) == (
+        "Main says.\n◆ Explore-1\nChild says.\n● Bash ls\n◆ Main\nMain again.\n"
+    )
+
+
+def test_pieces_of_one_block_are_joined_across_batches():
+    """A batch boundary is not a block boundary."""
+    renderer = PlainRenderer()
+    assert renderer.render([Text("one ", 1)]) == "one "
+    assert renderer.render([Text("block", 1)]) == "block"
+    assert renderer.end() == "\n"
+
+
+def test_text_that_ends_its_line_gets_no_second_newline():
+    """Nothing is added to what was said but the separation it lacks."""
+    assert shown([Text("a\n", 1), Text("b\n", 2)]) == "a\nb\n"
+    assert shown([Text("", 1)]) == ""
+
+
+def test_colour_changes_no_character():
+    """With the codes taken out, coloured output is the plain output."""
+    coloured = shown(CONVERSATION, VERBOSE, palette=COLOUR)
+    for code in (COLOUR.reset, COLOUR.bold, COLOUR.dim):
+        coloured = coloured.replace(code, "")
+    assert coloured == shown(CONVERSATION, VERBOSE)
+
+
+def test_notices_and_errors_go_to_the_other_channel():
+    """A person is told, with a hint, without touching the words."""
+    renderer = PlainRenderer()
+    assert renderer.render([Notice("slow down", "warning"), Error("refused", "log in first")]) == ""
+    assert renderer.told() == "warning: slow down\nerror: refused\nhint: log in first\n"
+    assert renderer.told() == ""
+
+
+def delegation(*statuses, mode="parallel"):
+    items = [DelegationItem(f"s{i}", "claude", f"task {i}\nmore", status) for i, status in enumerate(statuses, 1)]
+    return Delegation(mode, items).as_details()
+
+
+def test_steps_are_written_when_they_change():
+    """A plan, then each step as its status changes, then the sum; nothing twice."""
+    plan = {"tasks": [{"agent": "claude", "task": "task 1"}, {"agent": "claude", "task": "task 2"}]}
+    events = [
+        ToolUse("f", "Flow", arg="demo", args=plan),
+        ToolUpdate("f", delegation("pending", "pending")),
+        ToolUpdate("f", delegation("running", "pending")),
+        ToolUpdate("f", delegation("running", "pending")),
+        ToolUpdate("f", delegation("ok", "running")),
+        ToolResult("f", details=delegation("ok", "error"), is_error=True),
+    ]
+    assert shown(events, Detail(steps=True)) == (
+        "● Flow demo\n"
+        "  · 1: claude task 1\n"
+        "  · 2: claude task 2\n"
+        "  ◌ s1: claude task 1\n"
+        "  ✓ s1: claude task 1\n"
+        "  ◌ s2: claude task 2\n"
+        "  ✕ s2: claude task 2\n"
+        "1 ok · 1 err / 2\n"
+    )
+
+
+def test_malformed_steps_are_passed_over():
+    """What does not fit the contract is shown as nothing, not as an error."""
+    assert shown([ToolUpdate("f", {"ui": {"kind": "agent_delegation", "mode": "x"}})], Detail(steps=True)) == ""
+
+
+def test_more_steps_than_fit_are_counted():
+    """At most fifty rows, and the rest is said."""
+    text = shown([ToolUse("f", "Flow", args={"tasks": [{"agent": "a", "task": "t"}] * 60})], Detail(steps=True))
+    assert text.count("\n") == 52
+    assert "… 10 more …" in text
+
+
+def test_command_output_is_shown_on_request_and_cannot_drive_the_terminal():
+    """Asked for, it appears under its agent; sequences that survive into output events die here."""
+    events = [ToolOutput("1", "a\x1b[31mb\x1b]0;t\x07\n", agent="build", dropped=5)]
+    assert shown(events, VERBOSE) == ""
+    assert shown(events, Detail(agents=True, output=True)) == "◆ build\n… 5 bytes not shown …\nab\n"
