@@ -1,0 +1,86 @@
+"""A running flow as others see it: one call of a tool that delegates, and each step's status in its updates.
+
+    run_started → tool_use (the plan) → tool_update (on every change of a step) → tool_result → run_ended
+
+The contract has four statuses. A skipped step is `ok`, and its preview says so. A step that is not run because one it
+needs failed stays `pending`, and its preview says why. A cancelled step is `error`.
+"""
+
+from typing import Any
+
+from sightline.events import Delegation, DelegationItem, DelegationStatus, RunEnded, ToolResult, ToolUpdate, ToolUse
+from sightline.flows._graph import delegation_mode
+from sightline.flows._model import AgentStep, CommandStep, Flow
+from sightline.flows._outcome import FlowOutcome, brief
+from sightline.flows._shell import ShellCommand
+from sightline.flows._template import Reference, Template, as_text
+from sightline.text import clean_line, cut_graphemes
+
+CALL = "flow-1"
+SOURCE = "flow"
+_MARKER_CAP = 40
+_STOP_REASONS = {0: "", 1: "failed", 124: "timeout", 130: "cancelled"}
+
+
+class Board:
+    """The step list of one run, as of now."""
+
+    def __init__(self, flow: Flow, inputs: dict[str, Any]) -> None:
+        self._flow = flow
+        self._mode = delegation_mode({step.id: step.needs for step in flow.steps.values()})
+        self._items = {
+            step.id: DelegationItem(step.id, agent_of(step), task_of(step, inputs), "pending")
+            for step in flow.steps.values()
+        }
+
+    def plan(self) -> ToolUse:
+        tasks = [{"agent": item.agent, "task": item.task} for item in self._items.values()]
+        args: dict[str, Any] = {"chain": tasks} if self._mode == "chain" else {"tasks": tasks}
+        if self._mode == "single":
+            args = dict(tasks[0])
+        name = cut_graphemes(clean_line(self._flow.name), _MARKER_CAP)
+        return ToolUse(CALL, "Flow", native_name="flow", arg=name, args=args, source=SOURCE)
+
+    def change(self, step: str, status: DelegationStatus, preview: str = "") -> ToolUpdate:
+        """One step's status is another now; the update shows all of them."""
+        item = self._items[step]
+        self._items[step] = DelegationItem(step, item.agent, item.task, status, brief(preview) or None)
+        return ToolUpdate(CALL, self._details(), source=SOURCE)
+
+    def result(self, outcome: FlowOutcome) -> tuple[ToolResult, RunEnded]:
+        code, failed = outcome.exit_code, outcome.exit_code != 0
+        result = ToolResult(
+            CALL, outcome.summary(), details=self._details(), is_error=failed, exit_code=code, source=SOURCE
+        )
+        ended = RunEnded(stop_reason=_STOP_REASONS[code], is_error=failed, exit_code=code, source=SOURCE)
+        return result, ended
+
+    def _details(self) -> dict[str, Any]:
+        items = list(self._items.values())
+        active = next((item.id for item in items if item.status == "running"), None)
+        return Delegation(self._mode, items, active).as_details()
+
+
+def agent_of(step: AgentStep | CommandStep) -> str:
+    """Who does it: a provider, or `run` for a command."""
+    return step.provider if isinstance(step, AgentStep) else "run"
+
+
+def task_of(step: AgentStep | CommandStep, inputs: dict[str, Any]) -> str:
+    """The first line of what is to be done; inputs are filled in, outputs are not known yet and stay paths."""
+    if isinstance(step, AgentStep):
+        text = _with_inputs(step.prompt, inputs)
+    elif isinstance(step.run, ShellCommand):
+        text = _with_inputs(step.run.template, inputs)
+    else:
+        text = " ".join(_with_inputs(word, inputs) for word in step.run)
+    return brief(text) or step.id
+
+
+def _with_inputs(template: Template, inputs: dict[str, Any]) -> str:
+    def shown(part: str | Reference) -> str:
+        if isinstance(part, str):
+            return part
+        return as_text(inputs[part.name]) if part.root == "inputs" else part.source
+
+    return "".join(shown(part) for part in template.parts)

@@ -1,0 +1,53 @@
+"""From a step as written to an attempt at it: templates filled in, nothing started yet."""
+
+from typing import Any
+
+from sightline.exceptions import OutsideFailure
+from sightline.flows._agent import AgentAttempt
+from sightline.flows._channel import Channel
+from sightline.flows._command import CommandAttempt
+from sightline.flows._model import AgentStep, CommandStep
+from sightline.flows._nested import Nested
+from sightline.flows._shell import Invocation, ShellCommand, argv_invocation, shell_invocation
+from sightline.flows._template import Template, Values, render
+from sightline.providers import Ask, get_provider
+
+Attempt = AgentAttempt | CommandAttempt
+
+
+def prepare(step: AgentStep | CommandStep, values: Values, nested: Nested, channel: Channel, cwd: str) -> Attempt:
+    """`OutsideFailure` when a path leads nowhere or a value does not fit where it is to go."""
+    if isinstance(step, CommandStep):
+        return CommandAttempt(_invocation(step, values), nested, channel, timeout=step.timeout, cwd=cwd)
+    prompt = render(step.prompt, values)
+    if not prompt.strip():
+        raise OutsideFailure("the prompt is empty", "check the values it is made of")
+    provider = get_provider(step.provider)
+    ask = Ask(
+        prompt=prompt,
+        model=render(step.model, values),
+        cwd=cwd,
+        timeout=step.timeout,
+        options=_rendered(step.options, values),
+        raw=step.output_format == "json" or provider.source is None,
+    )
+    return AgentAttempt(provider, ask, nested, channel)
+
+
+def _invocation(step: CommandStep, values: Values) -> Invocation:
+    if isinstance(step.run, ShellCommand):
+        return shell_invocation(step.run, values)
+    return argv_invocation(step.run, values)
+
+
+def _rendered(value: Any, values: Values) -> Any:
+    """A plain value with its templates filled in."""
+    match value:
+        case Template():
+            return render(value, values)
+        case dict():
+            return {key: _rendered(item, values) for key, item in value.items()}
+        case list():
+            return [_rendered(item, values) for item in value]
+        case _:
+            return value

@@ -1,0 +1,261 @@
+"""Reading the steps of a flow file. What a step says about others is checked afterwards, when all are known."""
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import yaml
+
+from sightline.flows._condition import Condition, parse_condition
+from sightline.flows._document import SIZE_CAP, place
+from sightline.flows._model import AgentStep, CommandStep, Retry
+from sightline.flows._names import check_name
+from sightline.flows._reader import Reader
+from sightline.flows._shell import parse_shell
+from sightline.flows._template import Mistake, Reference, Template, parse_template
+from sightline.providers import provider_names
+
+_SHARED = ("id", "needs", "when", "timeout", "retry")
+_AGENT = ("provider", "prompt", "prompt_file", "model", "output_format", "options")
+_COMMAND = ("run",)
+_SECONDS = "in seconds, such as 300"
+
+
+class Use(msgspec.Struct, frozen=True):
+    """A place where a step refers to an input or to another step."""
+
+    reference: Reference
+    line: int
+    column: int
+
+
+class Draft(msgspec.Struct):
+    """A step as read, before anyone has looked at the others. `step` is None when it could not be made sense of."""
+
+    id: str
+    node: yaml.Node
+    needs: list[tuple[str, yaml.Node]]
+    uses: list[Use]
+    step: AgentStep | CommandStep | None = None
+
+
+def read_steps(reader: Reader, node: yaml.Node, folder: Path) -> list[Draft]:
+    if not isinstance(node, yaml.SequenceNode):
+        reader.report(node, "steps must be a list", "write each step as: - id: NAME")
+        return []
+    if not node.value:
+        reader.report(node, "steps is empty", "add a step: - id: NAME")
+    return [_StepReader(reader, item, folder).read() for item in node.value]
+
+
+class _StepReader:
+    """One step: its fields, and every reference in them with its place."""
+
+    def __init__(self, reader: Reader, node: yaml.Node, folder: Path) -> None:
+        self._reader = reader
+        self._node = node
+        self._folder = folder
+        self._uses: list[Use] = []
+        self._fields: dict[str, yaml.Node] = {}
+
+    def read(self) -> Draft:
+        node, reader = self._node, self._reader
+        if not isinstance(node, yaml.MappingNode):
+            reader.report(node, "a step must be a mapping", "write each step as: - id: NAME, then its fields below it")
+            return Draft("", node, [], [])
+        self._fields = reader.fields(node, "a step", (*_SHARED, *_AGENT, *_COMMAND))
+        ident = self._id()
+        needs = self._needs()
+        shared: dict[str, Any] = {
+            "id": ident,
+            "needs": tuple(name for name, _ in needs),
+            "when": self._when(),
+            "timeout": self._timeout(),
+            "retry": self._retry(),
+            "line": place(node)[0],
+        }
+        return Draft(ident, self._fields.get("id", node), needs, self._uses, self._kind(shared))
+
+    def _kind(self, shared: dict[str, Any]) -> AgentStep | CommandStep | None:
+        """Which of the two it is; a step that is both or neither is one mistake, not one for each field."""
+        fields, reader = self._fields, self._reader
+        agent_fields = [field for field in _AGENT if field in fields]
+        if "run" in fields and "provider" in fields:
+            hint = "a step is a command or a prompt for an agent: make it two steps"
+            reader.report(fields["run"], "a step has both run and provider", hint)
+            return None
+        if "run" in fields:
+            for field in agent_fields:
+                reader.report(fields[field], f"{field} belongs to an agent step, and this is a command", "remove it")
+            return self._command(shared)
+        if not agent_fields:
+            reader.report(self._node, "a step does nothing", "give it run, or provider and prompt")
+            return None
+        return self._agent(shared)
+
+    def _id(self) -> str:
+        if "id" not in self._fields:
+            self._reader.report(self._node, "a step has no id", "add id: NAME")
+            return ""
+        ident = self._reader.text(self._fields["id"], "id") or ""
+        if ident:
+            check_name(self._reader, self._fields["id"], ident, "a step's id")
+        return ident
+
+    def _needs(self) -> list[tuple[str, yaml.Node]]:
+        node = self._fields.get("needs")
+        if node is None:
+            return []
+        items = node.value if isinstance(node, yaml.SequenceNode) else [node]
+        named = ((self._reader.text(item, "needs"), item) for item in items)
+        found: dict[str, yaml.Node] = {}
+        for name, item in named:
+            if name in found:
+                self._reader.report(item, f"needs names {name} twice", "remove one")
+            elif name is not None:
+                found[name] = item
+        return list(found.items())
+
+    def _when(self) -> Condition | None:
+        node = self._fields.get("when")
+        text = self._reader.text(node, "when") if node is not None else None
+        if node is None or text is None:
+            return None
+        condition = parse_condition(text)
+        if isinstance(condition, Mistake):
+            self._reader.report_mistakes(node, [condition])
+            return None
+        self._note_uses(node, condition.references())
+        return condition
+
+    def _timeout(self) -> float | None:
+        node = self._fields.get("timeout")
+        if node is None:
+            return None
+        seconds = self._reader.number(node, "timeout", least=0, above=True, whole=False, hint=_SECONDS)
+        return None if seconds is None else float(seconds)
+
+    def _retry(self) -> Retry:
+        node = self._fields.get("retry")
+        if node is None:
+            return Retry()
+        if not isinstance(node, yaml.MappingNode):
+            self._reader.report(
+                node, "retry must have attempts, and may have delay", "write retry: {attempts: 3, delay: 5}"
+            )
+            return Retry()
+        number, fields = self._reader.number, self._reader.fields(node, "retry", ("attempts", "delay"))
+        attempts, delay = 1, 0.0
+        if "attempts" in fields:
+            hint = "how often it is tried in all, such as 3"
+            attempts = number(fields["attempts"], "attempts", least=1, above=False, whole=True, hint=hint)
+        else:
+            self._reader.report(node, "retry has no attempts", "write retry: {attempts: 3}")
+        if "delay" in fields:
+            delay = number(fields["delay"], "delay", least=0, above=False, whole=False, hint=_SECONDS)
+        return Retry(attempts=attempts or 1, delay=float(delay or 0))
+
+    def _command(self, shared: dict[str, Any]) -> CommandStep | None:
+        node = self._fields["run"]
+        if isinstance(node, yaml.SequenceNode):
+            words = [self._template(item, "a word of run") for item in node.value]
+            if not words:
+                self._reader.report(node, "run is empty", "write a command, or a list of words")
+            return CommandStep(run=tuple(word for word in words if word is not None), **shared)
+        template = self._template(node, "run")
+        if template is None:
+            return None
+        command, mistakes = parse_shell(template)
+        self._reader.report_mistakes(node, mistakes)
+        return CommandStep(run=command, **shared)
+
+    def _agent(self, shared: dict[str, Any]) -> AgentStep:
+        reader, fields = self._reader, self._fields
+        provider = output_format = None
+        if "provider" not in fields:
+            reader.report(self._node, "an agent step has no provider", f"add provider: {', '.join(provider_names())}")
+        else:
+            provider = reader.choice(fields["provider"], "provider", tuple(provider_names()))
+        if "output_format" in fields:
+            output_format = reader.choice(fields["output_format"], "output_format", ("text", "json"))
+        return AgentStep(
+            provider=provider or "",
+            prompt=self._prompt() or Template(()),
+            model=(self._template(fields["model"], "model") if "model" in fields else None) or Template(()),
+            output_format=output_format or "text",  # type: ignore[arg-type]
+            options=self._options(),
+            **shared,
+        )
+
+    def _prompt(self) -> Template | None:
+        reader, fields = self._reader, self._fields
+        if "prompt" in fields and "prompt_file" in fields:
+            reader.report(fields["prompt_file"], "a step has both prompt and prompt_file", "remove one of them")
+            return None
+        if "prompt" in fields:
+            return self._template(fields["prompt"], "prompt")
+        if "prompt_file" in fields:
+            return self._prompt_file(fields["prompt_file"])
+        reader.report(self._node, "an agent step has no prompt", "add prompt: TEXT or prompt_file: FILE")
+        return None
+
+    def _prompt_file(self, node: yaml.Node) -> Template | None:
+        """The file's text as a template. Its mistakes are reported where the file is named, with their own line."""
+        name = self._reader.text(node, "prompt_file")
+        if name is None:
+            return None
+        text = _read_prompt(self._folder / name)
+        if text is None or not text.strip():
+            what = "cannot be read as UTF-8 text of at most 1 MB" if text is None else "is empty"
+            self._reader.report(node, f"prompt_file {name} {what}", f"its path is relative to {self._folder.resolve()}")
+            return None
+        template, mistakes = parse_template(text)
+        for mistake in mistakes:
+            line = text.count("\n", 0, max(text.find(mistake.fragment), 0)) + 1
+            self._reader.report(node, f"{name}, line {line}: {mistake.message}", mistake.hint)
+        self._uses += [Use(reference, *place(node)) for reference in template.references()]
+        return template
+
+    def _options(self) -> dict[str, Any]:
+        node = self._fields.get("options")
+        if node is None:
+            return {}
+        entries = self._reader.entries(node, "options")
+        options = {key: self._reader.value(value, f"options.{key}") for key, _, value in entries}
+        self._uses += [Use(reference, *place(node)) for reference in references_in(options)]
+        return options
+
+    def _template(self, node: yaml.Node, what: str) -> Template | None:
+        template = self._reader.template(node, what)
+        if template is not None:
+            self._note_uses(node, list(template.references()))
+        return template
+
+    def _note_uses(self, node: yaml.Node, references: list[Reference]) -> None:
+        seen: dict[str, int] = {}
+        for reference in references:
+            occurrence = seen.get(reference.source, 0)
+            seen[reference.source] = occurrence + 1
+            self._uses.append(Use(reference, *self._reader.document.locate(node, reference.source, occurrence)))
+
+
+def references_in(value: Any) -> list[Reference]:
+    """Every reference in a plain value whose texts are templates."""
+    match value:
+        case Template():
+            return list(value.references())
+        case dict():
+            return [reference for item in value.values() for reference in references_in(item)]
+        case list():
+            return [reference for item in value for reference in references_in(item)]
+        case _:
+            return []
+
+
+def _read_prompt(path: Path) -> str | None:
+    try:
+        with path.open("rb") as file:
+            data = file.read(SIZE_CAP + 1)
+        return None if len(data) > SIZE_CAP else data.decode("utf-8-sig")
+    except (OSError, ValueError):
+        return None
