@@ -1,0 +1,144 @@
+"""Why a provider's CLI failed, in words a person can act on.
+
+The CLIs say it in many ways and change their wording freely, so what they print is matched loosely: a wrong guess costs
+a hint that does not help, a missed one leaves the CLI's own words, which are always shown.
+"""
+
+import os
+import re
+import signal
+
+import msgspec
+
+from sightline.events import Error
+from sightline.providers._provider import Approval, Ask, CommandLine, Provider
+from sightline.text import clean_text
+
+_LINES_SHOWN = 4
+_TEXT_AT_MOST = 1000
+
+# The first that matches wins: what is wrong with the installation comes before what a half-installed CLI says next.
+_causes: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+    (re.compile(pattern, re.IGNORECASE), hint)
+    for pattern, hint in (
+        (
+            r"env: .{0,3}node\b|\bnode: (command )?not found|exec: node",
+            "install Node.js, which {binary} needs, and make sure `node` is on the PATH",
+        ),
+        (
+            r"EBADENGINE|unsupported (engine|node)|requires node|node\.js (version )?v?\d+ or (higher|newer|later)"
+            r"|ERR_REQUIRE_ESM|SyntaxError: ",
+            "update Node.js: {binary} {tested} needs a newer one",
+        ),
+        (
+            r"npm err|MODULE_NOT_FOUND|cannot find module|native binary not|missing optional dependency",
+            "install it again: npm install -g {package}",
+        ),
+        (
+            r"trusted directory|skip-git-repo-check|folder trust|not trusted",
+            "work inside a Git repository, or start {binary} once in this folder and trust it",
+        ),
+        (
+            r"root/sudo",
+            "run it as a normal user",
+        ),
+        (
+            r"no conversation found|valid session|session not found|no rollout found|error resuming session",
+            "check the session id; a session belongs to the folder it was started in",
+        ),
+        (
+            r"not logged in|log ?in\b|auth method|api[ _-]?key|unauthori[sz]ed|\b401\b|authenticat|credential"
+            r"|missing environment variable|token (has )?expired",
+            "{login}",
+        ),
+        (
+            r"model.{0,80}(not found|not exist|not supported|not available|unknown|invalid)|unknown model|modelnotfound"
+            r"|(issue with the selected|invalid|unsupported) model",
+            "check the model name, or leave it out to use the one {binary} chooses itself",
+        ),
+        (
+            r"unknown (option|argument|flag|command)|unexpected argument|unrecogni[sz]ed (option|argument)",
+            "this {binary} does not know a flag of version {tested}: see `sightline doctor`",
+        ),
+        (
+            r"ENOTFOUND|ECONNREFUSED|ECONNRESET|ETIMEDOUT|getaddrinfo|network|(unable to|cannot) connect|not resolve",
+            "check the network connection and the proxy settings",
+        ),
+    )
+)
+
+_telling = re.compile("error|fatal|fail|cannot|could not|no such|unknown|invalid|not |please|denied", re.IGNORECASE)
+# Stack frames, the runtime's signature below them, and the pointer to the column above them.
+_noise = re.compile(r"\s*(at .*[:(]\d+|Node\.js v[\d.]+|\^+|file://\S+:\d+)\s*\)?$")
+
+
+def unsupported_approval(provider: Provider, level: Approval, known: dict[Approval, tuple[str, ...]]) -> Error:
+    """The person asked for a level this CLI has no flag for; running with another would not be what they asked."""
+    levels = ", ".join(known)
+    text = f"{provider.title} has no approval level '{level}'"
+    return Error(text, f"choose one of: {levels}", source=provider.name)
+
+
+def not_started(provider: Provider, command: CommandLine, ask: Ask, problem: OSError | ValueError) -> Error:
+    """The system would not start the binary."""
+    text, hint = _start_problem(provider, command, ask, problem)
+    return Error(clean_text(text), hint, source=provider.name)
+
+
+def _start_problem(
+    provider: Provider, command: CommandLine, ask: Ask, problem: OSError | ValueError
+) -> tuple[str, str]:
+    import shutil
+
+    binary, again = command.binary, f"install it again: npm install -g {command.package}"
+    if isinstance(problem, ValueError):
+        return f"{binary} cannot be given these arguments: {problem}", "remove what no command line can hold"
+    if ask.cwd and not os.path.isdir(ask.cwd):
+        return f"there is no folder {ask.cwd}", "check the working folder of the run"
+    found = shutil.which(binary, path={**os.environ, **ask.env}.get("PATH"))
+    if isinstance(problem, PermissionError):
+        return f"`{binary}` may not be executed", again
+    if not isinstance(problem, FileNotFoundError):
+        return f"`{found or binary}` cannot be started: {problem.strerror or problem}", again
+    if found is not None:
+        return f"`{found}` cannot be started: its interpreter is missing", again
+    return f"{provider.title} is not installed: no `{binary}` on the PATH", f"npm install -g {command.package}"
+
+
+def failed(provider: Provider, command: CommandLine, exit_code: int, stderr: str) -> Error:
+    """It ended badly and its stream does not say why; stderr may."""
+    said = _last_words(stderr)
+    how = f"{provider.title} {_ending(exit_code)}"
+    hint = _hint(command, stderr) or ("" if said else f"run `{command.binary}` by itself to see why")
+    return Error(f"{how}: {said}" if said else f"{how} without saying why", hint, source=provider.name)
+
+
+def with_hint(error: Error, command: CommandLine) -> Error:
+    """The provider's own error, with what to do about it where the source does not know."""
+    hint = error.hint or _hint(command, error.text)
+    return error if hint == error.hint else msgspec.structs.replace(error, hint=hint)
+
+
+def _hint(command: CommandLine, text: str) -> str:
+    for pattern, hint in _causes:
+        if pattern.search(text):
+            login = command.login_hint or f"log in with {command.binary} first"
+            return hint.format(binary=command.binary, package=command.package, tested=command.tested, login=login)
+    return ""
+
+
+def _ending(exit_code: int) -> str:
+    if exit_code >= 0:
+        return f"ended with exit code {exit_code}"
+    try:
+        return f"was ended by {signal.Signals(-exit_code).name}"
+    except ValueError:
+        return f"was ended by signal {-exit_code}"
+
+
+def _last_words(stderr: str) -> str:
+    """The last lines that tell something; of a crash the message, not the stack."""
+    lines = [line.strip() for line in clean_text(stderr).split("\n") if line.strip() and not _noise.match(line)]
+    telling = [line for line in lines if _telling.search(line)]
+    text = "\n".join((telling or lines)[-_LINES_SHOWN:])
+    return text if len(text) <= _TEXT_AT_MOST else "…" + text[1 - _TEXT_AT_MOST :]

@@ -1,0 +1,65 @@
+"""How OpenCode is started: the prompt on stdin, and agents of ours for the approval levels it has no flag for.
+
+Its own plan agent still runs commands, and a rule in a person's settings can outrank any given for one run, except
+those of an agent. So the levels below `full` are agents of ours that may do what is listed and no more.
+"""
+
+import os
+from typing import Any
+
+import msgspec
+
+from sightline.providers._provider import Approval, Ask, CommandLine
+
+_READING: dict[str, Any] = {
+    "*": "deny",
+    "read": {"*": "allow", "*.env": "ask", "*.env.*": "ask", "*.env.example": "allow"},  # as it is by default
+    **dict.fromkeys(("glob", "grep", "list", "lsp", "skill", "todowrite", "webfetch", "websearch"), "allow"),
+}
+_AGENTS: dict[str, Any] = {
+    "sightline-plan": {"mode": "primary", "permission": _READING},
+    "sightline-edit": {"mode": "primary", "permission": {**_READING, "edit": "allow"}},
+}
+_APPROVALS: dict[Approval, tuple[str, ...]] = {
+    "auto": (),
+    "plan": ("--agent", "sightline-plan"),
+    "edit": ("--agent", "sightline-edit"),
+    "full": ("--auto",),
+}
+_SETTINGS = "OPENCODE_CONFIG_CONTENT"
+
+
+def _arguments(ask: Ask) -> list[str]:
+    arguments = ["run", "--format", "json", *_APPROVALS[ask.approval]]
+    if not ask.raw:
+        arguments.append("--thinking")
+    if ask.model:
+        arguments.append(f"--model={ask.model}")
+    if ask.resume:
+        arguments.append(f"--session={ask.resume}")
+    return arguments
+
+
+def _environment(ask: Ask) -> dict[str, str]:
+    """The agents, beside whatever settings for one run the person has given in the same way."""
+    if ask.approval not in ("plan", "edit"):
+        return {}
+    given = ask.env.get(_SETTINGS) or os.environ.get(_SETTINGS) or "{}"
+    try:
+        settings = msgspec.json.decode(given, type=dict[str, Any])
+    except msgspec.MsgspecError:  # OpenCode ignores it as well
+        settings = {}
+    agents = settings.get("agent")
+    settings["agent"] = {**(agents if isinstance(agents, dict) else {}), **_AGENTS}
+    return {_SETTINGS: msgspec.json.encode(settings).decode()}
+
+
+COMMAND = CommandLine(
+    binary="opencode",
+    package="opencode-ai",
+    tested="1.18.33",
+    arguments=_arguments,
+    approvals=_APPROVALS,
+    environment=_environment,
+    login_hint="run `opencode auth login`",
+)

@@ -1,0 +1,239 @@
+"""Running a provider's CLI: one prompt in, its events or its own lines out, and an outcome.
+
+Rules:
+
+- The first event says under which approval level it runs; the last is `run_ended`, the source's own or ours.
+- A failure is one `error` with a hint, never an exception: also when the CLI is missing, or says nothing but on stderr.
+- Cancelling is not a failure: what was said is kept, calls that were open stay open, and the whole process tree ends.
+  Giving up the iteration, by closing it or by cancelling the task it runs in, cancels the run.
+- The CLI gets the flags of its provider's module and no others; only an approval level the person asked for adds some.
+
+What explains a failure is imported when there is one: a healthy run does not pay for it.
+"""
+
+import time
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from sightline.events import Error, Event, Notice, RunEnded, RunStarted, State, Text
+from sightline.providers._process import GRACE, Process
+from sightline.providers._provider import Ask, CommandLine, Outcome, Provider, Run
+from sightline.providers._stream import EventStream
+from sightline.text import clean_line, clean_text
+
+if TYPE_CHECKING:
+    import asyncio
+
+
+def start_run(provider: Provider, ask: Ask, *, grace: float = GRACE) -> Run:
+    """Start working on a prompt. A CLI boots from here on: call this before importing what only the view needs."""
+    if provider.start is not None:
+        return provider.start(ask)
+    if provider.command is None:
+        raise ValueError(f"{provider.name} can be viewed but not run: it has neither a command nor a start function")
+    return CliRun(provider, provider.command, ask, grace=grace)
+
+
+class CliRun:
+    """One prompt being worked on by a CLI."""
+
+    def __init__(self, provider: Provider, command: CommandLine, ask: Ask, *, grace: float = GRACE) -> None:
+        self._provider = provider
+        self._command = command
+        self._ask = ask
+        self._process: Process | None = None
+        self._not_started: Error | None = None
+        self._told: Error | None = None  # by the source
+        self._session = ""
+        self._words: list[str] = []
+        self._passed_through: list[bytes] = []
+        self._ended: RunEnded | None = None  # the source's own word on it
+        self._cancelled = self._timed_out = False
+        self._started = time.monotonic()
+        self._alarm: asyncio.TimerHandle | None = None
+        self._timing_out: asyncio.Task[None] | None = None
+        self._outcome: Outcome | None = None
+        if ask.approval == "auto" or ask.approval in command.approvals:
+            self._start(grace)
+        else:
+            from sightline.providers import _explain
+
+            self._not_started = _explain.unsupported_approval(provider, ask.approval, command.approvals)
+
+    @property
+    def outcome(self) -> Outcome:
+        if self._outcome is None:
+            raise RuntimeError("a run has no outcome before its events or its bytes were read to the end")
+        return self._outcome
+
+    async def events(self) -> AsyncIterator[list[Event]]:
+        source = self._provider.source
+        stream = None if source is None else EventStream(source())
+        try:
+            if self._process is not None:
+                yield self._opening_events()
+            while chunk := await self._read():
+                if stream is None:
+                    self._passed_through.append(chunk)
+                elif events := self._seen(stream.feed(chunk)):
+                    yield events
+            yield self._closing_events([] if stream is None else stream.end())
+        finally:
+            await self._close()
+
+    async def raw(self) -> AsyncIterator[bytes]:
+        try:
+            while chunk := await self._read():
+                yield chunk
+            self._finish()
+        finally:
+            await self._close()
+
+    async def cancel(self) -> None:
+        """End the run and everything it started. Returns when all of it is gone; may be called again."""
+        process = self._process
+        if process is None or self._outcome is not None:
+            return
+        if process.exit_code is None and not self._timed_out:
+            self._cancelled = True
+        if self._cancelled or self._timed_out:
+            await process.end()
+
+    def _start(self, grace: float) -> None:
+        ask, command = self._ask, self._command
+        try:
+            self._process = Process(
+                [command.binary, *command.arguments(ask)],
+                cwd=ask.cwd,
+                env={**ask.env, **(command.environment(ask) if command.environment is not None else {})},
+                stdin=ask.prompt.encode("utf-8", "replace"),
+                grace=grace,
+            )
+        except (OSError, ValueError) as problem:
+            from sightline.providers import _explain
+
+            self._not_started = _explain.not_started(self._provider, command, ask, problem)
+
+    async def _read(self) -> bytes:
+        if self._process is None:
+            return b""
+        if self._alarm is None and self._ask.timeout is not None:
+            import asyncio
+
+            left = self._started + self._ask.timeout - time.monotonic()
+            self._alarm = asyncio.get_running_loop().call_later(left, self._time_is_up)
+        return await self._process.read()
+
+    def _time_is_up(self) -> None:
+        import asyncio
+
+        assert self._process is not None
+        if self._process.exit_code is None and not self._cancelled:
+            self._timed_out = True
+            self._timing_out = asyncio.get_running_loop().create_task(self._process.end())
+
+    def _opening_events(self) -> list[Event]:
+        name, level = self._provider.name, self._ask.approval
+        flags = list(self._command.approvals.get(level, ()))
+        events: list[Event] = [State("approval", {"level": level, "flags": flags}, source=name)]
+        if self._provider.source is None:
+            events.append(RunStarted(model=clean_line(self._ask.model), cwd=clean_line(self._ask.cwd), source=name))
+        return events
+
+    def _seen(self, events: list[Event]) -> list[Event]:
+        """The same events, noted: the words, the session, whether it ended; a hint for an error that has none."""
+        added: list[Event] = []
+        for index, event in enumerate(events):
+            if isinstance(event, Text):
+                if not event.agent:
+                    self._words.append(event.text)
+            elif isinstance(event, Error):
+                from sightline.providers import _explain
+
+                events[index] = self._told = _explain.with_hint(event, self._command)
+            elif isinstance(event, RunStarted):
+                self._ended = None
+                if event.session and event.session != self._session:
+                    self._session = event.session
+                    added += self._other_session()
+            elif isinstance(event, RunEnded):
+                self._ended = event
+        return events + added if added else events
+
+    def _other_session(self) -> list[Event]:
+        """Some CLIs begin a new conversation when they do not find the one to resume, and do not say so."""
+        if self._ask.resume in ("", self._session):
+            return []
+        text = f"session {self._ask.resume} was to be resumed, but this is session {self._session}"
+        return [Notice(clean_line(text), "warning", "check the session id", source=self._provider.name)]
+
+    def _closing_events(self, held_back: list[Event]) -> list[Event]:
+        """What the source still had, then what only we know: why it failed, and that it is over."""
+        ended_before = self._ended
+        events: list[Event] = [event for event in self._seen(held_back) if not isinstance(event, RunEnded)]
+        outcome = self._finish()
+        if outcome.error is not None and outcome.error is not self._told:
+            events.append(outcome.error)
+        if ended_before is None:
+            events.append(self._run_ended(outcome))
+        return events
+
+    def _run_ended(self, outcome: Outcome) -> RunEnded:
+        """The source's last word, corrected by what it cannot know."""
+        ended = self._ended or RunEnded(source=self._provider.name)
+        is_error = ended.is_error or outcome.error is not None
+        if outcome.cancelled or outcome.timed_out:
+            reason = "cancelled" if outcome.cancelled else "timeout"
+            return replace(ended, stop_reason=reason, is_error=is_error, exit_code=outcome.exit_code)
+        return replace(ended, is_error=is_error, exit_code=outcome.native_exit_code)
+
+    def _finish(self) -> Outcome:
+        process = self._process
+        native = None if process is None else process.exit_code
+        stderr = "" if process is None else clean_text(process.stderr.decode("utf-8", "replace"))
+        error = None if self._cancelled else self._failure(native, stderr)
+        failed = error is not None or (self._ended is not None and self._ended.is_error)
+        self._outcome = Outcome(
+            exit_code=124 if self._timed_out else 130 if self._cancelled else int(failed),
+            session=self._session,
+            text="".join(self._words) or clean_text(b"".join(self._passed_through).decode("utf-8", "replace")),
+            native_exit_code=native,
+            stderr=stderr,
+            timed_out=self._timed_out,
+            cancelled=self._cancelled,
+            error=error,
+        )
+        return self._outcome
+
+    def _failure(self, native: int | None, stderr: str) -> Error | None:
+        if self._timed_out:
+            text = f"timed out after {self._ask.timeout:g} s"
+            return Error(text, "allow more time, or ask for less at once", source=self._provider.name)
+        if native is None:
+            return self._not_started
+        if native == 0:
+            return None
+        if self._told is not None:
+            return self._told
+        from sightline.providers import _explain
+
+        return _explain.failed(self._provider, self._command, native, stderr)
+
+    async def _close(self) -> None:
+        """Nothing of the run is left after this, whether it ended, was ended, or was given up."""
+        if self._alarm is not None:
+            self._alarm.cancel()
+        process = self._process
+        if process is None:
+            return
+        try:
+            if self._outcome is None and process.exit_code is None and not self._timed_out:
+                self._cancelled = True
+            if self._cancelled or self._timed_out:
+                await process.end()
+        finally:
+            if self._outcome is None:
+                self._finish()
+            process.close()

@@ -1,0 +1,30 @@
+"""The made-up provider in the registry, its CLI, and the promise that none of its processes outlives a test."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from sightline.providers import Provider, get_provider
+from sightline.providers._registry import _MODULES
+
+from .fake_cli import Cli, wait_for
+
+
+@pytest.fixture
+def parrot(monkeypatch: pytest.MonkeyPatch) -> Provider:
+    """The one line a sixth provider needs besides its module."""
+    monkeypatch.setitem(_MODULES, "parrot", "tests.providers.parrot")
+    return get_provider("parrot")
+
+
+@pytest.fixture
+def cli(parrot: Provider, tmp_path: Path) -> Iterator[Cli]:
+    cli = Cli(tmp_path)
+    yield cli
+    try:
+        wait_for(lambda: not cli.processes() and not psutil.Process().children(), "no process left", 5)
+    finally:
+        for process in cli.processes():
+            process.kill()

@@ -1,0 +1,149 @@
+"""Runs that fail: each says why in one error, with a hint, and ends once."""
+
+import asyncio
+
+import pytest
+
+from sightline.events import Error, RunEnded, Text
+from sightline.providers import Run
+
+from .fake_cli import Cli, all_events
+
+
+async def failure(run: Run) -> Error:
+    """The error of a run that failed in the way every failed run must."""
+    async with asyncio.timeout(20):
+        events = await all_events(run)
+    (error,) = [event for event in events if isinstance(event, Error)]
+    (ended,) = [event for event in events if isinstance(event, RunEnded)]
+    assert ended.is_error
+    assert run.outcome.error == error
+    assert run.outcome.exit_code in (1, 124)
+    return error
+
+
+async def test_a_missing_binary_says_how_to_install_it(cli: Cli):
+    """An error event, not an exception."""
+    error = await failure(cli.start())
+    assert error.text == "Parrot is not installed: no `parrot` on the PATH"
+    assert error.hint == "npm install -g @birds/parrot"
+
+
+async def test_a_binary_that_is_not_executable_says_so(cli: Cli):
+    """It is there, but may not be run."""
+    cli.write("")
+    cli.binary.chmod(0o644)
+    assert (await failure(cli.start())).text == "`parrot` may not be executed"
+
+
+async def test_a_binary_without_its_interpreter_is_not_called_missing(cli: Cli):
+    """The file is there; what it needs is not."""
+    cli.write("", interpreter="/no/such/interpreter")
+    assert (await failure(cli.start())).text == f"`{cli.binary}` cannot be started: its interpreter is missing"
+
+
+async def test_a_file_that_is_no_program_says_so(cli: Cli):
+    """Half a download, for instance."""
+    cli.binary.write_bytes(b"\x00\x01\x02")
+    cli.binary.chmod(0o755)
+    assert "Exec format error" in (await failure(cli.start())).text
+
+
+async def test_a_missing_working_folder_is_named(cli: Cli):
+    """The system's message would blame the binary."""
+    cli.write("")
+    assert (await failure(cli.start(cwd=f"{cli.folder}/gone"))).text == f"there is no folder {cli.folder}/gone"
+
+
+async def test_an_argument_no_command_line_can_hold_is_an_error_not_a_crash(cli: Cli):
+    """A NUL in a model name."""
+    cli.write("")
+    assert "cannot be given these arguments" in (await failure(cli.start(model="a\0b"))).text
+
+
+@pytest.mark.parametrize(
+    ("stderr", "text", "hint"),
+    [
+        ("boom", "boom", ""),
+        ("", "", "run `parrot` by itself to see why"),
+        ("Error: please log in first", "Error: please log in first", "run `parrot login`"),
+        ("Please set an Auth method in your settings.json", "Auth method", "run `parrot login`"),
+        ("env: 'node': No such file or directory", "node", "install Node.js"),
+        ("npm error code EBADENGINE\nnpm error engine Unsupported engine", "Unsupported engine", "update Node.js"),
+        ("npm ERR! code E404", "E404", "npm install -g @birds/parrot"),
+        (
+            "Error: Cannot find module './x'\n    at require (node:1:2)\n\nNode.js v20.1.0\n",
+            "Cannot find",
+            "npm install",
+        ),
+        ("Error: model macaw-9 not found", "macaw-9", "check the model name"),
+        ("error: unknown option '--look-only'", "--look-only", "sightline doctor"),
+        ("Not inside a trusted directory and --skip-git-repo-check was not specified.", "trusted", "Git repository"),
+        ("No conversation found with session ID: 7", "session ID: 7", "check the session id"),
+        ("connect ECONNREFUSED 127.0.0.1:1", "ECONNREFUSED", "check the network"),
+    ],
+)
+async def test_what_it_said_on_stderr_becomes_the_error(cli: Cli, stderr: str, text: str, hint: str):
+    """A failure before the first line, told in the CLI's own last words, with what to do about it."""
+    error = await failure(cli.run(f"sys.stderr.write({stderr!r}); sys.exit(3)"))
+    assert error.text.startswith("Parrot ended with exit code 3")
+    assert text in error.text
+    assert error.hint.startswith(hint) or hint in error.hint
+
+
+async def test_of_a_crash_the_message_is_shown_and_not_the_stack(cli: Cli):
+    """The lines a person can use, bounded, without anything that could drive a terminal."""
+    stack = "".join(f"    at fly (file:///nest/wing.js:{n}:7)\n" for n in range(500))
+    message = "file:///nest/wing.js:1\nthrow new Error()\n^\n\nError: \x1b[31mclipped\x1b[0m wing"
+    stderr = f"{message}\n{stack}\nNode.js v20.1.0\n"
+    error = await failure(cli.run(f"sys.stderr.write({stderr!r}); sys.exit(1)"))
+    assert error.text == "Parrot ended with exit code 1: throw new Error()\nError: clipped wing"
+
+
+async def test_a_signal_is_named(cli: Cli):
+    """Killed from outside, by the system or by somebody."""
+    error = await failure(cli.run("os.kill(os.getpid(), signal.SIGSEGV)"))
+    assert error.text == "Parrot was ended by SIGSEGV without saying why"
+
+
+async def test_the_sources_own_error_is_not_told_twice(cli: Cli):
+    """It gets a hint where it has none, and the bad exit code adds nothing."""
+    run = cli.run('out(perch="p"); out(squawk="Not logged in"); sys.stderr.write("noise"); sys.exit(1)')
+    error = await failure(run)
+    assert error == Error("Not logged in", "run `parrot login`", source="parrot")
+    assert run.outcome.session == "p"
+
+
+async def test_a_bad_end_after_words_keeps_the_words(cli: Cli):
+    """What was said stays said; the error comes after it, the end last."""
+    run = cli.run('out(say="so far"); sys.stderr.write("fell off"); sys.exit(2)')
+    events = await all_events(run)
+    assert [type(event) for event in events[1:]] == [Text, Error, RunEnded]
+    assert events[-1].exit_code == 2
+    assert (run.outcome.text, run.outcome.exit_code, run.outcome.native_exit_code) == ("so far", 1, 2)
+
+
+async def test_a_run_that_said_it_ended_is_not_ended_again(cli: Cli):
+    """A crash on the way out is told, after the source's own end."""
+    events = await all_events(cli.run('out(sleep="fed"); sys.exit(4)'))
+    assert [type(event) for event in events[1:]] == [RunEnded, Error]
+
+
+async def test_a_run_out_of_time_is_ended_and_says_so(cli: Cli):
+    """Like a cancellation, but a failure: 124."""
+    run = cli.run('out(say="thinking"); forever()', timeout=1.5)
+    error = await failure(run)
+    assert error.text == "timed out after 1.5 s"
+    assert run.outcome.timed_out
+    assert (run.outcome.exit_code, run.outcome.text) == (124, "thinking")
+
+
+async def test_time_runs_also_while_nobody_reads(cli: Cli):
+    """A reader that is busy elsewhere does not stop the clock."""
+    run = cli.run('out(say="thinking"); forever()', timeout=1.5)
+    batches = run.events()
+    await anext(batches)
+    await anext(batches)
+    await asyncio.sleep(1.7)  # the reader's own business
+    events = [event async for batch in batches for event in batch]
+    assert events[-1].stop_reason == "timeout"
