@@ -1,0 +1,147 @@
+"""What is sent to a chat completions server: options checked, messages put together, tools declared."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from sightline.events import ToolUse
+from sightline.exceptions import UserMistake
+from sightline.providers._provider import Ask
+
+RETRIES = 3
+_RETRIES_AT_MOST = 10
+_KEY_NAMES = frozenset(("api_key", "apikey", "api-key", "key", "token", "authorization", "headers"))
+OPTIONS = ("base_url", "stream", "tools", "temperature", "max_tokens", "system", "retries", "extra")
+# Every call must be answered before the conversation may go on; this is the truth about it.
+_NOT_RUN = "not run: this call was only shown to the user"
+
+
+def endpoint(base_url: str) -> str:
+    """The address that is asked, whether the base URL ends before or after `/chat/completions`."""
+    path, mark, query = base_url.partition("?")
+    path = path.rstrip("/").removesuffix("/chat/completions")
+    return f"{path}/chat/completions{mark}{query}"
+
+
+def check_options(options: Mapping[str, Any]) -> None:
+    """UserMistake for an option there is not, or one of the wrong type."""
+    extra = options.get("extra", {})
+    if not isinstance(extra, dict):
+        raise UserMistake("option extra must be a mapping", "it holds further fields of the request")
+    if any(name.lower() in _KEY_NAMES for name in (*options, *extra) if isinstance(name, str)):
+        raise UserMistake("an API key does not belong into options", "set OPENAI_API_KEY in the environment")
+    for name, value in options.items():
+        if name not in OPTIONS:
+            raise UserMistake(f"unknown option '{name}'", f"there are: {', '.join(OPTIONS)}")
+        if not _fits(name, value):
+            raise UserMistake(f"option {name} must be {_EXPECTED[name]}", "")
+
+
+_EXPECTED = {
+    "base_url": "a text",
+    "system": "a text",
+    "stream": "true or false",
+    "temperature": "a number",
+    "max_tokens": "a whole number above 0",
+    "retries": f"a whole number from 0 to {_RETRIES_AT_MOST}",
+    "tools": "a list of tools",
+    "extra": "a mapping",
+}
+
+
+def _fits(name: str, value: Any) -> bool:
+    match name:
+        case "base_url" | "system":
+            return isinstance(value, str)
+        case "stream":
+            return isinstance(value, bool)
+        case "temperature":
+            return isinstance(value, (int, float)) and not isinstance(value, bool)
+        case "max_tokens":
+            return type(value) is int and value > 0
+        case "retries":
+            return type(value) is int and 0 <= value <= _RETRIES_AT_MOST
+        case "tools":
+            return isinstance(value, (list, dict))
+        case _:
+            return True
+
+
+def request_body(ask: Ask, model: str, messages: list[dict[str, Any]]) -> dict[str, Any]:
+    """The JSON that is sent. A null in `extra` takes a field out again, for servers that refuse to see it."""
+    options = ask.options
+    body: dict[str, Any] = {"messages": messages}
+    if model:
+        body["model"] = model
+    for name in ("temperature", "max_tokens"):
+        if name in options:
+            body[name] = options[name]
+    if options.get("tools"):
+        body["tools"] = declared_tools(options["tools"])
+    if options.get("stream"):
+        body |= {"stream": True, "stream_options": {"include_usage": True}}
+    body |= options.get("extra", {})
+    return {name: value for name, value in body.items() if value is not None}
+
+
+def declared_tools(tools: Any) -> list[dict[str, Any]]:
+    """Tools as the API wants them, from its own form or from `{name: {description, parameters}}`."""
+    declared: list[dict[str, Any]] = []
+    for tool in [tools] if isinstance(tools, dict) else tools:
+        if isinstance(tool, dict) and isinstance(tool.get("type"), str):
+            declared.append(tool)
+        elif isinstance(tool, dict) and all(isinstance(one, dict | None) for one in tool.values()):
+            declared += [_declared(str(name), told or {}) for name, told in tool.items()]
+        else:
+            raise UserMistake("a tool is not declared as one", "write it as {name: {description: …, parameters: {…}}}")
+    return declared
+
+
+def _declared(name: str, told: dict[str, Any]) -> dict[str, Any]:
+    parameters = told.get("parameters") or {"type": "object", "properties": {}}
+    function = {"name": name, "description": told.get("description") or "", "parameters": parameters}
+    return {"type": "function", "function": function}
+
+
+def with_prompt(messages: list[dict[str, Any]], ask: Ask) -> list[dict[str, Any]]:
+    """The conversation so far, with the system prompt of this ask in front and its prompt at the end."""
+    messages = list(messages)
+    if ask.options.get("system"):
+        if messages and messages[0].get("role") == "system":
+            del messages[0]
+        messages.insert(0, {"role": "system", "content": _sendable(ask.options["system"])})
+    return [*messages, {"role": "user", "content": _sendable(ask.prompt)}]
+
+
+def reply_messages(words: str, calls: list[ToolUse]) -> list[dict[str, Any]]:
+    """The answer as messages of the conversation. Its content is always a text: there are servers that refuse null."""
+    reply: dict[str, Any] = {"role": "assistant", "content": words}
+    if not calls:
+        return [reply]
+    reply["tool_calls"] = [
+        {
+            "id": call.native_id or call.id,
+            "type": "function",
+            "function": {"name": call.native_name or call.name, "arguments": _arguments(call.args)},
+        }
+        for call in calls
+    ]
+    answers = [{"role": "tool", "tool_call_id": call.native_id or call.id, "content": _NOT_RUN} for call in calls]
+    return [reply, *answers]
+
+
+def encoded(body: dict[str, Any]) -> bytes:
+    try:
+        return msgspec.json.encode(body)
+    except (TypeError, ValueError, RecursionError):
+        raise UserMistake("the options cannot be sent as JSON", "use texts, numbers, lists and mappings only") from None
+
+
+def _arguments(args: Any) -> str:
+    return args if isinstance(args, str) else msgspec.json.encode(args).decode()
+
+
+def _sendable(text: str) -> str:
+    """A prompt from a command line may hold bytes that are no text."""
+    return text.encode("utf-8", "replace").decode()
