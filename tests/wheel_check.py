@@ -20,7 +20,9 @@ def main() -> None:
         wheel = next(folder.glob("*.whl"))
         run(UV, "venv", "-q", "--python", sys.executable, str(folder / "env"))
         python, sightline = str(folder / "env/bin/python"), str(folder / "env/bin/sightline")
-        run(UV, "pip", "install", "-q", "--python", python, "--require-hashes", "-r", str(ROOT / "requirements/run.txt"))
+        run(
+            UV, "pip", "install", "-q", "--python", python, "--require-hashes", "-r", str(ROOT / "requirements/run.txt")
+        )
         run(UV, "pip", "install", "-q", "--python", python, "--no-deps", str(wheel))
         assert run(sightline, "--version").startswith("sightline ")
         demo = run(sightline, "demo", "--fast")

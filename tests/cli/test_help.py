@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
 from tools.completions import SHELLS, script
 
 SIGHTLINE = str(Path(sys.executable).with_name("sightline"))

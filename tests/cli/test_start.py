@@ -10,14 +10,19 @@ from sightline import __version__
 
 SIGHTLINE = str(Path(sys.executable).with_name("sightline"))
 
-PROBE = "import sys; sys.argv = {argv!r}; from sightline.cli import main; main(); print(*sorted(sys.modules), sep='\\n')"
+PROBE = (
+    "import sys; sys.argv = {argv!r}; from sightline.cli import main; main(); print(*sorted(sys.modules), sep='\\n')"
+)
 
 
 def imported(*argv: str) -> set[str]:
     code = PROBE.format(argv=["sightline", *argv])
     done = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True)
     bare = subprocess.run(
-        [sys.executable, "-I", "-c", "import sys; print(*sys.modules, sep='\\n')"], capture_output=True, text=True, check=True
+        [sys.executable, "-I", "-c", "import sys; print(*sys.modules, sep='\\n')"],
+        capture_output=True,
+        text=True,
+        check=True,
     )
     return set(done.stdout.splitlines()) - set(bare.stdout.splitlines())
 
@@ -34,7 +39,9 @@ def test_version_is_printed():
         assert (done.returncode, done.stdout) == (0, f"sightline {__version__}\n")
 
 
-@pytest.mark.parametrize("heavy", ["asyncio", "httpx2", "yaml", "psutil", "wcwidth", "logging", "subprocess", "dataclasses"])
+@pytest.mark.parametrize(
+    "heavy", ["asyncio", "httpx2", "yaml", "psutil", "wcwidth", "logging", "subprocess", "dataclasses"]
+)
 def test_view_does_not_import_what_it_does_not_need(heavy, tmp_path):
     """Showing a recording starts no event loop and loads no client."""
     file = tmp_path / "empty.jsonl"

@@ -72,7 +72,9 @@ def test_events_are_numbered_lines_of_our_vocabulary():
 
 def test_a_word_is_seen_when_it_was_said():
     """Output is flushed line by line: the first words are there before the second line is written."""
-    process = subprocess.Popen([SIGHTLINE, "view", "--provider", "gemini"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    process = subprocess.Popen(
+        [SIGHTLINE, "view", "--provider", "gemini"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
     for words in (b"one ", b"two "):
         line = b'{"type":"message","role":"assistant","content":"%s","delta":true}\n' % words
         process.stdin.write(line)
@@ -141,8 +143,8 @@ def test_a_reader_that_leaves_is_no_error():
 
 def _write(pipe, data):
     try:
-        pipe.write(data)
-        pipe.close()
+        with pipe:
+            pipe.write(data)
     except BrokenPipeError:
         pass
 
@@ -167,7 +169,11 @@ def on_a_terminal(*arguments, env=None) -> str:
     """What a person sees: the output of the command on a terminal of its own."""
     parent, child = pty.openpty()
     process = subprocess.Popen(
-        [SIGHTLINE, *arguments], stdin=child, stdout=child, stderr=child, env={**os.environ, "TERM": "xterm", **(env or {})}
+        [SIGHTLINE, *arguments],
+        stdin=child,
+        stdout=child,
+        stderr=child,
+        env={**os.environ, "TERM": "xterm", **(env or {})},
     )
     os.close(child)
     seen = b""

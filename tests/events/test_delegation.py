@@ -71,7 +71,9 @@ def test_a_plan_is_read_from_arguments_of_the_three_shapes(args, mode, count):
     assert {item.status for item in plan.items} == {None}
 
 
-@pytest.mark.parametrize("args", [None, "x", {}, {"agent": "a"}, {"tasks": []}, {"tasks": [{"agent": "a"}]}, {"chain": {}}])
+@pytest.mark.parametrize(
+    "args", [None, "x", {}, {"agent": "a"}, {"tasks": []}, {"tasks": [{"agent": "a"}]}, {"chain": {}}]
+)
 def test_other_arguments_are_no_plan(args):
     """Half a shape is not the shape."""
     assert delegation_from_args(args) is None
@@ -87,7 +89,9 @@ values = st.recursive(
     st.one_of(st.none(), st.booleans(), st.integers(), st.text(max_size=5)),
     lambda inner: st.one_of(
         st.lists(inner, max_size=3),
-        st.dictionaries(st.sampled_from(["ui", "kind", "mode", "items", "id", "agent", "task", "tasks", "chain"]), inner),
+        st.dictionaries(
+            st.sampled_from(["ui", "kind", "mode", "items", "id", "agent", "task", "tasks", "chain"]), inner
+        ),
     ),
     max_leaves=12,
 )

@@ -11,7 +11,9 @@ import msgspec
 CAPTURES = Path(__file__).parent.parent / "captures"
 
 _FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-_ONE_LINE = frozenset(("agent", "source", "id", "native_id", "name", "native_name", "arg", "path", "session", "model", "key"))
+_ONE_LINE = frozenset(
+    ("agent", "source", "id", "native_id", "name", "native_name", "arg", "path", "session", "model", "key")
+)
 
 
 def capture_names(provider: str) -> list[str]:

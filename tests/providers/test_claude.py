@@ -115,7 +115,11 @@ def test_the_exact_events_of_one_recording():
 def test_blocks_of_one_line_keep_their_order():
     """FR-010, US1 scenario 2, edge case: three and more interleaved blocks of one assistant line stay in order."""
     events = events_of(
-        lines(assistant(text("a"), call("1", "Read", file_path="x"), text("b"), call("2", "Bash", command="ls"), text("c")))
+        lines(
+            assistant(
+                text("a"), call("1", "Read", file_path="x"), text("b"), call("2", "Bash", command="ls"), text("c")
+            )
+        )
     )
     assert [getattr(e, "text", None) or e.name for e in events] == ["a", "Read", "b", "Bash", "c"]
 
@@ -155,10 +159,15 @@ def test_a_text_sent_again_as_deltas_adds_only_the_rest():
     """A new message that repeats what the broken one had shown goes on where that stopped."""
     events = events_of(
         lines(
-            stream_event("message_start"), block_start(0), delta(0, "Here com"),
-            stream_event("message_start"), block_start(0), delta(0, "Here "), delta(0, "comes it."),
+            stream_event("message_start"),
+            block_start(0),
+            delta(0, "Here com"),
+            stream_event("message_start"),
+            block_start(0),
+            delta(0, "Here "),
+            delta(0, "comes it."),
             assistant(text("Here comes it.")),
-        )  # fmt: skip
+        )
     )
     assert words_of(events) == ["Here comes it."]
 
@@ -166,7 +175,9 @@ def test_a_text_sent_again_as_deltas_adds_only_the_rest():
 def test_another_text_after_a_break_is_shown_whole_after_a_notice():
     """When the model says something else the second time, nothing of it is lost."""
     events = events_of(
-        lines(stream_event("message_start"), block_start(0), delta(0, "Here comes "), assistant(text("Something else.")))
+        lines(
+            stream_event("message_start"), block_start(0), delta(0, "Here comes "), assistant(text("Something else."))
+        )
     )
     assert words_of(events) == ["Here comes ", "Something else."]
     assert [type(e).__name__ for e in events] == ["Text", "Notice", "Text"]
@@ -176,10 +187,15 @@ def test_another_text_as_deltas_after_a_break_is_shown_whole_after_a_notice():
     """The same when it arrives in pieces that begin alike."""
     events = events_of(
         lines(
-            stream_event("message_start"), block_start(0), delta(0, "Here comes "),
-            stream_event("message_start"), block_start(0), delta(0, "Here "), delta(0, "is another."),
+            stream_event("message_start"),
+            block_start(0),
+            delta(0, "Here comes "),
+            stream_event("message_start"),
+            block_start(0),
+            delta(0, "Here "),
+            delta(0, "is another."),
             assistant(text("Here is another.")),
-        )  # fmt: skip
+        )
     )
     assert words_of(events) == ["Here comes ", "Here is another."]
     assert sum(isinstance(e, Notice) for e in events) == 1
@@ -194,7 +210,13 @@ def test_a_model_may_say_the_same_thing_twice():
 def test_an_escape_sequence_cut_by_deltas_leaves_nothing():
     """One filter per block, not per piece."""
     events = events_of(
-        lines(stream_event("message_start"), block_start(0), delta(0, "a\x1b[3"), delta(0, "1mred"), assistant(text("a\x1b[31mred")))
+        lines(
+            stream_event("message_start"),
+            block_start(0),
+            delta(0, "a\x1b[3"),
+            delta(0, "1mred"),
+            assistant(text("a\x1b[31mred")),
+        )
     )
     assert words_of(events) == ["ared"]
 
@@ -253,7 +275,7 @@ def test_a_refused_call_is_shown_as_failed():
 def test_a_failed_request_is_an_error_told_once_and_not_words():
     """The synthetic line and the closing line say the same; the person reads it once."""
     events = captured("api_error")
-    assert [e.text for e in events if isinstance(e, Error)][0].startswith("API Error: 529 Overloaded")
+    assert next(e.text for e in events if isinstance(e, Error)).startswith("API Error: 529 Overloaded")
     assert sum(isinstance(e, Error) for e in events) == 1
     assert words_of(events) == []
     assert events[-1].is_error

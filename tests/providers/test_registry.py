@@ -40,7 +40,9 @@ def test_warnings_before_a_stream_are_passed_over():
     assert recognise(data).name == "codex"
 
 
-@pytest.mark.parametrize("data", [b"", b"hello\n", b"42\n", b"{}\n", b"[]\n", b"null\n", b'{"type":"other"}\n', b"\xff\xfe"])
+@pytest.mark.parametrize(
+    "data", [b"", b"hello\n", b"42\n", b"{}\n", b"[]\n", b"null\n", b'{"type":"other"}\n', b"\xff\xfe"]
+)
 def test_what_is_nobodys_is_nobodys(data):
     """No guess where nothing fits."""
     assert recognise(data) is None

@@ -47,9 +47,7 @@ def test_default_mode_is_words_only():
 
 def test_verbose_mode_interleaves_markers_in_source_order():
     """FR-005, US1: words and markers in the order of the events."""
-    assert shown(CONVERSATION, VERBOSE) == (
-        "I'll look.\n● Read README.md\nIt says hello.\n● frobnicate\nDone.\n"
-    )
+    assert shown(CONVERSATION, VERBOSE) == ("I'll look.\n● Read README.md\nIt says hello.\n● frobnicate\nDone.\n")
 
 
 @pytest.mark.parametrize("name", ["Read", "Write", "Edit", "Bash", "Grep", "Glob", "Task"])
@@ -99,9 +97,7 @@ def test_words_of_a_subagent_are_apart_from_the_parents():
         Text("Main again.", 3),
     ]
     assert shown(events) == "Main says.\nMain again.\n"
-    assert shown(events, VERBOSE) == (
-        "Main says.\n◆ Explore-1\nChild says.\n● Bash ls\n◆ Main\nMain again.\n"
-    )
+    assert shown(events, VERBOSE) == ("Main says.\n◆ Explore-1\nChild says.\n● Bash ls\n◆ Main\nMain again.\n")
 
 
 def test_pieces_of_one_block_are_joined_across_batches():

@@ -51,7 +51,11 @@ def _add_prompt(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--timeout", type=_seconds, metavar="SECONDS", help="give up after this long (exit code 124)")
     group.add_argument(
-        "--option", action="append", default=[], metavar="NAME=VALUE", help="an option of the provider's own; repeatable"
+        "--option",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="an option of the provider's own; repeatable",
     )
     _add_common(group, verbose=True)
 
@@ -81,7 +85,9 @@ def _add_flow(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]")
     run = parts.add_parser("run", help="run a workflow", epilog=_EXIT_CODES)
     run.add_argument("file", metavar="FILE", help="the workflow, a YAML file")
     run.add_argument("-i", "--input", action="append", default=[], metavar="NAME=VALUE", help="an input; repeatable")
-    run.add_argument("--output-format", choices=("text", "events"), default="text", help="text (default) or NDJSON events")
+    run.add_argument(
+        "--output-format", choices=("text", "events"), default="text", help="text (default) or NDJSON events"
+    )
     _add_common(run, verbose=True)
     run.set_defaults(command=commands.flow_run)
     check = parts.add_parser("check", help="find every mistake in a workflow without running it")

@@ -39,7 +39,7 @@ class Usage(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
 
 
 class User(Envelope, frozen=True, gc=False, tag="user"):
-    """Words of the person, or words put to an agent in the person's place. Opens a run, or joins one that is going on."""
+    """Words of the person, or put to an agent in the person's place. Opens a run, or joins one that is going on."""
 
     text: str
     attachments: list[str] = []  # artifact URLs

@@ -26,9 +26,7 @@ class EventStream:
             del lines[0]
         parse = self._source.parse_events
         for line in lines:
-            if len(line) > 1:  # a lone byte is an empty line of a file with CR LF, or no event of anybody's
-                events += parse(line)
-            elif line.strip():
+            if len(line) > 1 or line.strip():  # a lone CR is an empty line too
                 events += parse(line)
         if tail:
             self._extend(tail)

@@ -6,7 +6,7 @@ Rules of this wire:
 - An `assistant` line holds one finished content block; blocks of one model message share `message.id`. A `user` line
   holds tool results, or text the CLI put in itself.
 - With partial messages every block comes twice: as `stream_event` deltas and then as a full `assistant` line, which
-  normally arrives just before the block's `content_block_stop`. The deltas are shown; the full line adds what is missing.
+  normally arrives just before the block's `content_block_stop`. The deltas are shown; the full line adds the rest.
 - When a stream breaks, what was sent as deltas is not taken back. The block comes again as a full line (or, from the
   start, as deltas of a new message) and may carry another message id.
 - Lines of a subagent name the call that started it in `parent_tool_use_id`. A subagent in the background outlives its
@@ -95,7 +95,8 @@ class ClaudeSource(Source):
         """A line the strict decoder refused: half a character, another type where ours is expected, or not ours."""
         try:
             value = decode_leniently(line)
-            if isinstance(value, dict) and value.get("type") in wire.SILENT:
+            kind = value.get("type") if isinstance(value, dict) else None
+            if isinstance(kind, str) and kind in wire.SILENT:
                 return []
             parsed = msgspec.convert(value, Line)
         except (ValueError, RecursionError):
@@ -114,16 +115,16 @@ class ClaudeSource(Source):
         for block in message.content:
             kind = block.type
             if kind == "text":
-                self._text(block.text, agent, raw, events)
+                self._text(block.text, agent, events)
             elif kind in _CALLS:
                 self._call(block, agent, raw, events)
             elif kind == "thinking":
-                self._thought(block.thinking, agent, raw, events)
+                self._thought(block.thinking, agent, events)
             elif block.tool_use_id:
-                self._result(block, agent, raw, events)
+                self._result(block, agent, events)
         return events
 
-    def _text(self, text: str, agent: str, raw: bytes, events: list[Event]) -> None:
+    def _text(self, text: str, agent: str, events: list[Event]) -> None:
         if not text:
             return
         if not agent:
@@ -132,18 +133,16 @@ class ClaudeSource(Source):
         if partial is not None:
             events += partial.full_text(text)
             return
-        if not text.isprintable() and is_suspect(raw):
-            text = clean_text(text)
+        text = clean_text(text)
         if text:
             events.append(Text(text, self.new_block(), agent=agent, source="claude"))
 
-    def _thought(self, text: str, agent: str, raw: bytes, events: list[Event]) -> None:
+    def _thought(self, text: str, agent: str, events: list[Event]) -> None:
         partial = self._partial.get(agent)
         if partial is not None:
             events += partial.full_thought(text)
         elif text:
-            text = clean_text(text) if is_suspect(raw) else text
-            events.append(Reasoning(text, self.new_block(), agent=agent, source="claude"))
+            events.append(Reasoning(clean_text(text), self.new_block(), agent=agent, source="claude"))
 
     def _call(self, block: wire.Block, agent: str, raw: bytes, events: list[Event]) -> None:
         native, native_id, args = block.name, block.id, block.input
@@ -197,24 +196,22 @@ class ClaudeSource(Source):
         content = line.message.content
         for block in [wire.Block(type="text", text=content)] if isinstance(content, str) else content:
             if block.tool_use_id:
-                self._result(block, agent, raw, events)
+                self._result(block, agent, events)
             elif block.text:
                 text = clean_text(block.text)
                 own = line.isSynthetic and not agent  # the CLI's own words, not a person's
                 events.append((Notice if own else User)(text, agent=agent, source="claude"))
         return events
 
-    def _result(self, block: wire.Block, agent: str, raw: bytes, events: list[Event]) -> None:
+    def _result(self, block: wire.Block, agent: str, events: list[Event]) -> None:
         content, native_id, failed = block.content, block.tool_use_id, block.is_error is True
-        text = content if type(content) is str else _joined(content)
-        if is_suspect(raw):
-            text, native_id = clean_text(text), clean_line(native_id)
+        # The line repeats the output in another form: filtering what is shown costs less than searching all of it.
+        text = clean_text(content if type(content) is str else _joined(content))
+        native_id = clean_line(native_id)
         code = _exit_code(text) if failed else None
         exit_code = int(code.group(1)) if code else None
         ident = self.close_call(native_id)
-        events.append(
-            ToolResult(ident, text, None, failed, exit_code, None, native_id, agent=agent, source="claude")
-        )
+        events.append(ToolResult(ident, text, None, failed, exit_code, None, native_id, agent=agent, source="claude"))
         path = self._agents.get(block.tool_use_id)
         if path is None:
             return

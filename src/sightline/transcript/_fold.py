@@ -30,7 +30,7 @@ from sightline.transcript._state import OUTPUT_TAIL, Agent, Call, Message, Remar
 
 
 class Transcript:
-    """The fold under way. `apply` each event once, in order; `snapshot` at any time, `Transcript(snapshot)` to go on."""
+    """The fold under way. `apply` each event once, in order; `snapshot` at any time, `Transcript(it)` to go on."""
 
     def __init__(self, snapshot: Snapshot | None = None) -> None:
         self.now = Snapshot() if snapshot is None else snapshot

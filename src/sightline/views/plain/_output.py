@@ -39,9 +39,9 @@ async def _until_writable(fd: int) -> None:
     import asyncio
 
     loop = asyncio.get_running_loop()
-    ready = loop.create_future()
-    loop.add_writer(fd, lambda: ready.done() or ready.set_result(None))
+    ready = asyncio.Event()
+    loop.add_writer(fd, ready.set)
     try:
-        await ready
+        await ready.wait()
     finally:
         loop.remove_writer(fd)

@@ -33,7 +33,7 @@ COLOUR = Palette("\x1b[0m", "\x1b[1m", "\x1b[2m", "\x1b[32m", "\x1b[31m", "\x1b[
 
 
 def palette_for(stream: IO[str], choice: str) -> Palette:
-    """The palette for `--color auto|always|never`: auto means a terminal, unless NO_COLOR or TERM=dumb says otherwise."""
+    """The palette for `--color auto|always|never`: auto means a terminal, unless NO_COLOR or TERM=dumb says no."""
     if choice == "auto":
         wanted = stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     else:

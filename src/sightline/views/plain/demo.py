@@ -6,8 +6,8 @@ from importlib.resources import files
 from sightline.events import Event, Text, ToolUse
 from sightline.providers import EventStream, get_provider, provider_names
 from sightline.views.plain._output import write_all
-from sightline.views.plain._renderer import VERBOSE, PlainRenderer
 from sightline.views.plain._palette import Palette
+from sightline.views.plain._renderer import VERBOSE, PlainRenderer
 
 # Seconds, close to how the recorded runs felt: a piece of text, a call, and its result.
 _PACE_TEXT, _PACE_CALL = 0.03, 0.25

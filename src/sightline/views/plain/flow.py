@@ -33,5 +33,3 @@ async def _show(run: FlowRun, channels: Channels) -> None:
     async for batch in run.events():
         await channels.write(batch)
     await channels.end()
-
-
