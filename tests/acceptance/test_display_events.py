@@ -1,6 +1,8 @@
 """The display-event requirements, one by one: FR-001 to FR-012, NFR-001 to NFR-005, SC-001 to SC-005, the scenarios of
-US1 to US5 and the seven edge cases. Details are tested beside each part; here each requirement is named and shown
-whole, through the command a person runs. The CLIs are stand-ins that replay a recording; `make live` runs the real ones.
+US1 to US5 and the seven edge cases.
+
+Details are tested beside each part; here each requirement is named and shown whole, through the command a person runs.
+The CLIs are stand-ins that replay a recording; `make live` runs the real ones.
 """
 
 import inspect

@@ -6,7 +6,7 @@ import pytest
 
 from sightline.providers import Provider
 from sightline.providers import _doctor as doctor
-from sightline.providers._registry import _MODULES
+from sightline.providers import _registry as registry
 
 from .fake_cli import Cli
 
@@ -14,8 +14,7 @@ from .fake_cli import Cli
 @pytest.fixture
 def only_parrots(parrot: Provider, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Cli:
     """Nothing in the registry and on the PATH but the made-up provider."""
-    for name in [name for name in _MODULES if name != "parrot"]:
-        monkeypatch.delitem(_MODULES, name)
+    monkeypatch.setattr(registry, "_MODULES", {"parrot": registry._MODULES["parrot"]})
     monkeypatch.setenv("PATH", str(cli.folder))
     return cli
 
@@ -50,7 +49,7 @@ async def test_a_cli_that_cannot_say_its_version_is_a_problem(
 async def test_the_clis_are_asked_all_at_once(only_parrots: Cli, monkeypatch: pytest.MonkeyPatch):
     """Four slow CLIs take as long as one."""
     for name in "abcd":
-        monkeypatch.setitem(_MODULES, name, "tests.providers.parrot")
+        monkeypatch.setitem(registry._MODULES, name, "tests.providers.parrot")
     only_parrots.write('time.sleep(1); print("1.2.3")')
     began = time.monotonic()
     assert [status.version for status in await doctor.survey()] == ["1.2.3"] * 5
@@ -60,5 +59,5 @@ async def test_the_clis_are_asked_all_at_once(only_parrots: Cli, monkeypatch: py
 async def test_every_provider_there_is_has_a_line():
     """In the registry's order; one without a CLI has nothing to install and so no problem."""
     statuses = await doctor.survey()
-    assert [status.name for status in statuses] == list(_MODULES)
+    assert [status.name for status in statuses] == list(registry._MODULES)
     assert all(status.problem == "" for status in statuses if not status.binary)

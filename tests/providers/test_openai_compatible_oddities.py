@@ -214,3 +214,10 @@ def test_an_answer_that_differs_after_a_break_is_shown_whole_after_a_notice():
 def test_another_model_in_the_answer_is_a_changed_state():
     events = events_of(body({"content": "a"}) + b"\n" + body({"content": "b"}).replace(b'"m"', b'"m2"'))
     assert [event.value for event in events if isinstance(event, State)] == ["m2"]
+
+
+def test_two_kinds_of_words_in_one_chunk_are_both_filtered():
+    """A held-back escape of the thinking must not let the words behind it through unfiltered."""
+    events = events_of(chunk({"reasoning_content": "\x1b", "content": "\x1b[31mred"}) + DONE)
+    assert words(events) == "red"
+    assert thoughts(events) == ""

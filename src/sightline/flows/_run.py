@@ -184,7 +184,7 @@ class FlowRun:
         if ended.cut:
             text = f"{step.id}: the output is over 1 MB: later steps see the first 1 MB of it"
             self._channel.write(Notice(text, "warning", agent=step.id, source=SOURCE))
-        if self._cancelled.is_set() and ended.exit_code != 0:
+        if self._cancelled.is_set():  # a command may answer the signal by ending well; it was cut short all the same
             self._channel.write(self._board.change(step.id, "error", "cancelled"))
             return StepResult(status="cancelled", output=ended.output, exit_code=130, attempts=attempts)
         good = ended.exit_code == 0

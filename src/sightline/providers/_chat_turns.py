@@ -218,8 +218,9 @@ class Turns:
     def _close_block(self, events: list[Event]) -> None:
         if self._filter is not None:
             held, self._filter = self._filter.end(), None
-            self._raw = _CLEAN
+            raw, self._raw = self._raw, _CLEAN
             self._continue(held, events)
+            self._raw = raw  # other words of the same line may follow
         self._kind = ""
 
     # Calls

@@ -1,4 +1,4 @@
-"""A provider's own stream, recorded or piped, shown as text or passed on as events: read, parse, write, no event loop."""
+"""A provider's own stream, recorded or piped, shown as text or passed on as events. No event loop."""
 
 import os
 import time
