@@ -71,7 +71,7 @@ class Assistant(msgspec.Struct, gc=False, tag_field="type", tag="assistant"):
 class UserLine(msgspec.Struct, gc=False, tag_field="type", tag="user"):
     message: UserMessage
     parent_tool_use_id: str | None = None
-    isSynthetic: bool = False  # noqa: N815
+    isSynthetic: bool = False
     subagent_type: str | None = None
     task_description: str | None = None
 

@@ -29,10 +29,11 @@ class Source:
 
     provider = ""
 
+    _calls_seen = 0
+    _blocks_seen = 0
+
     def __init__(self) -> None:
         self._open_calls: dict[str, str] = {}
-        self._calls_seen = 0
-        self._blocks_seen = 0
 
     def parse_events(self, line: bytes) -> list[Event]:
         raise NotImplementedError
@@ -47,13 +48,13 @@ class Source:
 
     def open_call(self, native_id: str) -> str:
         """Our id for a call that begins now."""
-        self._calls_seen += 1
-        ident = f"call-{self._calls_seen}"
+        self._calls_seen = seen = self._calls_seen + 1
+        ident = f"call-{seen}"
         if native_id:
             open_calls = self._open_calls
-            if len(open_calls) >= _OPEN_CALLS_AT_MOST:
-                del open_calls[next(iter(open_calls))]
             open_calls[native_id] = ident
+            if len(open_calls) > _OPEN_CALLS_AT_MOST:
+                del open_calls[next(iter(open_calls))]
         return ident
 
     def call_id(self, native_id: str) -> str:
@@ -75,7 +76,8 @@ def unknown(head: bytes, length: int, reason: str, *, source: str = "") -> Unkno
 
     raw = escape_controls(head[:UNKNOWN_CAP].decode("utf-8", "backslashreplace"))[:UNKNOWN_CAP]
     logging.getLogger("sightline.providers").debug("%s: unreadable line of %d bytes: %s", source, length, reason)
-    return Unknown(raw, length, reason, source=source)
+    # A decoder quotes what it did not expect, however long.
+    return Unknown(raw, length, escape_controls(reason[:400]), source=source)
 
 
 _LONG = 32 * 1024

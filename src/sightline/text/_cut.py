@@ -23,11 +23,11 @@ def cut_graphemes(text: str, limit: int) -> str:
         return text
     room = limit - 1
     # Between two ASCII characters there is always a boundary: it is enough to look closely from there on.
-    end = room
+    if text[room - 1 : limit].isascii():
+        return text[:room] + ELLIPSIS
+    end = room - 1
     while end > 0 and not text[end - 1 : end + 1].isascii():
         end -= 1
-    if end == room:
-        return text[:room] + ELLIPSIS
     from wcwidth import iter_graphemes  # 30 ms to import: only when a long, non-ASCII text must be cut
 
     # A look-ahead of one cluster decides whether the last one fits; the slice bounds the work on a huge text.

@@ -1,0 +1,135 @@
+"""The lines of Codex's stream, as far as they are read. Fields that vary in shape are left untyped on purpose: one odd
+field must not make a whole line unreadable."""
+
+from typing import Any, Union
+
+import msgspec
+
+
+class AgentMessage(msgspec.Struct, gc=False, tag_field="type", tag="agent_message"):
+    text: str = ""
+
+
+class Thought(msgspec.Struct, gc=False, tag_field="type", tag="reasoning"):
+    text: str = ""
+
+
+class Command(msgspec.Struct, gc=False, tag_field="type", tag="command_execution"):
+    id: str = ""
+    command: Any = ""
+    aggregated_output: str | None = ""
+    exit_code: int | None = None
+    status: str | None = ""
+
+
+class Change(msgspec.Struct, gc=False):
+    path: str = ""
+    kind: Any = ""
+
+
+class FileChange(msgspec.Struct, gc=False, tag_field="type", tag="file_change"):
+    id: str = ""
+    changes: list[Change] = []
+    status: str | None = ""
+
+
+class McpCall(msgspec.Struct, gc=False, tag_field="type", tag="mcp_tool_call"):
+    id: str = ""
+    server: str = ""
+    tool: str = ""
+    arguments: Any = None
+    result: Any = None
+    error: Any = None
+    status: str | None = ""
+
+
+class TodoItem(msgspec.Struct, gc=False):
+    text: str = ""
+    completed: bool = False
+
+
+class TodoList(msgspec.Struct, gc=False, tag_field="type", tag="todo_list"):
+    id: str = ""
+    items: list[TodoItem] = []
+
+
+class WebSearch(msgspec.Struct, gc=False, tag_field="type", tag="web_search"):
+    # The wire has this key twice in one object; both lines of a search end with the same one.
+    id: str = ""
+    query: str | None = ""
+    action: Any = None
+
+
+class AgentState(msgspec.Struct, gc=False):
+    status: str | None = ""
+    message: str | None = None
+
+
+class CollabCall(msgspec.Struct, gc=False, tag_field="type", tag="collab_tool_call"):
+    id: str = ""
+    tool: str = ""
+    receiver_thread_ids: list[str] = []
+    prompt: str | None = None
+    agents_states: dict[str, AgentState] = {}
+    status: str | None = ""
+
+
+class Warned(msgspec.Struct, gc=False, tag_field="type", tag="error"):
+    message: str = ""
+
+
+Item = Union[AgentMessage, Thought, Command, FileChange, McpCall, TodoList, WebSearch, CollabCall, Warned]
+
+
+class TokenUsage(msgspec.Struct, gc=False):
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cached_input_tokens: int | None = None
+    cache_write_input_tokens: int | None = None
+    reasoning_output_tokens: int | None = None
+
+
+class Failure(msgspec.Struct, gc=False):
+    message: str = ""
+
+
+class ThreadStarted(msgspec.Struct, gc=False, tag_field="type", tag="thread.started"):
+    thread_id: str = ""
+
+
+class TurnStarted(msgspec.Struct, gc=False, tag_field="type", tag="turn.started"):
+    pass
+
+
+class TurnCompleted(msgspec.Struct, gc=False, tag_field="type", tag="turn.completed"):
+    usage: TokenUsage | None = None
+
+
+class TurnFailed(msgspec.Struct, gc=False, tag_field="type", tag="turn.failed"):
+    error: Failure | None = None
+
+
+class ErrorLine(msgspec.Struct, gc=False, tag_field="type", tag="error"):
+    message: str = ""
+
+
+class ItemStarted(msgspec.Struct, gc=False, tag_field="type", tag="item.started"):
+    item: Item
+
+
+class ItemUpdated(msgspec.Struct, gc=False, tag_field="type", tag="item.updated"):
+    item: Item
+
+
+class ItemCompleted(msgspec.Struct, gc=False, tag_field="type", tag="item.completed"):
+    item: Item
+
+
+Line = Union[ItemCompleted, ItemStarted, ItemUpdated, ThreadStarted, TurnStarted, TurnCompleted, TurnFailed, ErrorLine]
+
+
+class OtherItem(msgspec.Struct, gc=False):
+    """A line about an item of a type that is not known here."""
+
+    type: str
+    item: dict[str, Any]

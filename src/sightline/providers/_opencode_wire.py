@@ -1,0 +1,93 @@
+"""The lines of OpenCode's stream, as far as they are read. Fields that vary in shape are left untyped on purpose: one
+odd field must not make a whole line unreadable."""
+
+from typing import Any, Union
+
+import msgspec
+
+
+class Step(msgspec.Struct, gc=False):
+    messageID: str = ""
+
+
+class StepStart(msgspec.Struct, gc=False, tag_field="type", tag="step_start"):
+    part: Step
+    sessionID: Any = ""
+
+
+class Words(msgspec.Struct, gc=False):
+    text: str
+    id: str = ""
+
+
+class TextLine(msgspec.Struct, gc=False, tag_field="type", tag="text"):
+    part: Words
+    sessionID: Any = ""
+
+
+class ReasoningLine(msgspec.Struct, gc=False, tag_field="type", tag="reasoning"):
+    part: Words
+    sessionID: Any = ""
+
+
+class Metadata(msgspec.Struct, gc=False):
+    exit: Any = None
+    model: Any = None
+
+
+class Time(msgspec.Struct, gc=False):
+    start: float | None = None
+    end: float | None = None
+
+
+class CallState(msgspec.Struct, gc=False):
+    status: str = ""
+    input: Any = None
+    output: str | None = None
+    error: Any = None
+    metadata: Metadata | None = None
+    time: Time | None = None
+
+
+class Call(msgspec.Struct, gc=False):
+    tool: str
+    state: CallState
+    callID: str = ""
+    id: str = ""
+
+
+class CallLine(msgspec.Struct, gc=False, tag_field="type", tag="tool_use"):
+    part: Call
+    sessionID: Any = ""
+
+
+class Cache(msgspec.Struct, gc=False):
+    read: int | None = None
+    write: int | None = None
+
+
+class Tokens(msgspec.Struct, gc=False):
+    input: int | None = None
+    output: int | None = None
+    reasoning: int | None = None
+    total: int | None = None
+    cache: Cache | None = None
+
+
+class Finish(msgspec.Struct, gc=False):
+    reason: str = ""
+    tokens: Tokens | None = None
+    cost: float | None = None
+
+
+class StepFinish(msgspec.Struct, gc=False, tag_field="type", tag="step_finish"):
+    part: Finish
+    sessionID: Any = ""
+
+
+class ErrorLine(msgspec.Struct, gc=False, tag_field="type", tag="error", rename={"part": "error"}):
+    part: Any = None
+    sessionID: Any = ""
+
+
+Line = Union[TextLine, CallLine, StepStart, StepFinish, ReasoningLine, ErrorLine]

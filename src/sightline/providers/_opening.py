@@ -1,0 +1,15 @@
+"""Reading the opening of a stream, to tell whose it is."""
+
+from typing import Any
+
+import msgspec
+
+
+def first_object(head: bytes) -> dict[str, Any]:
+    """The JSON object on the first line; empty when there is none."""
+    line = head.lstrip().split(b"\n", 1)[0]
+    try:
+        value = msgspec.json.decode(line)
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,394 @@
+"""Codex CLI: `codex exec --json`.
+
+Rules of this wire:
+
+- `thread.started`, `turn.started`, then items, then `turn.completed` or `turn.failed`. A turn is all the work on one
+  prompt, so its end is the end of the run.
+- An item has a type and an id that ties `item.started` to `item.completed`; there are no tool names. Texts and thoughts
+  come whole, as `item.completed` only. A call may complete without having been started, or never complete.
+- A `todo_list` stays open for the whole turn: its start and each update is one call, its completion is none.
+- A `web_search` knows its query only when it completes. (It also has the key `id` twice; the last one counts.)
+- A subagent is a thread. `spawn_agent` names it when it completes; `wait` reports its end and its last words. Nothing
+  else of it is on the wire, and newer models' spawns are not even that.
+- When the connection breaks, an `error` line says `Reconnecting... n/m` and texts that were already sent come again
+  under new ids. Any other `error` line is a failure, and `turn.failed` says the same once more.
+"""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from sightline.events import (
+    AgentEnded,
+    AgentStarted,
+    Error,
+    Event,
+    Notice,
+    Reasoning,
+    RunEnded,
+    RunStarted,
+    State,
+    Text,
+    ToolResult,
+    ToolUse,
+    TurnStarted,
+    Usage,
+)
+from sightline.providers import _codex_wire as wire
+from sightline.providers._agents import AgentPaths
+from sightline.providers._codex_calls import DESCRIPTIONS, OUTCOMES, Call, plan_of
+from sightline.providers._codex_command import COMMAND
+from sightline.providers._codex_wire import CollabCall, Command, ItemCompleted, ItemStarted, TodoList
+from sightline.providers._failure import hint_in, human_message
+from sightline.providers._opening import first_object
+from sightline.providers._preview import preview, preview_command
+from sightline.providers._provider import Provider
+from sightline.providers._resend import Resend, may_repeat
+from sightline.providers._source import LINE_CAP, Source, decode_leniently, is_suspect
+from sightline.text import clean_line, clean_text, clean_value
+
+_SEARCHES_AT_MOST = 256
+_ENDED = frozenset(("completed", "errored", "shutdown", "interrupted", "not_found"))
+_ITEM_LINES = frozenset(("item.started", "item.updated", "item.completed"))
+
+_decode = msgspec.json.Decoder(wire.Line).decode
+_reconnecting = re.compile(r"Reconnecting\W+(\d{1,6})/(\d{1,6})", re.ASCII).match
+
+
+class CodexSource(Source):
+    provider = "codex"
+    _settled = 0  # the last block before a call that was carried out
+    _plan: list[dict[str, str]] | None = None
+    _last_error = ""
+    _searches: tuple[str, ...] = ()  # begun, query not known yet
+
+    # There from the first text, thought or subagent.
+    _words: Resend | None = None
+    _thoughts: Resend | None = None
+    _agents: AgentPaths | None = None
+
+    def parse_events(self, line: bytes) -> list[Event]:
+        if len(line) > LINE_CAP:
+            return self.unreadable(line, "line over 16 MB")
+        try:
+            parsed = _decode(line)
+        except (ValueError, RecursionError) as error:
+            return self._reread(line, str(error))
+        kind = type(parsed)
+        if kind is ItemCompleted:
+            item = parsed.item
+            return _COMPLETED[type(item)](self, item, line)
+        if kind is ItemStarted:
+            item = parsed.item
+            return _STARTED[type(item)](self, item, line)
+        return _HANDLERS[kind](self, parsed, line)
+
+    def _reread(self, line: bytes, reason: str) -> list[Event]:
+        """A line the strict decoder refused: half a character, an item of a new type, or not ours."""
+        try:
+            value = decode_leniently(line)
+        except (ValueError, RecursionError):
+            return self.unreadable(line, reason)
+        try:
+            parsed = msgspec.convert(value, wire.Line)
+        except (ValueError, RecursionError):
+            return self._other_item(value) or self.unreadable(line, reason)
+        return _HANDLERS[type(parsed)](self, parsed, line)
+
+    def end_events(self) -> list[Event]:
+        searches, self._searches = self._searches, ()
+        return [self._use(wire.WebSearch(ident), b"") for ident in searches]
+
+    # Items
+
+    def _completed(self, parsed: wire.ItemCompleted, line: bytes) -> list[Event]:
+        item = parsed.item
+        return _COMPLETED[type(item)](self, item, line)
+
+    def _started(self, parsed: wire.ItemStarted | wire.ItemUpdated, line: bytes) -> list[Event]:
+        item = parsed.item
+        return _STARTED[type(item)](self, item, line)
+
+    def _message(self, item: wire.AgentMessage, line: bytes) -> list[Event]:
+        text = item.text
+        if (0x5C in line or 0x7F in line or not line.isascii()) and is_suspect(line):  # mostly spares a call
+            text = clean_text(text)
+        if not text:
+            return []
+        words = self._words
+        if words is None:
+            words = self._words = Resend()
+        elif words.expecting:
+            return self._say_again(text, Text, words)
+        self._blocks_seen = block = self._blocks_seen + 1
+        words.show(text, block)
+        return [Text(text, block, source="codex")]
+
+    def _thought(self, item: wire.Thought, line: bytes) -> list[Event]:
+        text = clean_text(item.text)
+        if not text:
+            return []
+        thoughts = self._thoughts
+        if thoughts is None:
+            thoughts = self._thoughts = Resend()
+        elif thoughts.expecting:
+            return self._say_again(text, Reasoning, thoughts)
+        block = self.new_block()
+        thoughts.show(text, block)
+        return [Reasoning(text, block, source="codex")]
+
+    def _say_again(self, text: str, kind: type[Text] | type[Reasoning], said: Resend) -> list[Event]:
+        """A text after a broken stream: it may be one that was shown, or continue it."""
+        rest, repeats = said.rest(text)
+        block = said.continues
+        if rest and (not block or block != self._blocks_seen):
+            block = self.new_block()
+        said.show(text, block)
+        if not rest:
+            return []
+        event = kind(rest, block, source="codex")
+        return [may_repeat("codex"), event] if repeats and kind is Text else [event]
+
+    def _nothing(self, item: Any, line: bytes) -> list[Event]:
+        return []
+
+    def _warned(self, item: wire.Warned, line: bytes) -> list[Event]:
+        return [Notice(clean_text(item.message), "warning", source="codex")]
+
+    # Calls
+
+    def _command_started(self, item: Command, line: bytes) -> list[Event]:
+        native_id, command = item.id, item.command
+        if native_id in self._open_calls:
+            return []
+        arg = preview_command(command)
+        if not (type(command) is str and command.isprintable()) and is_suspect(line):
+            command = clean_value(command)
+        if not native_id.isprintable():
+            native_id = clean_line(native_id)
+        ident = self.open_call(native_id)
+        return [ToolUse(ident, "Bash", "command_execution", arg, {"command": command}, native_id, source="codex")]
+
+    def _call_started(self, item: Call, line: bytes) -> list[Event]:
+        if item.id in self._open_calls:
+            return []
+        return [self._use(item, line, opens=True)]
+
+    def _search_started(self, item: wire.WebSearch, line: bytes) -> list[Event]:
+        if item.query:
+            return self._call_started(item, line)
+        if item.id not in self._searches:
+            self._searches = (*self._searches, item.id)[-_SEARCHES_AT_MOST:]
+        return []
+
+    def _use(self, item: Call, line: bytes, *, opens: bool = False) -> ToolUse:
+        name, native, arg, args = DESCRIPTIONS[type(item)](item)
+        native_id = clean_line(item.id)
+        # A command's own words are few; its line may hold all it printed.
+        plain = type(item) is Command and type(item.command) is str and item.command.isprintable()
+        if not plain and is_suspect(line):
+            args = clean_value(args)
+        ident = self.open_call(native_id if opens else "")
+        return ToolUse(ident, name, native, arg, args, native_id, source="codex")
+
+    def _command_completed(self, item: Command, line: bytes) -> list[Event]:
+        native_id, content, code = item.id, item.aggregated_output or "", item.exit_code
+        ident = self._open_calls.get(native_id)
+        if ident is None or code != 0:
+            return self._call_completed(item, line)
+        del self._open_calls[native_id]
+        if is_suspect(line):
+            content = clean_text(content)
+        self._settled = self._blocks_seen
+        failed = item.status != "completed" and OUTCOMES[Command](item)[1]
+        return [ToolResult(ident, content, None, failed, code, None, native_id, source="codex")]
+
+    def _call_completed(self, item: Call, line: bytes) -> list[Event]:
+        native_id, code = clean_line(item.id), None
+        ident = self._open_calls.pop(native_id, "")
+        events: list[Event] = []
+        if not ident:
+            if item.id in self._searches:
+                self._searches = tuple(search for search in self._searches if search != item.id)
+            events.append(use := self._use(item, line))
+            ident = use.id
+        content, failed = OUTCOMES[type(item)](item)
+        if type(item) is CollabCall:
+            events += self._agents_changed(item, ident)
+        elif type(item) is Command:
+            code = item.exit_code
+        content = clean_text(content)
+        events.append(ToolResult(ident, content, None, failed, code, None, native_id, source="codex"))
+        self._settled = self._blocks_seen
+        return events
+
+    def _other_item(self, value: Any) -> list[Event]:
+        """An item of a type this version does not know; shown as a call if it looks like one, else nothing."""
+        try:
+            line = msgspec.convert(value, wire.OtherItem)
+        except (ValueError, RecursionError):
+            return []
+        item = clean_value(line.item)
+        native_id, native, status = item.get("id"), item.get("type"), item.get("status")
+        if line.type not in _ITEM_LINES or not (isinstance(native_id, str) and isinstance(status, str)):
+            return []
+        if not isinstance(native, str) or not native:
+            return []
+        native, native_id = clean_line(native), clean_line(native_id)
+        events: list[Event] = []
+        if native_id not in self._open_calls:
+            args = {key: field for key, field in item.items() if key not in ("id", "type", "status")}
+            events.append(
+                ToolUse(self.open_call(native_id), native, native, preview(args), args, native_id, source="codex")
+            )
+        if line.type == "item.completed":
+            failed = status not in ("completed", "in_progress")
+            ident = self.close_call(native_id)
+            events.append(ToolResult(ident, is_error=failed, native_id=native_id, source="codex"))
+        return events
+
+    def _planned(self, item: TodoList, line: bytes) -> list[Event]:
+        plan = self._plan = clean_value(plan_of(item)) if is_suspect(line) else plan_of(item)
+        use = self._use(item, line)
+        result = ToolResult(use.id, native_id=use.native_id, source="codex")
+        return [use, State("todo", plan, source="codex"), result]
+
+    def _plan_completed(self, item: TodoList, line: bytes) -> list[Event]:
+        """The turn is about to end. This repeats the last plan, which is news to nobody unless it was never shown."""
+        if self._plan is None:
+            return self._planned(item, line)
+        plan = clean_value(plan_of(item)) if is_suspect(line) else plan_of(item)
+        return [] if plan == self._plan else [State("todo", plan, source="codex")]
+
+    def _agents_changed(self, item: wire.CollabCall, call: str) -> list[Event]:
+        events: list[Event] = []
+        agents = self._agents
+        if agents is None:
+            agents = self._agents = AgentPaths()
+        if item.tool == "spawn_agent":
+            for thread in item.receiver_thread_ids:
+                if thread not in agents:
+                    path, task = agents.begin(thread, "agent"), clean_text(item.prompt or "")
+                    events.append(AgentStarted(path, "agent", task, call=call, source="codex"))
+        for thread, state in item.agents_states.items():
+            if state.status in _ENDED and thread in agents:
+                failed = state.status in ("errored", "not_found")
+                events.append(AgentEnded(agents.end(thread), failed, source="codex"))
+        return events
+
+    # The run
+
+    def _thread_started(self, parsed: wire.ThreadStarted, line: bytes) -> list[Event]:
+        if self._calls_seen or self._blocks_seen:  # item ids begin again with every thread
+            self._open_calls.clear()
+            self._forget_turn()
+        return [RunStarted(clean_line(parsed.thread_id), source="codex")]
+
+    def _turn_started(self, parsed: wire.TurnStarted, line: bytes) -> list[Event]:
+        return [TurnStarted(source="codex")]
+
+    def _turn_completed(self, parsed: wire.TurnCompleted, line: bytes) -> list[Event]:
+        events = self.end_events() if self._searches else []
+        self._forget_turn()
+        events.append(RunEnded(_usage(parsed.usage), source="codex"))
+        return events
+
+    def _turn_failed(self, parsed: wire.TurnFailed, line: bytes) -> list[Event]:
+        events = self.end_events()
+        message = parsed.error.message if parsed.error else ""
+        if message != self._last_error or not message:
+            events.append(_error(message))
+        self._forget_turn()
+        return [*events, RunEnded(is_error=True, source="codex")]
+
+    def _failed(self, parsed: wire.ErrorLine, line: bytes) -> list[Event]:
+        message = parsed.message
+        retry = _reconnecting(message) if message.startswith("Reconnecting") else None
+        if retry is None:
+            self._last_error = message
+            return [_error(message)]
+        for said in (self._words, self._thoughts):
+            if said is not None:
+                said.broke(self._settled)
+        text = clean_text(message)
+        value = {"attempt": int(retry.group(1)), "of": int(retry.group(2)), "reason": text}
+        return [State("retry", value, source="codex"), Notice(text, "warning", source="codex")]
+
+    def _forget_turn(self) -> None:
+        if self._words is not None:
+            self._words.settle()
+        if self._thoughts is not None:
+            self._thoughts.settle()
+        self._searches = ()
+        self._plan = None
+        self._last_error = ""
+
+
+_Handler = Callable[[CodexSource, Any, bytes], list[Event]]
+_STARTED: dict[type, _Handler] = {
+    wire.AgentMessage: CodexSource._nothing,
+    wire.Thought: CodexSource._nothing,
+    wire.Warned: CodexSource._nothing,
+    wire.Command: CodexSource._command_started,
+    wire.FileChange: CodexSource._call_started,
+    wire.McpCall: CodexSource._call_started,
+    wire.WebSearch: CodexSource._search_started,
+    wire.CollabCall: CodexSource._call_started,
+    wire.TodoList: CodexSource._planned,
+}
+_COMPLETED: dict[type, _Handler] = {
+    wire.AgentMessage: CodexSource._message,
+    wire.Thought: CodexSource._thought,
+    wire.Warned: CodexSource._warned,
+    wire.Command: CodexSource._command_completed,
+    wire.FileChange: CodexSource._call_completed,
+    wire.McpCall: CodexSource._call_completed,
+    wire.WebSearch: CodexSource._call_completed,
+    wire.CollabCall: CodexSource._call_completed,
+    wire.TodoList: CodexSource._plan_completed,
+}
+_HANDLERS: dict[type, _Handler] = {
+    wire.ItemCompleted: CodexSource._completed,
+    wire.ItemStarted: CodexSource._started,
+    wire.ItemUpdated: CodexSource._started,
+    wire.ThreadStarted: CodexSource._thread_started,
+    wire.TurnStarted: CodexSource._turn_started,
+    wire.TurnCompleted: CodexSource._turn_completed,
+    wire.TurnFailed: CodexSource._turn_failed,
+    wire.ErrorLine: CodexSource._failed,
+}
+
+
+def _error(message: str) -> Error:
+    return Error(human_message(message) or "codex reported an error", hint_in(message), source="codex")
+
+
+def _usage(usage: wire.TokenUsage | None) -> Usage | None:
+    if usage is None:
+        return None
+    return Usage(
+        usage.input_tokens,
+        usage.output_tokens,
+        usage.cached_input_tokens,
+        usage.cache_write_input_tokens,
+        usage.reasoning_output_tokens,
+    )
+
+
+def _recognises(head: bytes) -> bool:
+    line = first_object(head)
+    kind = line.get("type")
+    if not isinstance(kind, str):
+        return False
+    return kind.startswith(("thread.", "turn.", "item.")) or (kind == "error" and line.keys() == {"type", "message"})
+
+
+PROVIDER = Provider(
+    name="codex",
+    title="Codex",
+    source=CodexSource,
+    recognises=_recognises,
+    command=COMMAND,
+)

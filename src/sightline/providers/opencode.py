@@ -1,0 +1,300 @@
+"""OpenCode: `opencode run --format json`.
+
+Rules of this wire:
+
+- Each line is one finished part of a session. `step_start` and `step_finish` frame one request to the model, whose
+  parts share a `messageID`.
+- A call is printed together with its result, so line order is order of completion, not of the model. Recordings of
+  other programs may also hold parts that are still running: the first sight of a part is the call, its end the result.
+- `callID` is the model API's own id; the part's `id` is what repeats when the same part is printed again.
+- A shell command that failed is `completed`; its exit code is in the metadata. A call to a tool that does not exist is
+  a completed call of `invalid`.
+- A subagent is one `task` call with its answer. Its own session is not printed.
+- There is no closing line and no total. The last `step_finish` has a reason other than `tool-calls`; a failure is an
+  `error` line.
+- After a broken stream there is a second `step_start` of the same message, or a step that finished for no known reason
+  and a new message. Texts that were printed come again.
+"""
+
+from collections.abc import Callable, Container
+from typing import Any
+
+import msgspec
+
+from sightline.events import (
+    AgentEnded,
+    AgentStarted,
+    Error,
+    Event,
+    Reasoning,
+    RunEnded,
+    RunStarted,
+    State,
+    Text,
+    ToolResult,
+    ToolUse,
+    TurnEnded,
+    TurnStarted,
+    Usage,
+)
+from sightline.providers import _opencode_wire as wire
+from sightline.providers._agents import AgentPaths
+from sightline.providers._failure import hint_for, human_message
+from sightline.providers._opencode_command import COMMAND
+from sightline.providers._opening import first_object
+from sightline.providers._plan import plan_from
+from sightline.providers._preview import shown_args
+from sightline.providers._provider import Provider
+from sightline.providers._resend import Resend, may_repeat
+from sightline.providers._source import LINE_CAP, Source, decode_leniently, is_suspect
+from sightline.text import clean_line, clean_text
+
+_COMMON_NAMES = {
+    "apply_patch": "Edit",
+    "bash": "Bash",
+    "edit": "Edit",
+    "glob": "Glob",
+    "grep": "Grep",
+    "multiedit": "Edit",
+    "patch": "Edit",
+    "read": "Read",
+    "task": "Task",
+    "todowrite": "Todo",
+    "webfetch": "WebFetch",
+    "websearch": "WebSearch",
+    "write": "Write",
+}
+_UNFINISHED = frozenset(("pending", "running"))
+_WHOLE = frozenset(("tool-calls", "stop"))  # the model said all it wanted to
+_CONTINUES = frozenset(("tool-calls", "unknown"))  # another step follows
+
+_DONE_AT_MOST = 1024
+_BEFORE, _RUNNING, _ENDED = range(3)
+
+_decode = msgspec.json.Decoder(wire.Line).decode
+
+
+class OpenCodeSource(Source):
+    provider = "opencode"
+    _run = _BEFORE
+    _message_id = ""  # of the step that is open
+    _text_id = ""  # of the last text
+    _done_before: Container[str] = ()
+    # There from the first thought or subagent.
+    _thoughts: Resend | None = None
+    _agents: AgentPaths | None = None
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._words = Resend()
+        self._done: set[str] = set()  # parts that were shown whole
+
+    def parse_events(self, line: bytes) -> list[Event]:
+        if len(line) > LINE_CAP:
+            return self.unreadable(line, "line over 16 MB")
+        try:
+            parsed = _decode(line)
+        except (ValueError, RecursionError) as error:
+            return self._reread(line, str(error))
+        if self._run != _RUNNING:
+            return self._perhaps_started(parsed, line)
+        return _HANDLERS[type(parsed)](self, parsed.part, line)
+
+    def _reread(self, line: bytes, reason: str) -> list[Event]:
+        """A line the strict decoder refused: half a character, another type where ours is expected, or not ours."""
+        try:
+            parsed = msgspec.convert(decode_leniently(line), wire.Line)
+        except (ValueError, RecursionError):
+            return self.unreadable(line, reason)
+        return self._perhaps_started(parsed, line)
+
+    def _perhaps_started(self, parsed: wire.Line, line: bytes) -> list[Event]:
+        """The first line, whatever it is, begins a run; after its end a new step begins another."""
+        events: list[Event] = []
+        if self._run == _BEFORE or (self._run == _ENDED and type(parsed) is wire.StepStart):
+            self._run = _RUNNING
+            session = parsed.sessionID if isinstance(parsed.sessionID, str) else ""
+            events.append(RunStarted(clean_line(session), source="opencode"))
+        events += _HANDLERS[type(parsed)](self, parsed.part, line)
+        return events
+
+    # Words
+
+    def _text(self, part: wire.Words, line: bytes) -> list[Event]:
+        text = part.text
+        if (0x5C in line or 0x7F in line or not line.isascii()) and is_suspect(line):  # mostly spares a call
+            text = clean_text(text)
+        if not text:
+            return []
+        words = self._words
+        if words.expecting or part.id == self._text_id:
+            return self._say_again(part.id, text)
+        self._text_id = part.id
+        self._blocks_seen = block = self._blocks_seen + 1
+        words.show(text, block)
+        return [Text(text, block, source="opencode")]
+
+    def _say_again(self, ident: str, text: str) -> list[Event]:
+        """A text after a broken stream, or the same part once more: only what was not shown is news."""
+        words = self._words
+        if ident and ident == self._text_id and words.shown:
+            words.broke(words.shown[-1][1] - 1)
+        self._text_id = ident
+        rest, repeats = words.rest(text)
+        block = words.continues
+        if rest and (not block or block != self._blocks_seen):
+            block = self.new_block()
+        words.show(text, block)
+        if not rest:
+            return []
+        event = Text(rest, block, source="opencode")
+        return [may_repeat("opencode"), event] if repeats else [event]
+
+    def _reasoning(self, part: wire.Words, line: bytes) -> list[Event]:
+        text = clean_text(part.text)
+        thoughts = self._thoughts
+        if thoughts is None:
+            thoughts = self._thoughts = Resend()
+        rest = thoughts.rest(text)[0] if thoughts.expecting else text
+        thoughts.show(text)
+        return [Reasoning(rest, self.new_block(), source="opencode")] if rest else []
+
+    # Calls
+
+    def _call(self, part: wire.Call, line: bytes) -> list[Event]:
+        key = part.id or part.callID
+        if key in self._done or key in self._done_before:
+            return []
+        ident = self._open_calls.get(key)
+        if part.state.status in _UNFINISHED:
+            known = ident is not None or (part.state.status == "pending" and not part.state.input)
+            return [] if known else self._use(part, self.open_call(key), line)
+        self._done.add(key)
+        if len(self._done) > _DONE_AT_MOST:
+            self._done_before, self._done = self._done, set()
+        if ident is not None:
+            del self._open_calls[key]
+            return self._result(part, ident, [])
+        ident = self.open_call("")
+        return self._result(part, ident, self._use(part, ident, line))
+
+    def _use(self, part: wire.Call, ident: str, line: bytes) -> list[Event]:
+        native, native_id = part.tool, part.callID
+        if not native_id.isprintable():
+            native_id = clean_line(native_id)
+        name = _COMMON_NAMES.get(native)
+        if name is None:
+            name = native = clean_line(native)
+        args, arg = shown_args(part.state.input, name, line)
+        use = ToolUse(ident, name, native, arg, args, native_id, source="opencode")
+        if name == "Todo":
+            return [use, State("todo", plan_from(args), source="opencode")]
+        if name == "Task" and isinstance(args, dict):
+            return [use, self._agent_started(part.id or part.callID, ident, args, part.state.metadata)]
+        return [use]
+
+    def _agent_started(self, key: str, call: str, args: dict[str, Any], metadata: wire.Metadata | None) -> AgentStarted:
+        name, task = args.get("subagent_type"), args.get("prompt") or args.get("description")
+        name = clean_line(name) if isinstance(name, str) else ""
+        task = task if isinstance(task, str) else ""
+        model = metadata.model.get("modelID") if metadata is not None and isinstance(metadata.model, dict) else ""
+        model = clean_line(model) if isinstance(model, str) else ""
+        if self._agents is None:
+            self._agents = AgentPaths()
+        return AgentStarted(self._agents.begin(key, name), name or "agent", task, model, call, source="opencode")
+
+    def _result(self, part: wire.Call, ident: str, events: list[Event]) -> list[Event]:
+        """The end of a call, after the events there already are."""
+        state, native_id, tool = part.state, part.callID, part.tool
+        metadata, time = state.metadata, state.time
+        content, failed, code, duration = state.output, tool == "invalid", None, None
+        if state.status != "completed" or state.error is not None:
+            content = state.error if isinstance(state.error, str) else content
+            failed = failed or state.error is not None or state.status == "error"
+        if metadata is not None and type(metadata.exit) is int:
+            code = metadata.exit
+            failed = failed or code != 0
+        if time is not None and time.start is not None and time.end is not None:
+            duration = (time.end - time.start) / 1000
+        if not native_id.isprintable():
+            native_id = clean_line(native_id)
+        if self._agents is not None and (path := self._agents.end(part.id or part.callID)):
+            events.append(AgentEnded(path, failed, source="opencode"))
+        content = clean_text(content) if content else ""
+        events.append(ToolResult(ident, content, None, failed, code, duration, native_id, source="opencode"))
+        return events
+
+    # The run
+
+    def _step_started(self, part: wire.Step, line: bytes) -> list[Event]:
+        if part.messageID == self._message_id and part.messageID:
+            self._broke()
+        self._message_id = part.messageID
+        return [TurnStarted(source="opencode")]
+
+    def _step_finished(self, part: wire.Finish, line: bytes) -> list[Event]:
+        self._message_id = ""
+        reason, tokens = part.reason, part.tokens
+        if reason in _WHOLE:
+            self._words.settle()
+            if self._thoughts is not None:
+                self._thoughts.settle()
+        else:
+            self._broke()
+            reason = clean_line(reason)
+        usage = None
+        if tokens is not None:
+            read, write = (None, None) if tokens.cache is None else (tokens.cache.read, tokens.cache.write)
+            usage = Usage(tokens.input, tokens.output, read, write, tokens.reasoning, tokens.total)
+        turn = TurnEnded(usage, part.cost, reason, source="opencode")
+        if part.reason in _CONTINUES:
+            return [turn]
+        self._run = _ENDED
+        return [turn, RunEnded(stop_reason=reason, source="opencode")]
+
+    def _broke(self) -> None:
+        self._words.broke()
+        if self._thoughts is not None:
+            self._thoughts.broke()
+
+    def _failed(self, error: Any, line: bytes) -> list[Event]:
+        self._run = _ENDED
+        return [_error(error), RunEnded(is_error=True, source="opencode")]
+
+
+_HANDLERS: dict[type, Callable[[OpenCodeSource, Any, bytes], list[Event]]] = {
+    wire.TextLine: OpenCodeSource._text,
+    wire.CallLine: OpenCodeSource._call,
+    wire.StepStart: OpenCodeSource._step_started,
+    wire.StepFinish: OpenCodeSource._step_finished,
+    wire.ReasoningLine: OpenCodeSource._reasoning,
+    wire.ErrorLine: OpenCodeSource._failed,
+}
+
+
+def _error(error: Any) -> Error:
+    """An error object: a name, and under `data` the message and the HTTP status."""
+    fields = error if isinstance(error, dict) else {"message": error}
+    data = fields.get("data")
+    data = data if isinstance(data, dict) else fields
+    name, message, status = fields.get("name"), data.get("message"), data.get("statusCode")
+    text = human_message(message) if isinstance(message, str) else ""
+    if isinstance(status, int):
+        text = f"{text} (status {status})" if text else f"status {status}"
+    if isinstance(name, str) and name:
+        text = f"{clean_line(name)}: {text}" if text else clean_line(name)
+    return Error(text or "opencode reported an error", hint_for(status), source="opencode")
+
+
+def _recognises(head: bytes) -> bool:
+    line = first_object(head)
+    return "sessionID" in line and ("part" in line or "error" in line)
+
+
+PROVIDER = Provider(
+    name="opencode",
+    title="OpenCode",
+    source=OpenCodeSource,
+    recognises=_recognises,
+    command=COMMAND,
+)
