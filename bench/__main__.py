@@ -16,8 +16,10 @@ GROUPS: dict[str, Callable[[], Iterator[Row]]] = {
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    parser.add_argument("group", nargs="*", choices=[*GROUPS, []], help="only these groups; all when none is named")
-    names = parser.parse_args().group or list(GROUPS)
+    for name in GROUPS:
+        parser.add_argument(f"--{name}", action="store_true", help="only this group, and others named; all when none is")
+    chosen = vars(parser.parse_args())
+    names = [name for name in GROUPS if chosen[name]] or list(GROUPS)
     missed = 0
     print(f"{'what':<58} {'goal':>12} {'result':>12}")
     for name in names:

@@ -9,29 +9,36 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from bench.parsing import CAPTURES
+from bench.parsing import CAPTURES, GOALS, LONG
 from bench.row import Row
 
 SIGHTLINE = str(Path(sys.executable).with_name("sightline"))
+# Large enough that starting the program, twice as long as Python's own start, is a small part of it.
+RECORDING_SIZE = 100_000_000
 # Reading by line and decoding each: what any consumer of such a stream does at least.
 REFERENCE = "import json, sys\nfor line in open(sys.argv[1], 'rb'):\n    json.loads(line)\n"
 
 
 def rows() -> Iterator[Row]:
     with tempfile.TemporaryDirectory() as folder:
-        for provider in ("claude", "codex", "gemini", "opencode"):
-            recording = _recording(Path(folder), provider, 40_000_000)
+        for provider in GOALS:
+            recording = _recording(Path(folder), provider, LONG)
             yield Row(f"view, {provider}, CPU / reading and json.loads", 0.65, _view_ratio(provider, recording))
+        # A huge line is one string: decoding it is most of the work for everybody, so there is less to win.
+        for provider in GOALS:
+            recording = _recording(Path(folder), provider, 1 << 30)
+            yield Row(f"view, {provider}, with huge lines, CPU / the same", 1.0, _view_ratio(provider, recording))
         small, large = _fresh_ids(Path(folder), 4_000), _fresh_ids(Path(folder), 60_000)
         yield Row("view, memory for 15 × the length, every id new", 1.1, _peak(large) / _peak(small))
     yield Row("sightline --version / python -I -c pass", 1.6, _version_ratio())
 
 
-def _recording(folder: Path, provider: str, size: int) -> Path:
-    """All recordings of a provider, over and over, up to a size."""
-    whole = b"".join(path.read_bytes() for path in sorted((CAPTURES / provider).glob("*.jsonl")))
+def _recording(folder: Path, provider: str, longest: int) -> Path:
+    """All recordings of a provider whose lines are not longer than that, over and over."""
+    texts = [path.read_bytes() for path in sorted((CAPTURES / provider).glob("*.jsonl"))]
+    whole = b"".join(text for text in texts if max(map(len, text.split(b"\n"))) < longest)
     path = folder / f"{provider}.jsonl"
-    path.write_bytes(whole * (size // len(whole)))
+    path.write_bytes(whole * (RECORDING_SIZE // len(whole)))
     return path
 
 
@@ -71,7 +78,7 @@ def _peak(recording: Path) -> int:
         SIGHTLINE,
         [SIGHTLINE, "view", "--provider", "claude", str(recording)],
         os.environ,
-        file_actions=[(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)],
+        file_actions=[(os.POSIX_SPAWN_OPEN, fd, os.devnull, os.O_WRONLY, 0) for fd in (1, 2)],
     )
     _, status, usage = os.wait4(pid, 0)
     assert status == 0

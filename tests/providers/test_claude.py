@@ -201,6 +201,95 @@ def test_another_text_as_deltas_after_a_break_is_shown_whole_after_a_notice():
     assert sum(isinstance(e, Notice) for e in events) == 1
 
 
+def streamed(index, *pieces):
+    """A healthy block: deltas, the full line where the CLI prints one, and its end."""
+    full = "".join(pieces)
+    printed = [assistant(text(full))] if full.strip() else []
+    stop = stream_event("content_block_stop", index=index)
+    return [block_start(index), *(delta(index, piece) for piece in pieces), *printed, stop]
+
+
+@pytest.mark.parametrize("between", [[], ["\n\n"], [""], [" ", "\n"]])
+def test_a_blank_block_between_two_texts_doubles_nothing(between):
+    """The CLI prints no full line for an empty or blank block; those after it are still matched with their own."""
+    events = events_of(
+        lines(
+            stream_event("message_start"),
+            *streamed(0, "One."),
+            *streamed(1, *between),
+            *streamed(2, "Tw", "o."),
+            *streamed(3, "Three."),
+            stream_event("message_stop"),
+        )
+    )
+    assert [words for words in words_of(events) if words.strip()] == ["One.", "Two.", "Three."]
+    assert not [event for event in events if isinstance(event, Notice)]
+
+
+@pytest.mark.parametrize("second", ["Same thing is said.", "Same thing is said. And more.", "Another."])
+def test_blocks_after_a_cut_one_are_shown_as_they_are(second):
+    """After a break the answer comes as full lines: the first continues what was cut, the others were never shown."""
+    events = events_of(
+        lines(
+            stream_event("message_start"),
+            block_start(0),
+            delta(0, "Same thing i"),
+            assistant(text("Same thing is said.")),
+            assistant(text(second)),
+            stream_event("content_block_stop", index=0),
+            stream_event("message_stop"),
+            stream_event("message_start"),
+            *streamed(0, "End."),
+        )
+    )
+    assert words_of(events) == ["Same thing is said.", second, "End."]
+    assert not [event for event in events if isinstance(event, Notice)]
+
+
+def test_a_full_line_after_the_blocks_end_adds_nothing():
+    """A version of the CLI that prints it later is no reason to show the words again."""
+    stop = stream_event("content_block_stop", index=0)
+    for ending in ([stop], [stop, stream_event("message_stop")]):
+        start = [stream_event("message_start"), block_start(0), delta(0, "Said.")]
+        assert words_of(events_of(lines(*start, *ending, assistant(text("Said."))))) == ["Said."]
+
+
+def test_a_character_that_came_in_two_halves_is_one():
+    """Half an emoji in each delta, the whole in the full line: shown once."""
+    halves = b"".join(
+        b'{"type":"stream_event","session_id":"s","event":{"type":"content_block_delta","index":0,'
+        b'"delta":{"type":"text_delta","text":"%s"}}}\n' % half
+        for half in (b"a\\ud83d", b"\\ude00b")
+    )
+    data = lines(stream_event("message_start"), block_start(0)) + halves + lines(assistant(text("a😀b")))
+    assert words_of(events_of(data)) == ["a😀b"]
+
+
+def test_text_in_the_beginning_of_a_block_is_shown():
+    """Deltas need not start from nothing."""
+    start = stream_event("content_block_start", index=0, content_block=text("He"))
+    events = events_of(lines(stream_event("message_start"), start, delta(0, "llo"), assistant(text("Hello"))))
+    assert words_of(events) == ["Hello"]
+
+
+def test_content_may_be_a_string():
+    """A message whose content is one text instead of a list of blocks."""
+    assert words_of(events_of(lines(assistant() | {"message": {"id": "m", "content": "Plain."}}))) == ["Plain."]
+
+
+def test_a_round_that_says_nothing_repeats_no_earlier_answer():
+    """A background subagent opens a second round before the first has its result."""
+    init = {"type": "system", "subtype": "init", "session_id": "s"}
+
+    def result(words):
+        return {"type": "result", "subtype": "success", "session_id": "s", "result": words}
+
+    events = events_of(lines(init, assistant(text("I am done.")), init, result("I am done."), result("")))
+    assert words_of(events) == ["I am done."]
+    events = events_of(lines(init, assistant(text("One.")), result("One."), init, result("Two.")))
+    assert words_of(events) == ["One.", "Two."]
+
+
 def test_a_model_may_say_the_same_thing_twice():
     """Nothing is compared while the stream is healthy."""
     events = events_of(lines(assistant(text("Again.")), assistant(text("Again."))))
@@ -325,7 +414,8 @@ def test_memory_does_not_grow_when_every_id_is_new():
         source.parse_events(lines(assistant(call(f"t{n}", "Agent", description="d", run_in_background=True))))
         source.parse_events(lines(assistant(text("y"), parent_tool_use_id=f"never-announced-{n}")))
     assert len(source._open_calls) <= 1024
-    assert len(source._agents) <= 1024
-    assert len(source._background) <= 1025
+    assert len(source._agents._open) <= 1024
+    assert len(source._agents._counts) <= 1024
+    assert len(source._background) <= 1024
     assert len(source._partial) <= 1024
-    assert len(source._names) <= 1024
+    assert len(source._rounds) <= 65

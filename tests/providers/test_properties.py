@@ -138,6 +138,21 @@ def test_recordings_byte_by_byte_equal_whole(provider):
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize("cut", range(6))
+def test_a_byte_order_mark_is_no_part_of_the_first_line(provider, cut):
+    """A file saved with one reads as one saved without, however it is cut."""
+    data = b"\n".join(LINES[provider][:3]) + b"\n"
+    assert run(provider, b"\xef\xbb\xbf" + data, [cut]) == run(provider, data)
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_blank_lines_are_nobodys(provider):
+    """Whatever blanks they hold, and wherever they are cut."""
+    data = b"{}\n  \n\r\n\t\n{}\n"
+    assert run(provider, data, range(len(data))) == run(provider, data)
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
 def test_a_line_over_the_cap_is_announced_and_not_kept(provider):
     """Over 16 MB: `unknown` with its length and its beginning; the stream goes on."""
     stream = EventStream(get_provider(provider).source())

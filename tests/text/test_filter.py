@@ -76,6 +76,13 @@ def test_cutting_a_text_never_changes_what_is_kept(text, cuts):
     assert "".join([*pieces, stream.end()]) == clean_text(text)
 
 
+def test_many_openings_of_a_string_take_time_in_proportion():
+    """A line of nothing but unclosed strings, whole and cut, gives nothing, and is read once."""
+    for hostile_line in ("\x9d" * 200_000 + "\n", "\x9d" * 200_000 + "\x1b[m", "\x1b]" * 100_000):
+        stream = StreamFilter()
+        assert (stream.feed(hostile_line) + stream.end()).strip() == ""
+
+
 def test_an_endless_string_sequence_is_not_kept_in_memory():
     """A title that never ends is dropped piece by piece, and its line's end ends it."""
     stream = StreamFilter()

@@ -35,7 +35,7 @@ class Block(msgspec.Struct, gc=False):
 
 
 class Message(msgspec.Struct, gc=False):
-    content: list[Block]
+    content: str | list[Block]
     model: str = ""
 
 

@@ -1,12 +1,15 @@
 """Blocks of one agent that arrive as deltas and then once more whole: each word is shown when it comes, and once.
 
-The first time a block is complete on the wire is when its full version arrives; until then it waits. What of the full
-version was already shown is left out. When the two disagree the stream must have broken: the full version is then shown
-whole, after a notice.
+- A block waits for its full version from its first delta on. What of the full version was shown is left out.
+- A block of nothing but blanks has no full version; it is over when it stops.
+- When a stream breaks, the CLI asks again without streaming and prints the whole answer as full versions. The first of
+  them continues the block that was cut; those after it were never streamed and are shown as they are.
+- Or a new message is streamed from the start: what it repeats of the cut block is passed over.
+- Where the second answer differs from what was shown, it is shown whole, after a notice.
 """
 
-from sightline.events import Event, Notice, Reasoning, Text, ToolArgs
-from sightline.providers._resend import Resend
+from sightline.events import Event, Reasoning, Text, ToolArgs
+from sightline.providers._resend import may_repeat
 from sightline.providers._source import Source
 from sightline.text import StreamFilter, clean_text
 
@@ -18,7 +21,7 @@ _WAITING_AT_MOST = 256
 class _Streamed:
     """A block of which some has been shown."""
 
-    __slots__ = ("block", "filter", "length", "pieces", "repeats", "thought")
+    __slots__ = ("block", "filter", "length", "pieces", "repeats", "stopped", "thought")
 
     def __init__(self, block: int, *, thought: bool) -> None:
         self.block = block
@@ -26,6 +29,7 @@ class _Streamed:
         self.filter = StreamFilter()
         self.pieces: list[str] = []
         self.length = 0
+        self.stopped = False
         self.repeats = ""  # what is expected to come again, unshown, because a broken stream had shown it
 
     def add(self, piece: str) -> None:
@@ -35,12 +39,19 @@ class _Streamed:
         else:
             self.pieces.clear()
 
+    @property
+    def shown(self) -> str:
+        """What was shown of it: what came, and what is passed over when it comes again."""
+        return _whole_characters("".join(self.pieces) + self.repeats)
+
     def rest_of(self, whole: str) -> str | None:
-        """What the whole block adds to what was streamed; None when they do not agree."""
-        if self.pieces or not self.length:
-            shown = "".join(self.pieces)
-            return whole[len(shown) :] if whole.startswith(shown) else None
-        return whole[self.length :] if len(whole) >= self.length else None
+        """What the whole block adds to what was shown; None when they do not agree."""
+        if self.length > _COMPARED_AT_MOST:
+            return whole[self.length :] if len(whole) >= self.length else None
+        shown = self.shown
+        if self.stopped:
+            return "" if whole == shown else None
+        return whole[len(shown) :] if whole.startswith(shown) else None
 
 
 class PartialBlocks:
@@ -51,39 +62,45 @@ class PartialBlocks:
         self._agent = agent
         self._open: dict[int, _Streamed | tuple[str, str]] = {}  # index → block, or (id, name) of a call
         self._waiting: list[_Streamed] = []  # for their full version, in order
-        self._under_way = False
-        self._resend = Resend()
+        self._cut: _Streamed | None = None  # the text in which the last message broke off
 
     def message_started(self) -> None:
         """A new message. If the last one broke off in the middle of a text, this one probably begins with it."""
-        broken = [streamed for streamed in self._waiting if not streamed.thought and streamed.length]
+        cut = [streamed for streamed in self._waiting if not (streamed.thought or streamed.stopped) and streamed.pieces]
+        self._cut = cut[0] if cut else None
         self._open.clear()
         self._waiting.clear()
-        if not self._under_way:
-            self._resend.settle()
-        elif broken:
-            self._waiting.append(broken[0])
-        self._under_way = True
 
     def message_stopped(self) -> None:
-        self._under_way = False
-        self._resend.settle()
+        """Nothing more of it comes as deltas; a full version may still be on its way."""
+        for streamed in self._waiting:
+            streamed.stopped = True
+        self._open.clear()
 
     def block_started(self, index: int, *, thought: bool) -> None:
-        again = self._taken_over(thought)
-        streamed = again if again is not None else _Streamed(self._source.new_block(), thought=thought)
+        streamed = self._taken_over() if self._cut is not None and not thought else None
+        if streamed is None:
+            streamed = _Streamed(self._source.new_block(), thought=thought)
         if len(self._waiting) < _WAITING_AT_MOST and len(self._open) < _WAITING_AT_MOST:
             self._open[index] = streamed
             self._waiting.append(streamed)
 
-    def _taken_over(self, thought: bool) -> _Streamed | None:
-        """The block a broken stream left behind, if this one is expected to say it again."""
-        if thought or self._open or not self._waiting or not self._waiting[0].pieces:
-            return None
-        streamed = self._waiting.pop(0)
-        streamed.repeats = "".join(streamed.pieces)
-        streamed.pieces, streamed.length = [], 0
+    def _taken_over(self) -> _Streamed | None:
+        """The block a broken stream left behind: this one is expected to say it again."""
+        streamed, self._cut = self._cut, None
+        if streamed is not None:
+            streamed.repeats = streamed.shown
+            streamed.pieces, streamed.length = [], 0
         return streamed
+
+    def block_stopped(self, index: int) -> list[Event]:
+        streamed = self._open.pop(index, None)
+        if not isinstance(streamed, _Streamed):
+            return []
+        streamed.stopped = True
+        if streamed in self._waiting and not streamed.shown.strip():
+            self._waiting.remove(streamed)
+        return []
 
     def call_started(self, index: int, ident: str, name: str) -> None:
         if len(self._open) < _WAITING_AT_MOST:
@@ -117,48 +134,42 @@ class PartialBlocks:
             return self._shown(streamed, streamed.filter.feed(piece[len(expected) :]))
         streamed.filter = StreamFilter()
         streamed.block = self._source.new_block()
-        return [self._may_repeat(), *self._shown(streamed, streamed.filter.feed("".join(streamed.pieces)))]
+        events = self._shown(streamed, streamed.filter.feed("".join(streamed.pieces)))
+        return [may_repeat(self._source.provider, self._agent), *events]
 
     def full_text(self, text: str) -> list[Event]:
-        streamed = self._next_waiting(thought=False)
-        if streamed is None:
-            return self._unstreamed(text)
-        if streamed.repeats:
-            # Said again in part as deltas; what was shown before is the prefix to compare with.
-            streamed.pieces = ["".join(streamed.pieces) + streamed.repeats]
-            streamed.length, streamed.repeats = len(streamed.pieces[0]), ""
-        rest = streamed.rest_of(text)
-        if rest is None:
-            return self._unstreamed(text, disagrees=True)
-        self._resend.show(text)
-        return self._shown(streamed, streamed.filter.feed(rest) + streamed.filter.end())
+        streamed = self._agreeing(text, thought=False)
+        if streamed is not None:
+            rest = streamed.rest_of(text) or ""
+            streamed.repeats = ""
+            return self._shown(streamed, streamed.filter.feed(rest) + streamed.filter.end())
+        # Streamed never, or otherwise: an open block that says something else is what a broken stream left behind.
+        disagrees = any(not (waiting.thought or waiting.stopped) and waiting.shown for waiting in self._waiting)
+        self._forget(thought=False)
+        streamed = _Streamed(self._source.new_block(), thought=False)
+        events = self._shown(streamed, streamed.filter.feed(text) + streamed.filter.end())
+        return [may_repeat(self._source.provider, self._agent), *events] if disagrees and events else events
 
     def full_thought(self, text: str) -> list[Event]:
-        streamed = self._next_waiting(thought=True)
-        rest = None if streamed is None else streamed.rest_of(text)
-        if streamed is None or rest is None:
-            streamed, rest = _Streamed(self._source.new_block(), thought=True), text
+        streamed = self._agreeing(text, thought=True)
+        rest = text if streamed is None else streamed.rest_of(text) or ""
+        if streamed is None:
+            streamed = _Streamed(self._source.new_block(), thought=True)
         return self._shown(streamed, streamed.filter.feed(rest) + streamed.filter.end())
 
-    def _next_waiting(self, *, thought: bool) -> _Streamed | None:
-        for position, streamed in enumerate(self._waiting):
-            if streamed.thought == thought:
-                del self._waiting[position]
-                for index, block in self._open.items():
-                    if block is streamed:
-                        del self._open[index]
-                        break
+    def _agreeing(self, text: str, *, thought: bool) -> _Streamed | None:
+        """The first block whose full version this can be; those of its kind before it will not get one any more."""
+        for streamed in self._waiting:
+            if streamed.thought == thought and streamed.rest_of(text) is not None:
+                self._forget(thought=thought, up_to=streamed)
                 return streamed
         return None
 
-    def _unstreamed(self, text: str, *, disagrees: bool = False) -> list[Event]:
-        """A full text of which no delta came, or other ones: after a break it may repeat an earlier block."""
-        if self._under_way:
-            self._resend.broke()
-        rest, may_repeat = self._resend.rest(text)
-        streamed = _Streamed(self._source.new_block(), thought=False)
-        events = self._shown(streamed, streamed.filter.feed(rest) + streamed.filter.end())
-        return [self._may_repeat(), *events] if events and (may_repeat or disagrees) else events
+    def _forget(self, *, thought: bool, up_to: _Streamed | None = None) -> None:
+        for streamed in [waiting for waiting in self._waiting if waiting.thought == thought]:
+            self._waiting.remove(streamed)
+            if streamed is up_to:
+                break
 
     def _shown(self, streamed: _Streamed, text: str) -> list[Event]:
         if not text:
@@ -169,10 +180,11 @@ class PartialBlocks:
     def _args(self, ident: str, name: str, delta: str) -> ToolArgs:
         return ToolArgs(ident, name, clean_text(delta), agent=self._agent, source=self._source.provider)
 
-    def _may_repeat(self) -> Notice:
-        return Notice(
-            "the stream broke and the answer was sent again; what follows may repeat what was shown",
-            "warning",
-            agent=self._agent,
-            source=self._source.provider,
-        )
+
+def _whole_characters(text: str) -> str:
+    """The text with characters that came as two halves made whole; half of one at the end has not come yet."""
+    if text.isascii():
+        return text
+    if "\ud800" <= text[-1:] <= "\udbff":
+        text = text[:-1]
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

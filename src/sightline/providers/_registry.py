@@ -30,6 +30,7 @@ def recognise(head: bytes) -> Provider | None:
     """The provider whose stream begins like this, or None. Lines of nobody's, such as a warning of npm's, are passed
     over; a text that is one JSON value over many lines is tried as a whole."""
     providers = [get_provider(name) for name in _MODULES]
+    head = head.removeprefix(b"\xef\xbb\xbf")
     for line in [*head.split(b"\n")[:_LINES_LOOKED_AT], head]:
         for provider in providers:
             if provider.recognises is not None and line.strip() and provider.recognises(line):

@@ -3,6 +3,8 @@
 from sightline.events import UNKNOWN_CAP, Event
 from sightline.providers._source import LINE_CAP, DisplayEventSource, unknown
 
+_MARK = b"\xef\xbb\xbf"
+
 
 class EventStream:
     """Feeds a source with whole lines, however the bytes were cut. A line over the cap is announced, not kept."""
@@ -12,8 +14,12 @@ class EventStream:
         self._parts: list[bytes] = []  # of the line that has no end yet
         self._length = 0
         self._discarding = False
+        self._begun = False
+        self._mark = b""  # as much of a byte order mark as has come
 
     def feed(self, chunk: bytes) -> list[Event]:
+        if not self._begun:
+            chunk = self._without_mark(chunk)
         lines = chunk.split(b"\n")
         tail = lines.pop()
         if not lines:
@@ -26,7 +32,7 @@ class EventStream:
             del lines[0]
         parse = self._source.parse_events
         for line in lines:
-            if len(line) > 1 or line.strip():  # a lone CR is an empty line too
+            if line and not line.isspace():
                 events += parse(line)
         if tail:
             self._extend(tail)
@@ -34,9 +40,18 @@ class EventStream:
 
     def end(self) -> list[Event]:
         """The stream is over: the last line may lack its newline, and the source may have held something back."""
+        if self._mark:
+            self._extend(self._mark)
         events = self._finish_line() if self._parts else []
         end_events = getattr(self._source, "end_events", None)
         return events if end_events is None else events + end_events()
+
+    def _without_mark(self, chunk: bytes) -> bytes:
+        """Some programs put a byte order mark before the first line of a file; it is no part of it."""
+        head = self._mark + chunk
+        self._begun = len(head) >= len(_MARK) or not _MARK.startswith(head)
+        self._mark = b"" if self._begun else head
+        return head.removeprefix(_MARK) if self._begun else b""
 
     def _extend(self, part: bytes) -> None:
         self._length += len(part)

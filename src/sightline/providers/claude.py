@@ -40,13 +40,14 @@ from sightline.events import (
     User,
 )
 from sightline.providers import _claude_wire as wire
+from sightline.providers._agents import AgentPaths
 from sightline.providers._claude_command import COMMAND
 from sightline.providers._claude_wire import Line
 from sightline.providers._partial import PartialBlocks
-from sightline.providers._preview import preview
+from sightline.providers._preview import shown_args
 from sightline.providers._provider import Provider
-from sightline.providers._source import LINE_CAP, Source, decode_leniently, is_suspect
-from sightline.text import clean_line, clean_text, clean_value
+from sightline.providers._source import LINE_CAP, Source, decode_leniently
+from sightline.text import clean_line, clean_text
 
 _COMMON_NAMES = {
     "Agent": "Task",
@@ -64,6 +65,7 @@ _COMMON_NAMES = {
 _CALLS = frozenset(("tool_use", "server_tool_use", "mcp_tool_use"))
 _DELEGATES = frozenset(("Agent", "Task"))
 _AGENTS_AT_MOST = 1024
+_ROUNDS_AT_MOST = 64
 # Stands in for a line whose strings must all be filtered.
 _SUSPECT = b"\\u"
 _decode = msgspec.json.Decoder(Line).decode
@@ -75,11 +77,11 @@ class ClaudeSource(Source):
 
     def __init__(self) -> None:
         super().__init__()
-        self._agents: dict[str, str] = {}  # call that started it → path
-        self._background: set[str] = set()  # paths whose call returned at once
-        self._names: dict[str, int] = {}  # how many agents of each parent and name there were
+        self._agents = AgentPaths()  # by the call that started them; lines of theirs may follow their end
+        self._background: dict[str, None] = {}  # paths whose call returned at once, oldest first
         self._partial: dict[str, PartialBlocks] = {}  # agent path → blocks that arrive as deltas
-        self._said_something = False
+        self._rounds = [False]  # for each round without a result yet, whether anything was said in it
+        self._begun = False  # the first of these rounds
         self._last_error = ""
 
     def parse_events(self, line: bytes) -> list[Event]:
@@ -112,7 +114,7 @@ class ClaudeSource(Source):
         message = line.message
         if line.error and message.model == "<synthetic>":
             return self._failed(message.content, agent)
-        for block in message.content:
+        for block in _blocks(message.content):
             kind = block.type
             if kind == "text":
                 self._text(block.text, agent, events)
@@ -128,7 +130,7 @@ class ClaudeSource(Source):
         if not text:
             return
         if not agent:
-            self._said_something = True
+            self._rounds[-1] = True
         partial = self._partial.get(agent)
         if partial is not None:
             events += partial.full_text(text)
@@ -145,13 +147,12 @@ class ClaudeSource(Source):
             events.append(Reasoning(clean_text(text), self.new_block(), agent=agent, source="claude"))
 
     def _call(self, block: wire.Block, agent: str, raw: bytes, events: list[Event]) -> None:
-        native, native_id, args = block.name, block.id, block.input
-        if is_suspect(raw):
-            native, native_id, args = clean_line(native), clean_line(native_id), clean_value(args)
+        native, native_id = clean_line(block.name), clean_line(block.id)
         name = _COMMON_NAMES.get(native, native)
+        args, arg = shown_args(block.input, name, raw)
         # A call whose arguments were seen being written has its id already.
         ident = (self._open_calls.get(native_id) if self._partial else None) or self.open_call(native_id)
-        events.append(ToolUse(ident, name, native, preview(args, name), args, native_id, agent=agent, source="claude"))
+        events.append(ToolUse(ident, name, native, arg, args, native_id, agent=agent, source="claude"))
         if native in _DELEGATES and isinstance(args, dict):
             events.append(self._agent_started(block.id, ident, args, agent))
 
@@ -159,30 +160,25 @@ class ClaudeSource(Source):
         name, task, prompt = args.get("subagent_type"), args.get("description"), args.get("prompt")
         name = clean_line(name) if isinstance(name, str) and name else "agent"
         task = task if isinstance(task, str) else prompt
-        path = self._new_path(native_id, name, agent)
+        path = self._agents.begin(native_id, name, agent)
         if args.get("run_in_background") is True:
-            self._background.add(path)
+            self._goes_on(path)
         task = clean_line(task) if isinstance(task, str) else ""
         return AgentStarted(path, name, task, call=ident, agent=agent, source="claude")
 
-    def _new_path(self, native_id: str, name: str, agent: str) -> str:
-        name = name.replace("/", "-")
-        base = f"{agent}/{name}" if agent else name
-        if len(self._names) < _AGENTS_AT_MOST:
-            self._names[base] = self._names.get(base, 0) + 1
-        path = f"{base}-{self._names.get(base, _AGENTS_AT_MOST)}"
-        if len(self._agents) >= _AGENTS_AT_MOST:
-            self._background.discard(self._agents.pop(next(iter(self._agents))))
-        self._agents[native_id] = path
-        return path
+    def _goes_on(self, path: str) -> None:
+        """The subagent outlives the call that started it."""
+        self._background[path] = None
+        if len(self._background) > _AGENTS_AT_MOST:
+            del self._background[next(iter(self._background))]
 
     def _path(self, parent: str, name: str | None, task: str | None, events: list[Event]) -> str:
         """The path of the subagent that a line belongs to; one never announced begins here."""
         known = self._agents.get(parent)
-        if known is not None:
+        if known:
             return known
         name = clean_line(name) if name else "agent"
-        path = self._new_path(parent, name, "")
+        path = self._agents.begin(parent, name)
         call = self.call_id(clean_line(parent))
         events.append(AgentStarted(path, name, clean_line(task or ""), call=call, source="claude"))
         return path
@@ -193,8 +189,7 @@ class ClaudeSource(Source):
         events: list[Event] = []
         parent = line.parent_tool_use_id
         agent = self._path(parent, line.subagent_type, line.task_description, events) if parent else ""
-        content = line.message.content
-        for block in [wire.Block(type="text", text=content)] if isinstance(content, str) else content:
+        for block in _blocks(line.message.content):
             if block.tool_use_id:
                 self._result(block, agent, events)
             elif block.text:
@@ -213,10 +208,10 @@ class ClaudeSource(Source):
         ident = self.close_call(native_id)
         events.append(ToolResult(ident, text, None, failed, exit_code, None, native_id, agent=agent, source="claude"))
         path = self._agents.get(block.tool_use_id)
-        if path is None:
+        if not path:
             return
         if path in self._background or text.startswith("Async agent launched"):
-            self._background.add(path)
+            self._goes_on(path)
         else:
             events.append(AgentEnded(path, failed, agent=agent, source="claude"))
 
@@ -232,7 +227,7 @@ class ClaudeSource(Source):
         if kind == "content_block_delta":
             if partial is not None and delta is not None:
                 if delta.text and not agent:
-                    self._said_something = True
+                    self._rounds[-1] = True
                 events += partial.delta(event.index, delta.text or delta.thinking, delta.partial_json)
         elif kind == "message_start":
             if partial is None and len(self._partial) < _AGENTS_AT_MOST:
@@ -244,24 +239,31 @@ class ClaudeSource(Source):
             events.append(TurnEnded(_usage(event.usage), None, reason, agent=agent, source="claude"))
         elif partial is not None:
             if kind == "content_block_start" and event.content_block is not None:
-                self._block_started(partial, event.index, event.content_block)
+                events += self._block_started(partial, event.index, event.content_block)
+            elif kind == "content_block_stop":
+                events += partial.block_stopped(event.index)
             elif kind == "message_stop":
                 partial.message_stopped()
         return events
 
-    def _block_started(self, partial: PartialBlocks, index: int, block: wire.Block) -> None:
+    def _block_started(self, partial: PartialBlocks, index: int, block: wire.Block) -> list[Event]:
         if block.type in _CALLS:
             native, native_id = clean_line(block.name), clean_line(block.id)
             partial.call_started(index, self.call_id(native_id), _COMMON_NAMES.get(native, native))
         elif block.type in ("text", "thinking"):
             partial.block_started(index, thought=block.type == "thinking")
+            return partial.delta(index, block.text or block.thinking, "")
+        return []
 
     # The run
 
     def _system(self, line: wire.System, raw: bytes) -> list[Event]:
         match line.subtype:
             case "init":
-                self._said_something = False
+                if not self._begun:
+                    self._begun = True
+                else:
+                    self._rounds = [*self._rounds[-_ROUNDS_AT_MOST:], False]
                 self._partial.clear()  # what an earlier round left open will never be closed
                 session, model, cwd = clean_line(line.session_id), clean_line(line.model), clean_line(line.cwd)
                 return [RunStarted(session, model, cwd, source="claude")]
@@ -275,7 +277,7 @@ class ClaudeSource(Source):
             case "task_notification":
                 path = self._agents.get(line.tool_use_id)
                 if path in self._background:
-                    self._background.discard(path)
+                    del self._background[path]
                     return [AgentEnded(path, line.status != "completed", _usage(line.usage), source="claude")]
             case "compact_boundary":
                 return [State("compaction", {"at": "boundary"}, source="claude")]
@@ -288,20 +290,26 @@ class ClaudeSource(Source):
         value = {"attempt": line.attempt, "of": line.max_retries, "delay": line.retry_delay_ms / 1000, "reason": reason}
         return [State("retry", value, source="claude"), Notice(text, "warning", source="claude")]
 
-    def _failed(self, content: list[wire.Block], agent: str) -> list[Event]:
-        text = clean_text("\n".join(block.text for block in content if block.text)) or "the model API failed"
+    def _failed(self, content: str | list[wire.Block], agent: str) -> list[Event]:
+        text = clean_text("\n".join(block.text for block in _blocks(content) if block.text)) or "the model API failed"
         self._last_error = text
         return [Error(text, agent=agent, source="claude")]
 
     def _ended(self, line: wire.Result, raw: bytes) -> list[Event]:
         events: list[Event] = []
+        # A background subagent opens another round before the first has its result: a result is the oldest round's.
+        round_said = self._rounds[0]
+        if len(self._rounds) > 1:
+            del self._rounds[0]
+        else:
+            self._rounds[0], self._begun = False, False
         said = line.result if isinstance(line.result, str) else ""
         if line.is_error:
             text = clean_text(said) or "; ".join(clean_line(item) for item in line.errors if isinstance(item, str))
             text = text or clean_line(line.subtype)
             if text != self._last_error:
                 events.append(Error(text, source="claude"))
-        elif said and not self._said_something:
+        elif said and not round_said:
             # The answer to one of the CLI's own commands stands nowhere but here.
             events.append(Text(clean_text(said), self.new_block(), source="claude"))
         self._last_error = ""
@@ -317,6 +325,10 @@ _HANDLERS: dict[type, Callable[[ClaudeSource, Any, bytes], list[Event]]] = {
     wire.System: ClaudeSource._system,
     wire.Result: ClaudeSource._ended,
 }
+
+
+def _blocks(content: str | list[wire.Block]) -> list[wire.Block]:
+    return [wire.Block(type="text", text=content)] if isinstance(content, str) else content
 
 
 def _joined(content: Any) -> str:

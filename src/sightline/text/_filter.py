@@ -42,14 +42,12 @@ _sequence = re.compile(
 _pair = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 _lone = re.compile(f"[{_SURROGATE}]")
 
-# What may still grow into a sequence when more text follows: an unfinished CSI or escape, an open string (its ESC \
-# terminator may be cut in the middle), or half a surrogate pair.
+# A sequence that may still grow when more text follows: an unfinished CSI or escape, or an open string.
 _unfinished = re.compile(
-    "(?:(?:\x1b\\[|\x9b)[0-?]{0,64}[ -/]{0,8}"
-    "|(?:\x1b[]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x9c\n]*\x1b?"
+    "(?:\x1b\\[|\x9b)[0-?]{0,64}[ -/]{0,8}"
+    "|(?:\x1b[]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x9c\n]*"
     "|\x1b[ -/]{0,8}"
-    "|[\ud800-\udbff])\\Z"
-)
+).fullmatch
 _line_break = re.compile("[\n\r\x0b\x0c\x85\u2028\u2029]+")
 _escape = re.compile(f"[{_CONTROL}{_BIDI}{_SURROGATE}]")
 
@@ -151,10 +149,10 @@ class StreamFilter:
         self._held = ""
         if self._in_string:
             text = self._skip_string(text)
-        tail = _unfinished.search(text)
-        if tail is not None:
-            self._hold(tail.group())
-            text = text[: tail.start()]
+        start = _unfinished_from(text)
+        if start < len(text):
+            self._hold(text[start:])
+            text = text[:start]
         return _clean(text)
 
     def end(self) -> str:
@@ -168,7 +166,6 @@ class StreamFilter:
             self._held = tail
             return
         self._in_string = True
-        self._held = "\x1b" if tail.endswith("\x1b") else ""
 
     def _skip_string(self, text: str) -> str:
         """Drop what still belongs to an open string; stay in it when its end has not come yet."""
@@ -178,6 +175,19 @@ class StreamFilter:
             return ""
         self._in_string = False
         return text[end.end() :]
+
+
+def _unfinished_from(text: str) -> int:
+    """Where what more text could complete begins; the text's length when nothing could.
+
+    Sequences are read in order, as `_clean` reads them: a search from the end would take time square in their number.
+    """
+    last = None
+    for last in _sequence.finditer(text, text.rfind("\n") + 1):
+        pass
+    if last is not None and last.end() == len(text) and _unfinished(last.group()):
+        return last.start()
+    return len(text) - ("\ud800" <= text[-1:] <= "\udbff")
 
 
 # The end of an open string: a terminator, or (nothing consumed) a newline or an ESC that starts something else.
