@@ -109,6 +109,40 @@ def test_a_stream_of_nobodys_is_a_users_mistake():
     assert b"hint: name it with --provider" in done.stderr
 
 
+def test_a_stream_of_another_provider_is_not_called_shown():
+    """Nothing of it could be read: exit code 1, and it is said."""
+    done = sightline("view", "--provider", "codex", stdin=load_capture("claude", "text_only")[0])
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert b"could not be read" in done.stderr
+
+
+def test_options_may_stand_before_the_command():
+    """What is said before `view` holds for it."""
+    file = CAPTURES / "claude" / "interleaved.jsonl"
+    assert sightline("-v", "view", file).stdout.decode() == VERBOSE
+    assert sightline("--provider", "claude", "-v", "view", file).stdout.decode() == VERBOSE
+
+
+def test_a_message_is_not_glued_to_the_words_in_one_pipe():
+    """`2>&1 |`: a warning in the middle of a sentence begins on a line of its own."""
+    words = b'{"type":"message","role":"assistant","content":"half a sentence","delta":true}\n'
+    failed = b'{"type":"result","status":"error","error":{"type":"x","message":"broken"},"stats":{}}\n'
+    done = subprocess.run(
+        [SIGHTLINE, "view", "--provider", "gemini"],
+        input=words + failed,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
+    assert b"half a sentence\nerror: broken\n" in done.stdout
+
+
+def test_a_closed_stdout_is_no_crash():
+    """`>&-`: nothing to write to, nothing to complain about."""
+    file = str(CAPTURES / "claude" / "interleaved.jsonl")
+    done = subprocess.run(["sh", "-c", f"{SIGHTLINE} view {file} >&-"], capture_output=True)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
 def test_a_missing_file_is_said_in_one_line():
     """What, and which file."""
     done = sightline("view", "no-such-file.jsonl")

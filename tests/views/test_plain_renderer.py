@@ -158,6 +158,25 @@ def test_steps_are_written_when_they_change():
     )
 
 
+def test_a_step_that_will_not_run_is_shown_with_its_reason():
+    """Waiting is not shown again, but waiting for nothing is."""
+    items = [DelegationItem("b", "run", "deploy", "pending", "not run: a failed")]
+    events = [
+        ToolUpdate("f", Delegation("chain", [DelegationItem("b", "run", "deploy", "pending")]).as_details()),
+        ToolUpdate("f", Delegation("chain", items).as_details()),
+    ]
+    assert shown(events, Detail(steps=True)) == "  ○ b: run deploy\n    not run: a failed\n"
+
+
+def test_a_level_of_approval_that_was_asked_for_is_told():
+    """And the provider's own behaviour is not worth a word."""
+    renderer = PlainRenderer()
+    renderer.render([State("approval", {"level": "auto", "flags": []})])
+    assert renderer.told() == ""
+    renderer.render([State("approval", {"level": "full", "flags": ["--yes"]})])
+    assert renderer.told() == "note: approval full: --yes\n"
+
+
 def test_malformed_steps_are_passed_over():
     """What does not fit the contract is shown as nothing, not as an error."""
     assert shown([ToolUpdate("f", {"ui": {"kind": "agent_delegation", "mode": "x"}})], Detail(steps=True)) == ""

@@ -11,6 +11,9 @@ def main() -> int:
 
         sys.stdout.write(f"sightline {__version__}\n")
         return 0
-    from sightline.cli._main import run
+    try:
+        from sightline.cli._main import run
 
-    return run(sys.argv[1:])
+        return run(sys.argv[1:])
+    except KeyboardInterrupt:
+        return 130

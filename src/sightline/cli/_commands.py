@@ -2,7 +2,6 @@
 
 import argparse
 import os
-import sys
 from typing import Any
 
 from sightline.exceptions import UserMistake
@@ -39,7 +38,7 @@ def prompt(arguments: argparse.Namespace) -> int:
         options=_options(arguments.option),
         raw=arguments.output_format == "json",
     )
-    renderer = PlainRenderer(_detail(arguments), palette_for(sys.stdout, arguments.color))
+    renderer = PlainRenderer(_detail(arguments), palette_for(1, arguments.color))
     return run_prompt(
         provider,
         ask,
@@ -53,9 +52,8 @@ def view(arguments: argparse.Namespace) -> int:
     from sightline.views.plain import PlainRenderer, palette_for
     from sightline.views.plain.recorded import show_recording
 
-    renderer = PlainRenderer(_detail(arguments), palette_for(sys.stdout, arguments.color))
-    show_recording(_opened(arguments.file), _provider(arguments), renderer, out=1, err=2)
-    return 0
+    renderer = PlainRenderer(_detail(arguments), palette_for(1, arguments.color))
+    return show_recording(_opened(arguments.file), _provider(arguments), renderer, out=1, err=2)
 
 
 def events(arguments: argparse.Namespace) -> int:
@@ -70,24 +68,25 @@ def flow_run(arguments: argparse.Namespace) -> int:
     from sightline.views.plain.flow import show_flow
 
     detail = Detail(calls=arguments.verbose, agents=True, steps=True, output=arguments.verbose)
-    renderer = PlainRenderer(detail, palette_for(sys.stdout, arguments.color))
+    renderer = PlainRenderer(detail, palette_for(1, arguments.color))
     return show_flow(arguments.file, arguments.input, renderer, events=arguments.output_format == "events")
 
 
 def flow_check(arguments: argparse.Namespace) -> int:
+    from sightline.views.plain import write_all
     from sightline.views.plain.flow import show_check
 
     text, code = show_check(arguments.file)
-    sys.stdout.write(text)
+    write_all(1, text.encode())
     return code
 
 
 def doctor(arguments: argparse.Namespace) -> int:
-    from sightline.views.plain import palette_for
+    from sightline.views.plain import palette_for, write_all
     from sightline.views.plain.doctor import show_doctor
 
-    text, code = show_doctor(palette_for(sys.stdout, arguments.color))
-    sys.stdout.write(text)
+    text, code = show_doctor(palette_for(1, arguments.color))
+    write_all(1, text.encode())
     return code
 
 
@@ -95,14 +94,16 @@ def demo(arguments: argparse.Namespace) -> int:
     from sightline.views.plain import palette_for
     from sightline.views.plain.demo import play_demo
 
-    play_demo(palette_for(sys.stdout, arguments.color), out=1, paced=not arguments.fast)
+    play_demo(palette_for(1, arguments.color), out=1, paced=not arguments.fast)
     return 0
 
 
 def completion(arguments: argparse.Namespace) -> int:
     from importlib.resources import files
 
-    sys.stdout.write((files("sightline.cli") / "completions" / f"sightline.{arguments.shell}").read_text())
+    from sightline.views.plain import write_all
+
+    write_all(1, (files("sightline.cli") / "completions" / f"sightline.{arguments.shell}").read_bytes())
     return 0
 
 

@@ -1,20 +1,22 @@
 """From arguments to a command, and from whatever it ends with to an exit code."""
 
 import os
-import sys
 from collections.abc import Sequence
 
-from sightline.exceptions import SightlineError
+from sightline.exceptions import SightlineError, UserMistake
 
 
 def run(argv: Sequence[str]) -> int:
-    from sightline.cli._parser import build_parser
-
-    arguments = build_parser().parse_args(argv)
+    _open_missing_descriptors()
     try:
+        from sightline.cli import _commands as commands
+        from sightline.cli._parser import build_parser
+
+        arguments = build_parser().parse_args(argv)
+        if arguments.prompt is not None and arguments.command is not commands.prompt:
+            raise UserMistake("a prompt and a command do not go together", "give -p, or the command, not both")
         _start_debug_log(getattr(arguments, "debug_log", None))
         code: int = arguments.command(arguments)
-        sys.stdout.flush()
         return code
     except SightlineError as error:
         return _say(error.message, error.hint, error.exit_code)
@@ -25,13 +27,33 @@ def run(argv: Sequence[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 141
     except OSError as error:
-        return _say(f"{error.strerror or error}: {error.filename}" if error.filename else str(error), "", 1)
+        what = error.strerror or str(error)
+        return _say(f"{what}: {error.filename}" if error.filename else what, "", 1)
     except Exception as error:
-        return _bug(error)
+        return 130 if _was_interrupted(error) else _bug(error)
+
+
+def _open_missing_descriptors() -> None:
+    """A program started with stdin, stdout or stderr closed would open its files in their place."""
+    for fd in range(3):
+        try:
+            os.fstat(fd)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+
+
+def _was_interrupted(error: BaseException | None) -> bool:
+    """Whether a Ctrl+C is behind it: one that comes while a class is being made is wrapped by the interpreter."""
+    while error is not None:
+        if isinstance(error, KeyboardInterrupt):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def _say(message: str, hint: str, code: int) -> int:
-    sys.stderr.write(f"error: {message}\n" + (f"hint: {hint}\n" if hint else ""))
+    text = f"error: {message}\n" + (f"hint: {hint}\n" if hint else "")
+    os.write(2, text.encode("utf-8", "replace"))
     return code
 
 

@@ -1,16 +1,35 @@
 """Every command, option and help text."""
 
 import argparse
+import re
+from typing import NoReturn
 
 from sightline import __version__
 from sightline.cli import _commands as commands
+from sightline.exceptions import UserMistake
 from sightline.providers import APPROVALS, provider_names
 
-_EXIT_CODES = "exit codes: 0 done, 1 the run failed, 2 usage, 3 refused, 124 timeout, 130 cancelled"
+_EXIT_CODES = "exit codes: 0 done, 1 the run failed, 2 usage, 124 timeout, 130 cancelled"
+
+_invalid_choice = re.compile(r"invalid choice: '(.*)' \(choose from (.*)\)").search
 
 
-def build_parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+class Parser(argparse.ArgumentParser):
+    """Says what is wrong the way everything else here does: one line and a hint."""
+
+    def error(self, message: str) -> NoReturn:
+        hint = f"see `{self.prog} --help`"
+        match = _invalid_choice(message)
+        if match is not None:
+            import difflib
+
+            near = difflib.get_close_matches(match[1], re.findall(r"'([^']*)'", match[2]), 1)
+            hint = f"did you mean {near[0]}?" if near else hint
+        raise UserMistake(message, hint)
+
+
+def build_parser() -> Parser:
+    parser = Parser(
         prog="sightline",
         description="See what any coding agent does, while it does it, in one form.",
         epilog=_EXIT_CODES,
@@ -57,29 +76,30 @@ def _add_prompt(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=VALUE",
         help="an option of the provider's own; repeatable",
     )
-    _add_common(group, verbose=True)
+    _add_common(group)
 
 
-def _add_view(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def _add_view(subparsers: "argparse._SubParsersAction[Parser]") -> None:
     view = subparsers.add_parser("view", help="show a provider's recorded or piped stream")
     _add_stream(view)
-    _add_common(view, verbose=True)
+    _add_common(view, below=True)
     view.set_defaults(command=commands.view)
 
 
-def _add_events(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def _add_events(subparsers: "argparse._SubParsersAction[Parser]") -> None:
     events = subparsers.add_parser("events", help="the same stream as our events, one JSON object per line")
     _add_stream(events)
-    events.add_argument("--debug-log", metavar="FILE", help="write why a line could not be read, and more, to FILE")
+    _add_debug_log(events, argparse.SUPPRESS)
     events.set_defaults(command=commands.events)
 
 
 def _add_stream(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", nargs="?", default="-", metavar="FILE", help="a recording; - or nothing: stdin")
-    parser.add_argument("--provider", choices=provider_names(), help="whose stream it is; recognised when not given")
+    help_text = "whose stream it is; recognised when not given"
+    parser.add_argument("--provider", choices=provider_names(), default=argparse.SUPPRESS, help=help_text)
 
 
-def _add_flow(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def _add_flow(subparsers: "argparse._SubParsersAction[Parser]") -> None:
     flow = subparsers.add_parser("flow", help="run or check a workflow of agents and commands")
     parts = flow.add_subparsers(title="commands", metavar="COMMAND", required=True)
     run = parts.add_parser("run", help="run a workflow", epilog=_EXIT_CODES)
@@ -88,41 +108,58 @@ def _add_flow(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]")
     run.add_argument(
         "--output-format", choices=("text", "events"), default="text", help="text (default) or NDJSON events"
     )
-    _add_common(run, verbose=True)
+    _add_common(run, below=True)
     run.set_defaults(command=commands.flow_run)
     check = parts.add_parser("check", help="find every mistake in a workflow without running it")
     check.add_argument("file", metavar="FILE", help="the workflow, a YAML file")
     check.set_defaults(command=commands.flow_check)
 
 
-def _add_doctor(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def _add_doctor(subparsers: "argparse._SubParsersAction[Parser]") -> None:
     doctor = subparsers.add_parser("doctor", help="which providers are installed, and what is missing")
-    _add_common(doctor, verbose=False)
+    _add_common(doctor, verbose=False, below=True)
     doctor.set_defaults(command=commands.doctor)
 
 
-def _add_demo(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def _add_demo(subparsers: "argparse._SubParsersAction[Parser]") -> None:
     demo = subparsers.add_parser("demo", help="play a recording of every provider")
     demo.add_argument("--fast", action="store_true", help="without the pauses")
-    _add_common(demo, verbose=False)
+    _add_common(demo, verbose=False, below=True)
     demo.set_defaults(command=commands.demo)
 
 
-def _add_completion(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def _add_completion(subparsers: "argparse._SubParsersAction[Parser]") -> None:
     completion = subparsers.add_parser("completion", help="print a completion script for your shell")
     completion.add_argument("shell", choices=("bash", "zsh", "fish"))
     completion.set_defaults(command=commands.completion)
 
 
-def _add_common(group: "argparse.ArgumentParser | argparse._ArgumentGroup", *, verbose: bool) -> None:
+def _add_common(
+    group: "argparse.ArgumentParser | argparse._ArgumentGroup", *, verbose: bool = True, below: bool = False
+) -> None:
+    """Options of most commands. Those below the main command leave alone what was already given before their name."""
+
+    def default(value: object) -> object:
+        return argparse.SUPPRESS if below else value
+
     if verbose:
-        group.add_argument("-v", "--verbose", action="store_true", help="also show tool calls and subagents")
-    group.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="auto: only on a terminal")
-    group.add_argument("--debug-log", metavar="FILE", help="write why a line could not be read, and more, to FILE")
+        help_text = "also show tool calls and subagents"
+        group.add_argument("-v", "--verbose", action="store_true", default=default(False), help=help_text)
+    choices = ("auto", "always", "never")
+    group.add_argument("--color", choices=choices, default=default("auto"), help="auto: only on a terminal")
+    _add_debug_log(group, default(None))
+
+
+def _add_debug_log(group: "argparse.ArgumentParser | argparse._ArgumentGroup", default: object) -> None:
+    help_text = "write why a line could not be read, and more, to FILE"
+    group.add_argument("--debug-log", metavar="FILE", default=default, help=help_text)
 
 
 def _seconds(text: str) -> float:
-    value = float(text)
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
     if not 0 < value < 1e9:
-        raise argparse.ArgumentTypeError("must be more than 0")
+        raise argparse.ArgumentTypeError(f"not a number of seconds above 0: {text}")
     return value

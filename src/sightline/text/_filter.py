@@ -15,6 +15,7 @@ the pieces of the second joined together equal the first.
 """
 
 import re
+from collections import deque
 from typing import Any
 
 _CONTROL = "\x00-\x08\x0b-\x1f\x7f-\x9f"
@@ -44,9 +45,7 @@ _lone = re.compile(f"[{_SURROGATE}]")
 
 # A sequence that may still grow when more text follows: an unfinished CSI or escape, or an open string.
 _unfinished = re.compile(
-    "(?:\x1b\\[|\x9b)[0-?]{0,64}[ -/]{0,8}"
-    "|(?:\x1b[]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x9c\n]*"
-    "|\x1b[ -/]{0,8}"
+    "(?:\x1b\\[|\x9b)[0-?]{0,64}[ -/]{0,8}|(?:\x1b[]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x9c\n]*|\x1b[ -/]{0,8}"
 ).fullmatch
 _line_break = re.compile("[\n\r\x0b\x0c\x85\u2028\u2029]+")
 _escape = re.compile(f"[{_CONTROL}{_BIDI}{_SURROGATE}]")
@@ -182,9 +181,7 @@ def _unfinished_from(text: str) -> int:
 
     Sequences are read in order, as `_clean` reads them: a search from the end would take time square in their number.
     """
-    last = None
-    for last in _sequence.finditer(text, text.rfind("\n") + 1):
-        pass
+    last = next(iter(deque(_sequence.finditer(text, text.rfind("\n") + 1), maxlen=1)), None)
     if last is not None and last.end() == len(text) and _unfinished(last.group()):
         return last.start()
     return len(text) - ("\ud800" <= text[-1:] <= "\udbff")

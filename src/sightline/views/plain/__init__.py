@@ -1,6 +1,7 @@
 """Plain text: for pipes, logs, CI and anyone who just wants to read along."""
 
+from sightline.views.plain._output import write_all
 from sightline.views.plain._palette import Palette, palette_for
 from sightline.views.plain._renderer import VERBOSE, WORDS, Detail, PlainRenderer
 
-__all__ = ["VERBOSE", "WORDS", "Detail", "Palette", "PlainRenderer", "palette_for"]
+__all__ = ["VERBOSE", "WORDS", "Detail", "Palette", "PlainRenderer", "palette_for", "write_all"]

@@ -45,3 +45,12 @@ async def _until_writable(fd: int) -> None:
         await ready.wait()
     finally:
         loop.remove_writer(fd)
+
+
+def share_a_channel(one: int, other: int) -> bool:
+    """Whether two descriptors lead to the same terminal, pipe or file, so that what they write is interleaved."""
+    try:
+        first, second = os.fstat(one), os.fstat(other)
+    except OSError:
+        return False
+    return (first.st_dev, first.st_ino) == (second.st_dev, second.st_ino)

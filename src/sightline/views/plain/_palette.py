@@ -5,7 +5,6 @@ gives the same characters, so piped output and a screenshot say the same thing.
 """
 
 import os
-from typing import IO
 
 import msgspec
 
@@ -32,10 +31,10 @@ PLAIN = Palette()
 COLOUR = Palette("\x1b[0m", "\x1b[1m", "\x1b[2m", "\x1b[32m", "\x1b[31m", "\x1b[36m")
 
 
-def palette_for(stream: IO[str], choice: str) -> Palette:
+def palette_for(fd: int, choice: str) -> Palette:
     """The palette for `--color auto|always|never`: auto means a terminal, unless NO_COLOR or TERM=dumb says no."""
     if choice == "auto":
-        wanted = stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+        wanted = os.isatty(fd) and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     else:
         wanted = choice == "always"
     return COLOUR if wanted else PLAIN

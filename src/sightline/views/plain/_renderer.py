@@ -15,6 +15,7 @@ from sightline.events import (
     Error,
     Event,
     Notice,
+    State,
     Text,
     ToolOutput,
     ToolResult,
@@ -80,6 +81,13 @@ class PlainRenderer:
         """What closes the output: a newline, if the last words had none."""
         return self._line_start()
 
+    def tell_unreadable(self) -> None:
+        """At the end of a stream: how many of its lines nobody could read."""
+        if self.unreadable:
+            lines = "line" if self.unreadable == 1 else "lines"
+            hint = "--output-format events (or `sightline events`) shows what they hold"
+            self._tell("note", f"{self.unreadable} {lines} could not be read", hint)
+
     def told(self) -> str:
         """What is to be told on the other channel since the last time."""
         told, self._told = "".join(self._told), []
@@ -134,8 +142,17 @@ class PlainRenderer:
                 self._tell(event.level if event.level == "warning" else "note", event.text, event.hint)
             case Error():
                 self._tell("error", event.text, event.hint)
+            case State():
+                self._fact(event)
             case Unknown():
                 self.unreadable += 1
+
+    def _fact(self, event: State) -> None:
+        """What the provider may do is told when it is not what it does by itself."""
+        value = event.value
+        if event.key == "approval" and isinstance(value, dict) and value.get("level") != "auto":
+            flags = " ".join(str(flag) for flag in value.get("flags") or ())
+            self._tell("note", f"approval {value.get('level')}" + (f": {flags}" if flags else ""), "")
 
     def _progress(self, event: ToolUpdate | ToolResult, parts: list[str]) -> None:
         """The steps whose status is not the one written last."""
@@ -143,9 +160,9 @@ class PlainRenderer:
         if delegation is None:
             return
         known = self._known_steps(event.id)
-        changed = [item for item in delegation.items[:_STEPS_AT_MOST] if known.get(item.id, "") != item.status]
-        known.update((item.id, item.status) for item in changed)
-        shown = [item for item in changed if item.status != "pending"]
+        changed = [item for item in delegation.items[:_STEPS_AT_MOST] if known.get(item.id, "") != _standing(item)]
+        known.update((item.id, _standing(item)) for item in changed)
+        shown = [item for item in changed if _standing(item) != "pending"]
         if shown:
             self._label_line(event.agent, parts)
         for item in shown:
@@ -203,7 +220,12 @@ class PlainRenderer:
         return "\n"
 
 
-_RARE = frozenset((ToolUpdate, ToolResult, ToolOutput, Notice, Error, Unknown))
+_RARE = frozenset((ToolUpdate, ToolResult, ToolOutput, State, Notice, Error, Unknown))
+
+
+def _standing(item: DelegationItem) -> str | None:
+    """A step's status; one that waits and says why is not merely waiting."""
+    return "not run" if item.status == "pending" and item.preview else item.status
 
 
 def _summary(delegation: Delegation) -> str:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import aclosing
 
 from sightline.flows import FlowRun, check, load, parse_inputs
 from sightline.views.plain._renderer import PlainRenderer
@@ -30,6 +31,7 @@ def show_flow(path: str, inputs: Sequence[str], renderer: PlainRenderer, *, even
 
 
 async def _show(run: FlowRun, channels: Channels) -> None:
-    async for batch in run.events():
-        await channels.write(batch)
+    async with aclosing(run.events()) as batches:
+        async for batch in batches:
+            await channels.write(batch)
     await channels.end()

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from sightline.events import Event, encode_event, stamp
 from sightline.exceptions import UserMistake
 from sightline.providers import EventStream, Provider, provider_names, recognise
-from sightline.views.plain._output import write_all
+from sightline.views.plain._output import share_a_channel, write_all
 from sightline.views.plain._renderer import PlainRenderer
 
 _READ_SIZE = 256 * 1024
@@ -15,23 +15,26 @@ _READ_SIZE = 256 * 1024
 _HEAD_CAP = 256 * 1024
 
 
-def show_recording(fd: int, provider: Provider | None, renderer: PlainRenderer, out: int, err: int) -> None:
-    """Render a stream as it arrives."""
+def show_recording(fd: int, provider: Provider | None, renderer: PlainRenderer, out: int, err: int) -> int:
+    """Render a stream as it arrives. Exit code 1 when there was something and none of it could be read."""
+    readable = 0
 
     def write(events: list[Event]) -> None:
+        nonlocal readable
+        readable += len(events)
         text = renderer.render(events)
         if text:
             write_all(out, text.encode())
         told = renderer.told()
         if told:
-            write_all(err, ("\n" + told if _shares_line(renderer, out, err) else told).encode())
+            glued = renderer.mid_line and share_a_channel(out, err)
+            write_all(err, ("\n" + told if glued else told).encode())
 
     _drive(fd, provider, write, out)
     write_all(out, renderer.end().encode())
-    if renderer.unreadable:
-        lines = "line" if renderer.unreadable == 1 else "lines"
-        note = f"note: {renderer.unreadable} {lines} could not be read\nhint: `sightline events` shows what they hold\n"
-        write_all(err, note.encode())
+    renderer.tell_unreadable()
+    write_all(err, renderer.told().encode())
+    return 1 if renderer.unreadable and readable == renderer.unreadable else 0
 
 
 def pass_on_events(fd: int, provider: Provider | None, out: int) -> None:
@@ -90,8 +93,3 @@ def _recognised(chunks: Iterator[bytes]) -> tuple[bytes, Provider | None]:
         return head, None
     names = ", ".join(provider_names())
     raise UserMistake("cannot tell which provider this stream comes from", f"name it with --provider: {names}")
-
-
-def _shares_line(renderer: PlainRenderer, out: int, err: int) -> bool:
-    """Whether a message would be glued to unfinished words because both channels are the same terminal."""
-    return renderer.mid_line and os.isatty(out) and os.isatty(err)

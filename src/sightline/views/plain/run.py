@@ -5,14 +5,18 @@ import os
 import signal
 import time
 from collections.abc import Callable, Coroutine
+from contextlib import aclosing
 from typing import Any, Literal
 
 from sightline.events import Event, RunStarted, encode_event, stamp
 from sightline.providers import Ask, Provider, Run, start_run
-from sightline.views.plain._output import write_patiently
+from sightline.views.plain._output import share_a_channel, write_patiently
 from sightline.views.plain._renderer import PlainRenderer
 
 OutputFormat = Literal["text", "json", "events"]
+
+# Seconds for writing what is left after a cancel.
+_LAST_WORDS = 1.0
 
 
 class Channels:
@@ -36,12 +40,13 @@ class Channels:
     async def end(self) -> None:
         if not self._events:
             await write_patiently(self._out, self._renderer.end().encode())
+            self._renderer.tell_unreadable()
             await self._tell()
 
     async def _tell(self) -> None:
         told = self._renderer.told()
         if told:
-            glued = self._renderer.mid_line and os.isatty(self._out) and os.isatty(self._err)
+            glued = self._renderer.mid_line and share_a_channel(self._out, self._err)
             await write_patiently(self._err, ("\n" + told if glued else told).encode())
 
     def _encoded(self, batch: list[Event]) -> bytes:
@@ -71,40 +76,54 @@ def run_prompt(
 async def until_done(
     work: Coroutine[Any, Any, None], cancel: Callable[[], Coroutine[Any, Any, None]], exit_code: Callable[[], int]
 ) -> int:
-    """Do the work; SIGINT, SIGTERM and SIGHUP cancel it properly, a reader that went away ends it."""
-    loop = asyncio.get_running_loop()
-    cancelling: set[asyncio.Task[None]] = set()
+    """Do the work; SIGINT, SIGTERM and SIGHUP cancel it properly, a reader that went away ends it.
 
-    def stop() -> None:
-        task = loop.create_task(cancel())
-        cancelling.add(task)
-        task.add_done_callback(cancelling.discard)
+    What was already said is still written after a cancel, but not for ever: the reader may have stopped reading.
+    """
+    loop = asyncio.get_running_loop()
+    task = loop.create_task(work)
+    stopping: list[asyncio.Task[None]] = []
+
+    async def stop() -> None:
+        await cancel()
+        await asyncio.wait([task], timeout=_LAST_WORDS)
+        task.cancel()
+
+    def on_signal() -> None:
+        if stopping:
+            task.cancel()
+        else:
+            stopping.append(loop.create_task(stop()))
 
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        loop.add_signal_handler(number, stop)
+        loop.add_signal_handler(number, on_signal)
     try:
-        await work
-    except BrokenPipeError:
+        await asyncio.wait([task])
+    finally:
+        await asyncio.gather(*stopping)
+    if task.cancelled():
+        return 130
+    if isinstance(task.exception(), BrokenPipeError):
         await cancel()
-        raise
-    if cancelling:
-        await asyncio.gather(*cancelling)
+    task.result()
     return exit_code()
 
 
 async def _show(run: Run, channels: Channels, on_session: Callable[[str], None]) -> None:
-    async for batch in run.events():
-        for event in batch:
-            if isinstance(event, RunStarted) and event.session and not event.agent:
-                on_session(event.session)
-        await channels.write(batch)
+    async with aclosing(run.events()) as batches:
+        async for batch in batches:
+            for event in batch:
+                if isinstance(event, RunStarted) and event.session and not event.agent:
+                    on_session(event.session)
+            await channels.write(batch)
     await channels.end()
 
 
 async def _pass_lines(run: Run, renderer: PlainRenderer) -> None:
     """The provider's own lines, every byte; only a failure is told, and not among them."""
-    async for data in run.raw():
-        await write_patiently(1, data)
+    async with aclosing(run.raw()) as chunks:
+        async for data in chunks:
+            await write_patiently(1, data)
     if run.outcome.error is not None:
         renderer.render([run.outcome.error])
         await write_patiently(2, renderer.told().encode())
@@ -119,7 +138,7 @@ def read_piped(prompt: str, fd: int = 0, patience: float = 3.0) -> str:
 
     if os.isatty(fd):
         return prompt
-    ready, _, _ = select.select([fd], [], [], patience)
+    ready = select.select([fd], [], [], patience)[0]
     if not ready:
         os.write(2, f"note: nothing came on stdin in {patience:g} s, going on without it\n".encode())
         return prompt
