@@ -17,7 +17,9 @@ GROUPS: dict[str, Callable[[], Iterator[Row]]] = {
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     for name in GROUPS:
-        parser.add_argument(f"--{name}", action="store_true", help="only this group, and others named; all when none is")
+        parser.add_argument(
+            f"--{name}", action="store_true", help="only this group, and others named; all when none is"
+        )
     chosen = vars(parser.parse_args())
     names = [name for name in GROUPS if chosen[name]] or list(GROUPS)
     missed = 0

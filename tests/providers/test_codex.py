@@ -184,6 +184,13 @@ def test_a_search_that_never_completes_is_still_shown_once(end):
     assert [(u.name, u.arg) for u in of(ToolUse, events)] == [("WebSearch", "")]
 
 
+def test_a_search_of_a_killed_run_is_shown_before_the_run_that_follows():
+    """Two recordings one after the other: what the first began is not lost."""
+    killed = lines({"type": "thread.started", "thread_id": "a"}, said("A."), started("ws_1", "web_search", query=""))
+    events = events_of(killed + lines({"type": "thread.started", "thread_id": "b"}, said("B.")))
+    assert [type(e).__name__ for e in events] == ["RunStarted", "Text", "ToolUse", "RunStarted", "Text"]
+
+
 def test_a_command_whose_start_was_not_seen_is_shown_with_its_result():
     """A recording may begin in the middle."""
     use, result = events_of(lines(ran("item_7", "/bin/bash -lc 'make test'", "ok\n")))
@@ -266,6 +273,22 @@ def test_a_response_sent_again_from_before_a_call_is_recognised():
     )
     assert words_of(events) == ["First.", "Second.", "Third."]
     assert len(of(ToolUse, events)) == 2
+
+
+def test_the_same_words_in_every_response_are_not_swallowed_after_breaks():
+    """Only one of them is like a text sent again; which of the two it is cannot be told."""
+    one, two = (ran(f"item_{n}", f"/bin/bash -lc 'echo {n}'") for n in (1, 2))
+    same = said("Identical.")
+    events = events_of(lines(same, one, RECONNECTING, same, two, RECONNECTING, same, same, {"type": "turn.completed"}))
+    assert words_of(events) == ["Identical."] * 3
+
+
+def test_a_response_that_breaks_twice_after_its_call_was_carried_out_is_shown_once():
+    """The second attempt says that it is still the same response."""
+    begun = [said("First."), ran("item_1")]
+    again = {"type": "error", "message": "Reconnecting... 2/5 (eof)"}
+    events = events_of(lines(*begun, RECONNECTING, *begun, again, *begun, said("Second.")))
+    assert words_of(events) == ["First.", "Second."]
 
 
 def test_an_answer_after_a_break_with_nothing_shown_needs_no_notice():

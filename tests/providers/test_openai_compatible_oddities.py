@@ -1,10 +1,13 @@
 """Chat completions as servers really send them: fragments of calls, odd fields, breaks, and answers sent again."""
 
 import json
+import time
 
 import pytest
 
 from sightline.events import Error, Notice, Reasoning, State, Text, ToolArgs, ToolUse
+from sightline.providers import recognise
+from sightline.providers.openai_compatible import recognises
 
 from .chat_wire import DONE, body, calls, chunk, events_of, fragment, kinds, thoughts, words
 
@@ -202,6 +205,38 @@ def test_an_answer_sent_again_after_a_break_adds_only_the_rest():
     assert calls(events) == [("list_files", {})]
 
 
+@pytest.mark.parametrize("ident", ["", "filter"])
+def test_a_chunk_before_the_answer_is_no_answer_that_broke(ident):
+    """Azure: the verdict of its filter comes first, in a chunk without choices and with an id that is not one."""
+    verdict = {"id": ident, "object": "", "choices": [], "prompt_filter_results": []}
+    answer = chunk({"role": "assistant", "content": ""}) + chunk({"content": "Hi"}) + chunk({}, "stop") + DONE
+    events = events_of(b"data: " + json.dumps(verdict).encode() + b"\n\n" + answer)
+    assert kinds(events)[-3:] == ["Text", "TurnEnded", "RunEnded"]
+    assert kinds(events).count("TurnStarted") == 1
+
+
+def test_a_stream_cut_after_the_first_chunk_says_so_though_that_had_no_id():
+    events = events_of(b'data: {"id": "", "object": "", "choices": []}\n\n')
+    assert [event.text for event in events if isinstance(event, Error)] == ["the stream ended early"]
+
+
+def test_a_server_may_give_every_chunk_its_own_id_and_role():
+    """It is one answer all the same; the next one begins after it finished."""
+    pieces = [chunk({"role": "assistant", "content": x}, ident=f"r{n}") for n, x in enumerate(("Hel", "lo ", "you"))]
+    again = chunk({"role": "assistant", "content": "Hel"}, "stop", ident="s1")
+    events = events_of(b"".join(pieces) + chunk({"role": "assistant"}, "stop", ident="r9") + again + DONE)
+    assert words(events) == "Hello youHel"
+    assert kinds(events).count("TurnEnded") == 2
+    assert not [event for event in events if isinstance(event, (Error, Notice))]
+
+
+def test_a_preview_ends_at_a_carriage_return_however_the_arguments_came():
+    for arguments in ('{"command": "echo a\\rrm -rf /"}', {"command": "echo a\rrm -rf /"}):
+        call = {"id": "a", "function": {"name": "run_command", "arguments": arguments}}
+        (use,) = [event for event in events_of(body({"tool_calls": [call]})) if isinstance(event, ToolUse)]
+        assert (use.arg, use.args) == ("echo a", {"command": "echo arm -rf /"})
+
+
 def test_an_answer_that_differs_after_a_break_is_shown_whole_after_a_notice():
     opening = {"role": "assistant", "content": ""}
     broken = chunk(opening) + chunk({"content": "Here comes "})
@@ -221,3 +256,30 @@ def test_two_kinds_of_words_in_one_chunk_are_both_filtered():
     events = events_of(chunk({"reasoning_content": "\x1b", "content": "\x1b[31mred"}) + DONE)
     assert words(events) == "red"
     assert thoughts(events) == ""
+
+
+@pytest.mark.parametrize(
+    "line",
+    [b'{"error":"deprecated"}', b'{"error":{"code":1}}', b'{"error":{"message":"x"},"level":"warn"}', b'{"error":'],
+)
+def test_a_log_line_that_tells_of_an_error_is_not_an_answer_of_a_server(line):
+    """What follows it decides."""
+    assert not recognises(line)
+    found = recognise(line + b'\n{"type":"thread.started","thread_id":"x"}\n')
+    assert found is not None
+    assert found.name == "codex"
+
+
+@pytest.mark.parametrize("before", [b"", b"\xef\xbb\xbf", b"data: ", b"event: error\ndata: ", b": hi\n\ndata:"])
+def test_an_error_body_is_recognised_in_every_form(before):
+    """An object with a message, alone or with the id of a user beside it."""
+    assert recognises(before + b'{"error":{"message":"x","code":401},"user_id":"u"}\n\n')
+    assert recognises(before + b'{\n  "error": {\n    "message": "x"\n  }\n}\n')
+
+
+@pytest.mark.parametrize("head", [b": " * 50_000 + b"x", b": \n" * 30_000 + b"x", b" " * 100_000, b"data: " * 20_000])
+def test_recognising_takes_no_longer_than_the_text_is_long(head):
+    """What takes this long by its first power would take forever by any other."""
+    begun = time.process_time()
+    assert not recognises(head)
+    assert time.process_time() - begun < 1

@@ -159,6 +159,21 @@ def test_a_refused_call_is_shown_as_failed():
     assert "rejected permission" in result.content
 
 
+@pytest.mark.parametrize(
+    ("name", "metadata", "failed"),
+    [
+        ("bash", {"exit": None}, True),
+        ("bash", {}, False),
+        ("bash", {"exit": 0}, False),
+        ("read", {"exit": None}, False),
+    ],
+)
+def test_an_aborted_command_is_shown_as_failed(name, metadata, failed):
+    """It is completed, with an exit code of null."""
+    (result,) = of(ToolResult, events_of(lines(tool(name=name, output="x", metadata=metadata))))
+    assert (result.is_error, result.exit_code) == (failed, metadata.get("exit"))
+
+
 def test_plans_become_the_todo_state():
     """Each call replaces the plan."""
     assert [state.value[0] for state in of(State, captured("plan"))] == [
@@ -218,6 +233,19 @@ def test_a_model_may_say_the_same_thing_twice():
     assert words_of(events_of(data)) == ["Again."] * 3
 
 
+def test_a_text_part_printed_again_makes_no_other_text_expected():
+    """The stream is healthy: words of before it may be said once more."""
+    data = lines(text("A.", "p1"), text("B.", "p2"), text("B.", "p2"), text("A.", "p3"))
+    assert words_of(events_of(data)) == ["A.", "B.", "A."]
+
+
+def test_a_text_part_printed_again_in_other_words_is_shown_whole_after_a_notice():
+    """Nothing is lost when a program rewrites a part."""
+    events = events_of(lines(text("Hello.", "p1"), text("Bye.", "p1")))
+    assert words_of(events) == ["Hello.", "Bye."]
+    assert len(of(Notice, events)) == 1
+
+
 def test_a_text_part_printed_again_adds_only_what_is_new():
     """The same part id, the same or more words."""
     data = lines(text("Hello", "p1"), text("Hello", "p1"), text("Hello, you.", "p1"), text("Hello", "p2"))
@@ -240,6 +268,30 @@ def test_a_stream_that_carries_on_after_its_end_is_another_run():
     step = lines(step_start("m1"), step_finish("stop"))
     kinds = [type(event).__name__ for event in events_of(step + step)]
     assert kinds == ["RunStarted", "TurnStarted", "TurnEnded", "RunEnded"] * 2
+
+
+@pytest.mark.parametrize("begins", ["step", "failure"])
+def test_another_session_after_a_killed_run_is_another_run(begins):
+    """A killed run has no end; what follows it has its own session, and owes nothing to what was said before."""
+    killed = lines(step_start("m1"), tool(), text("A.", "p1"))
+    failure = {"type": "error", "error": {"name": "X"}}
+    first = [failure] if begins == "failure" else [step_start("m1"), tool(), text("A.", "p1")]
+    events = events_of(killed + lines(*({"sessionID": "ses_2", **value} for value in first)))
+    assert [run.session for run in of(RunStarted, events)] == ["ses_1", "ses_2"]
+    runs = 1 if begins == "failure" else 2
+    assert words_of(events) == ["A."] * runs
+    assert len(of(ToolUse, events)) == runs
+
+
+@pytest.mark.parametrize(
+    "end", [step_finish("length"), step_finish("other"), {"type": "error", "error": {"name": "X"}}]
+)
+def test_words_of_a_run_that_ended_badly_may_be_said_again_in_the_next(end):
+    """Only a run that goes on sends anything again."""
+    data = lines(step_start("m1"), text("A.", "p1"), end, step_start("m2"), text("A.", "p2"), step_finish("stop"))
+    events = events_of(data)
+    assert words_of(events) == ["A.", "A."]
+    assert len(of(RunStarted, events)) == 2
 
 
 @pytest.mark.parametrize(("name", "status"), [("api_bad_request", 400), ("api_error", 503), ("api_rate_limit", 429)])

@@ -2,6 +2,7 @@
 
 import json
 import shlex
+import time
 
 import pytest
 from hypothesis import given
@@ -32,12 +33,17 @@ LONG = "echo about to fail; echo boom >&2; exit 3"
         ({"prompt": "\n\n  First line \nsecond"}, "First line"),
         ('{"command": "ls"}', "ls"),
         ({"command": "", "description": "Nothing to run"}, "Nothing to run"),
+        ({"command": "   ", "description": "Nothing to run"}, "Nothing to run"),
+        ({"command": "echo a\rrm -rf /"}, "echo a"),
+        ({"command": ["/bin/bash", "-l", "-c", "git status"]}, "git status"),
+        ({"command": ["bash", "-c", "git status", "extra"]}, "bash -c git status extra"),
         ({"file_path": 7, "query": "q"}, "q"),
     ],
 )
 def test_the_first_telling_field_is_shown(args, shown):
     """US3 scenario 3: a short readable preview from a known field, also when the arguments are a JSON text."""
     assert preview(args) == shown
+    assert shown_args(args, "", json.dumps(args).encode())[1] == shown
 
 
 @pytest.mark.parametrize(
@@ -62,6 +68,17 @@ def test_a_search_is_known_by_what_it_looks_for(name):
         ("bash -c 'a'", "a"),
         ('/usr/bin/zsh -lc "echo \\"hi\\" \'$x\'"', "echo \"hi\" '$x'"),
         ("/bin/sh -e -c 'make'", "make"),
+        ("bash --login -c ls", "ls"),
+        ("bash --noprofile --norc -c ls", "ls"),
+        ("bash -euo pipefail -c 'make all'", "make all"),
+        ("bash -o errexit -o pipefail -c 'make all'", "make all"),
+        ("bash -ceuo pipefail 'make all'", "make all"),
+        ("bash +x -c ls", "ls"),
+        ("/usr/bin/env bash -c 'make all'", "make all"),
+        ("env bash -lc ls", "ls"),
+        ("bash\t-l \t-c\t'make all'", "make all"),
+        ("bash -e pipefail -c ls", "bash -e pipefail -c ls"),
+        ("env -c ls", "env -c ls"),
         ("/bin/bash -lc 'bash -c ls'", "ls"),
         ("/bin/bash -lc 'git push'", "git push"),
         ("/bin/bash -lc 'it'\"'\"'s'", "it's"),
@@ -86,6 +103,32 @@ def test_any_quoted_script_is_found_again(script, flags):
     """What `shlex` quotes is unquoted."""
     if unwrap_shell(script) == script:
         assert unwrap_shell(f"/bin/bash {flags} {shlex.quote(script)}") == script
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "bash " + "-a " * 50_000 + "x",
+        "bash -" + "c" * 100_000 + "!",
+        "bash -" + "o" * 100_000 + "!",
+        "bash " + "-o o " * 50_000 + "x",
+        "bash --" + "-" * 100_000,
+        "bash" + " " * 100_000 + "x",
+        "/usr/bin/env" + " " * 100_000 + "bash ",
+        "/" + "a/" * 50_000 + "x sh ",
+        "/" + "a" * 100_000 + " sh ",
+        " " * 100_000 + "sh ",
+        "bash -c " + "'a'" * 50_000,
+        'bash -c "' + "\\a" * 100_000,
+        "bash -c " + "\\a" * 100_000 + " x",
+    ],
+    ids=lambda command: command[:12],
+)
+def test_a_hostile_command_takes_no_longer_than_it_is_long(command):
+    """What takes this long by its first power would take forever by any other."""
+    begun = time.process_time()
+    assert len(preview_command(command)) <= 40
+    assert time.process_time() - begun < 1
 
 
 def test_a_long_script_in_a_wrapper_shows_its_first_line():
@@ -146,7 +189,7 @@ fields = st.sampled_from(
     ["file_path", "command", "path", "pattern", "query", "description", "other", "o\nther", "\x1b[1m"]
 )
 leaves = st.one_of(
-    st.none(), st.booleans(), st.integers(), st.text("ab \n\t\x1b[31m\u202eé", max_size=50),
+    st.none(), st.booleans(), st.integers(), st.text("ab \n\t\r\x1b[31m\u202eé", max_size=50),
     st.sampled_from(["bash -c ls", "/bin/bash -lc 'make'", ["git", "status"], {"a": "\x07"}]),
 )  # fmt: skip
 
@@ -154,4 +197,4 @@ leaves = st.one_of(
 @given(st.one_of(st.dictionaries(fields, leaves, max_size=4), leaves), st.sampled_from(["Bash", "Grep", ""]))
 def test_arguments_and_their_preview_in_one_go_are_the_same_as_one_by_one(args, name):
     """The short cut for plain arguments changes nothing but the cost."""
-    assert shown_args(args, name, json.dumps(args).encode()) == (clean_value(args), preview(clean_value(args), name))
+    assert shown_args(args, name, json.dumps(args).encode()) == (clean_value(args), preview(args, name))

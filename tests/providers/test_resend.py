@@ -66,6 +66,42 @@ def test_texts_before_a_call_are_known_only_word_for_word():
     assert resend.rest("Before. More.") == ("Before. More.", False)
 
 
+def test_a_text_shown_once_is_passed_over_once():
+    """The same words a second time are news, also where they may be of an earlier response."""
+    resend = Resend()
+    resend.show("Same.", 1)
+    resend.broke(settled=1)
+    assert resend.rest("Same.") == ("", False)
+    assert not resend.expecting
+
+
+def test_a_text_that_came_again_passes_over_those_before_it():
+    """What is sent again keeps its order, so an earlier text after a later one is news."""
+    resend = Resend()
+    for block, text in enumerate(("A.", "B.", "C."), 1):
+        resend.show(text, block)
+    resend.broke(settled=2)
+    assert [resend.rest("B."), resend.rest("A.")] == [("", False), ("A.", True)]
+    resend.settle()
+    resend.show("A.", 1)
+    resend.show("B.", 2)
+    resend.broke(settled=1)
+    assert resend.rest("B.") == ("", False)
+    assert not resend.expecting
+
+
+def test_what_came_again_is_expected_a_third_time_only_of_the_same_response():
+    """Texts before a call: a second break of the response brings them again, a break of the next one does not."""
+    for once_more in (True, False):
+        resend = Resend()
+        resend.show("Before.", 1)
+        resend.broke(settled=1, once_more=False)
+        resend.rest("Before.")
+        resend.show("Before.", 0)
+        resend.broke(settled=1, once_more=once_more)
+        assert resend.expecting is once_more
+
+
 @given(st.lists(st.text(min_size=1, max_size=4), max_size=5), st.integers(0, 5), st.integers(0, 4))
 def test_a_response_sent_again_word_for_word_is_on_the_screen_once(texts, whole, cut):
     """However much of it had arrived: some texts whole, one in part."""

@@ -155,6 +155,14 @@ def test_a_line_nobody_can_read_is_kept_as_unknown(provider, line):
     assert not any(isinstance(e, Unknown) for part in data.splitlines() for e in source.parse_events(part))
 
 
+@pytest.mark.parametrize("provider", ["codex", "gemini", "opencode"])
+def test_a_byte_order_mark_does_not_hide_whose_stream_it_is(provider):
+    """Some programs put one before the first line of a file."""
+    recognises = get_provider(provider).recognises
+    assert recognises is not None
+    assert recognises(b"\xef\xbb\xbf" + load_capture(provider, "text_only")[0])
+
+
 @pytest.mark.parametrize("provider", CLIS)
 def test_a_line_over_the_cap_is_announced_and_not_parsed(provider):
     """16 MB is the end of it, whether a stream or a single line brings it."""

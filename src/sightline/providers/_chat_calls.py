@@ -8,7 +8,7 @@ from sightline.events import ToolUse
 from sightline.providers._chat_wire import Call, Function
 from sightline.providers._preview import preview
 from sightline.providers._source import LINE_CAP, is_suspect
-from sightline.text import StreamFilter, clean_line, clean_text, clean_value
+from sightline.text import StreamFilter, clean_line, clean_value
 
 _NAME_CAP = 200
 
@@ -126,24 +126,25 @@ def common_name(native: str) -> str:
 def _tool_use(ident: str, native_id: str, native_name: str, arguments: Any, source: str) -> ToolUse:
     name = common_name(native_name) or "unknown"
     args = _args(arguments)
-    return ToolUse(ident, name, native_name, preview(args, name), args, native_id, source=source)
+    arg = preview(args, name)
+    if args is arguments or _needs_filter(arguments):
+        args = clean_value(args)
+    return ToolUse(ident, name, native_name, arg, args, native_id, source=source)
 
 
 def _args(arguments: Any) -> Any:
     """The arguments as a value; a text that is not JSON stays the text that it is."""
     if not isinstance(arguments, str):
-        return {} if arguments is None else clean_value(arguments)
+        return {} if arguments is None else arguments
     if not arguments or arguments.isspace():
         return {}
     value = _decoded(arguments)
-    if value is _NOTHING:
-        return clean_text(arguments)
-    return clean_value(value) if _needs_filter(arguments) else value
+    return arguments if value is _NOTHING else value
 
 
-def _needs_filter(text: str) -> bool:
+def _needs_filter(json_text: str | None) -> bool:
     try:
-        return is_suspect(text.encode())
+        return json_text is not None and is_suspect(json_text.encode())
     except UnicodeEncodeError:  # half a character
         return True
 

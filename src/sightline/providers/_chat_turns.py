@@ -71,7 +71,8 @@ class Turns:
         self._forget_response()
 
     def _forget_response(self) -> None:
-        self._response: Any = None
+        self._response: Any = None  # its id; empty when a body came that has none
+        self._steady = False  # more than one chunk has that id
         self._streamed = False
         self._finish = ""
         self._turn_usage: Usage | None = None
@@ -99,6 +100,8 @@ class Turns:
         self._raw = raw
         if body.id != self._response or not self._in_turn:
             self._meet(body, events)
+        else:
+            self._steady = True
         if body.usage is not None:
             self._turn_usage, self._turn_cost = usage_of(body.usage), cost_of(body.usage)
         for choice in body.choices or ():
@@ -136,9 +139,10 @@ class Turns:
         return events + self._end_run(reason, exit_code)
 
     def _meet(self, body: Body, events: list[Event]) -> None:
-        """A body with another id. It begins a response when it says so; some servers give every chunk its own id."""
+        """A body with another id. It begins a response when it says so; but some servers give every chunk its own id,
+        a role in each, and others an empty id to what comes before the answer."""
         begins = any(choice.message or (choice.delta and choice.delta.role) for choice in body.choices or ())
-        if self._in_turn and self._response is not None and begins:
+        if begins and self._in_turn and body.id and self._response and (self._steady or self._finish):
             self._end_or_break(events)
         model = clean_line(body.model) if isinstance(body.model, str) else ""
         if not self._in_run:
@@ -150,7 +154,8 @@ class Turns:
         if not self._in_turn:
             self._in_turn = True
             events.append(TurnStarted(source=self._name))
-        self._response = body.id
+        if body.id or self._response is None:
+            self._response = body.id
 
     def _delta(self, delta: Message, events: list[Event]) -> None:
         self._streamed = True

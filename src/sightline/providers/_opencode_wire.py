@@ -31,7 +31,7 @@ class ReasoningLine(msgspec.Struct, gc=False, tag_field="type", tag="reasoning")
 
 
 class Metadata(msgspec.Struct, gc=False):
-    exit: Any = None
+    exit: Any = msgspec.UNSET  # null when the command was aborted
     model: Any = None
 
 

@@ -7,7 +7,7 @@ import msgspec
 
 def first_object(head: bytes) -> dict[str, Any]:
     """The JSON object on the first line; empty when there is none."""
-    line = head.lstrip().split(b"\n", 1)[0]
+    line = head.removeprefix(b"\xef\xbb\xbf").lstrip().split(b"\n", 1)[0]
     try:
         value = msgspec.json.decode(line)
     except (ValueError, RecursionError):

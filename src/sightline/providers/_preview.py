@@ -44,7 +44,15 @@ _RANKS = {field: rank for rank, field in enumerate(_FIELDS, 1)}
 _SEARCHES = frozenset(("Grep", "Glob"))
 _SEARCH_RANKS = _RANKS | {"pattern": -1, "query": 0}
 
-_wrapper = re.compile(r"\s*(?:/(?:[\w.-]+/)*)?(?:ba|z|da|k|a)?sh +(?:-\w+ +)*-\w*c\s+", re.ASCII)
+# A shell, options, and the one with `c` in it that says that a script follows; an option that ends in `o` has a name
+# after it. Whatever was read is never read again, so that no command takes longer than it is long.
+_OPTION_NAME = r"(?:(?<=o)[ \t]++\w++)?+"
+_wrapper = re.compile(
+    r"\s*+(?:(?:(?:/usr)?/bin/)?env[ \t]++)?+(?:/(?:[\w.-]+/)*)?(?:ba|z|da|k|a)?sh[ \t]++"
+    rf"(?:(?:--\w[\w-]*+|[-+](?!\w*c)\w++{_OPTION_NAME})[ \t]++)*+"
+    rf"-(?=\w*c)\w++{_OPTION_NAME}\s++",
+    re.ASCII,
+)
 _USUAL = "/bin/bash -lc "
 _WRAPPED_AT_MOST = 4
 _word = re.compile(r"'[^']*'|\"[^\"\\]*(?:\\.[^\"\\]*)*\"|\\.|[^\s'\"\\]+", re.DOTALL)
@@ -78,7 +86,7 @@ def preview(args: Any, name: str = "") -> str:
 
 
 def shown_args(args: Any, name: str, line: bytes) -> tuple[Any, str]:
-    """A call's arguments as they may be shown, and their preview: `clean_value` and `preview` in one go.
+    """A call's arguments as they may be shown, and their preview: `preview` and `clean_value` in one go.
 
     Most arguments are a few words on one line each, which can be seen without a look at the whole line they came in.
     """
@@ -97,13 +105,14 @@ def shown_args(args: Any, name: str, line: bytes) -> tuple[Any, str]:
         elif rank < best and value:
             best, told = rank, value
     else:
-        if type(told) is not str or "sh " in told:
-            return args, preview(args, name)
-        told = told.strip()
-        return args, told if len(told) <= PREVIEW_CAP else cut_graphemes(told, PREVIEW_CAP)
-    if is_suspect(line):
-        args = clean_value(args)
-    return args, preview(args, name)
+        if type(told) is str and "sh " not in told:
+            told = told.strip()
+            if told or best == _NOT_TOLD:
+                return args, told if len(told) <= PREVIEW_CAP else cut_graphemes(told, PREVIEW_CAP)
+        return args, preview(args, name)
+    # The preview first: the filter takes away a carriage return, where a line ends for the preview.
+    arg = preview(args, name)
+    return (clean_value(args) if is_suspect(line) else args), arg
 
 
 def preview_command(command: Any) -> str:
@@ -121,6 +130,8 @@ def preview_command(command: Any) -> str:
         text = unwrap_shell(text)
     elif len(text) <= PREVIEW_CAP and text.isprintable():
         return text.strip()
+    elif "sh\t" in text:
+        text = unwrap_shell(text)
     return shorten(text)
 
 
@@ -140,8 +151,6 @@ def shorten(text: str) -> str:
 def unwrap_shell(command: str) -> str:
     """The script inside `/bin/bash -lc '…'`, however often wrapped; any other command as it is."""
     for _ in range(_WRAPPED_AT_MOST):
-        if "sh " not in command:
-            break
         if command.startswith(_USUAL):
             start = len(_USUAL)
         elif (match := _wrapper.match(command)) is not None:
@@ -200,8 +209,8 @@ def _from_argv(argv: list[Any]) -> str:
     words = [word for word in argv if isinstance(word, str)]
     if len(words) != len(argv):
         return ""
-    if len(words) == 3 and _wrapper.match(f"{words[0]} {words[1]} "):
-        return words[2]
+    if len(words) > 2 and _wrapper.fullmatch(" ".join(words[:-1]) + " "):
+        return words[-1]
     return " ".join(words)
 
 

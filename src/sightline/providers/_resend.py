@@ -21,7 +21,8 @@ class Resend:
     expecting = False
     continues = 0  # the block of the text that the last `rest` was found to continue
     _expected: tuple[tuple[str, int], ...] = ()
-    _earlier: tuple[str, ...] = ()
+    _earlier: tuple[str, ...] = ()  # may come again before the expected ones, each once, in this order
+    _repeated = 0  # texts at the beginning of `shown` that had been shown before the break
 
     def __init__(self) -> None:
         self.shown: list[tuple[str, int]] = []  # with the block each text was shown as
@@ -36,24 +37,28 @@ class Resend:
     def settle(self) -> None:
         """What was shown is final and will not be sent again."""
         self.shown.clear()
+        self._repeated = 0
         if self.expecting:
-            self._expected = ()
-            self._earlier = ()
-            self.expecting = False
+            self._forget()
 
-    def broke(self, settled: int = -1) -> None:
+    def broke(self, settled: int = -1, *, once_more: bool = True) -> None:
         """The response will be sent again from its beginning.
 
         Blocks up to `settled` came before a call that was carried out, so they are probably of an earlier response. If
-        not, this one began with them and will do so again, in the same words.
+        not, this one began with them and will do so again, in the same words. Unless this response broke `once_more`,
+        those that came again already have done so for good.
         """
-        if not self.shown and not self.expecting:
+        shown = self.shown
+        if not shown and not self.expecting:
             return
-        earlier = (*self._earlier, *(text for text, block in self.shown if block <= settled))
-        self._earlier = earlier[-_REMEMBERED_AT_MOST:]
-        expected = (*(said for said in self.shown if said[1] > settled), *self._expected)
+        earlier = [text for text, block in (shown if once_more else shown[self._repeated :]) if block <= settled]
+        if once_more:
+            earlier += self._earlier
+        self._earlier = tuple(earlier[-_REMEMBERED_AT_MOST:])
+        expected = (*(said for said in shown if said[1] > settled), *self._expected)
         self._expected = expected[:_REMEMBERED_AT_MOST]
-        self.shown.clear()
+        shown.clear()
+        self._repeated = 0
         self.expecting = bool(self._expected or self._earlier)
 
     def rest(self, text: str) -> tuple[str, bool]:
@@ -66,16 +71,22 @@ class Resend:
             self.continues = block
             matched += 1
         if matched:
-            self._expected = self._expected[matched:]
-            self.expecting = bool(self._expected or self._earlier)
-            return text, False
-        if text in self._earlier:
-            return "", False
-        repeats = bool(self._expected)
+            self._expected, self._earlier = self._expected[matched:], ()
+        elif text in self._earlier:
+            self._earlier = self._earlier[self._earlier.index(text) + 1 :]
+            text = ""
+        else:
+            repeats = bool(self._expected)
+            self._forget()
+            return text, repeats
+        self._repeated += 1
+        self.expecting = bool(self._expected or self._earlier)
+        return text, False
+
+    def _forget(self) -> None:
         self._expected = ()
         self._earlier = ()
         self.expecting = False
-        return text, repeats
 
 
 def may_repeat(source: str, agent: str = "") -> Notice:

@@ -230,19 +230,18 @@ class CodexSource(Source):
             line = msgspec.convert(value, wire.OtherItem)
         except (ValueError, RecursionError):
             return []
-        item = clean_value(line.item)
+        item = line.item
         native_id, native, status = item.get("id"), item.get("type"), item.get("status")
         if line.type not in _ITEM_LINES or not (isinstance(native_id, str) and isinstance(status, str)):
             return []
-        if not isinstance(native, str) or not native:
+        native, native_id = clean_line(native) if isinstance(native, str) else "", clean_line(native_id)
+        if not native:
             return []
-        native, native_id = clean_line(native), clean_line(native_id)
         events: list[Event] = []
         if native_id not in self._open_calls:
             args = {key: field for key, field in item.items() if key not in ("id", "type", "status")}
-            events.append(
-                ToolUse(self.open_call(native_id), native, native, preview(args), args, native_id, source="codex")
-            )
+            ident, arg = self.open_call(native_id), preview(args)
+            events.append(ToolUse(ident, native, native, arg, clean_value(args), native_id, source="codex"))
         if line.type == "item.completed":
             failed = status not in ("completed", "in_progress")
             ident = self.close_call(native_id)
@@ -281,10 +280,12 @@ class CodexSource(Source):
     # The run
 
     def _thread_started(self, parsed: wire.ThreadStarted, line: bytes) -> list[Event]:
+        events = self.end_events() if self._searches else []  # of a run that was killed
         if self._calls_seen or self._blocks_seen:  # item ids begin again with every thread
             self._open_calls.clear()
             self._forget_turn()
-        return [RunStarted(clean_line(parsed.thread_id), source="codex")]
+        events.append(RunStarted(clean_line(parsed.thread_id), source="codex"))
+        return events
 
     def _turn_started(self, parsed: wire.TurnStarted, line: bytes) -> list[Event]:
         return [TurnStarted(source="codex")]
@@ -309,11 +310,12 @@ class CodexSource(Source):
         if retry is None:
             self._last_error = message
             return [_error(message)]
+        attempt = int(retry.group(1))  # counted anew for every response
         for said in (self._words, self._thoughts):
             if said is not None:
-                said.broke(self._settled)
+                said.broke(self._settled, once_more=attempt > 1)
         text = clean_text(message)
-        value = {"attempt": int(retry.group(1)), "of": int(retry.group(2)), "reason": text}
+        value = {"attempt": attempt, "of": int(retry.group(2)), "reason": text}
         return [State("retry", value, source="codex"), Notice(text, "warning", source="codex")]
 
     def _forget_turn(self) -> None:

@@ -27,6 +27,7 @@ _BOM = b"\xef\xbb\xbf"
 _OTHER_FIELDS = (b":", b"event:", b"id:", b"retry:")
 # How often a body printed over many lines may be tried before only a doubled size is a reason to try again.
 _TRIES_AT_MOST = 64
+_BESIDE_ERROR = frozenset(("error", "user_id"))
 
 
 class ChatSource(Source):
@@ -158,7 +159,10 @@ class _Lines:
 
 
 _ours = re.compile(rb'"object"\s*:\s*"chat\.completion|"choices"\s*:\s*\[')
-_begins = re.compile(rb'(?:\xef\xbb\xbf)?\s*(?:(?::|event:|id:|retry:)[^\n]*\s+)*(?:data:\s*)?\{\s*"(\w+)"\s*:')
+# Possessive throughout: any line may be tried, and a hostile one must not take longer than it is long.
+_begins = re.compile(
+    rb'(?:\xef\xbb\xbf)?+\s*+(?:(?::|event:|id:|retry:)[^\n]*+\s*+)*+(?:data:\s*+)?+(?=\{\s*+"(\w++)"\s*+:)'
+)
 
 
 def recognises(head: bytes) -> bool:
@@ -166,7 +170,21 @@ def recognises(head: bytes) -> bool:
     begins = _begins.match(head)
     if begins is None or begins[1] == b"type":  # the agents' own streams begin with their type
         return False
-    return begins[1] == b"error" or _ours.search(head) is not None
+    if begins[1] == b"error":
+        return _is_error(head[begins.end() :])
+    return _ours.search(head) is not None
+
+
+def _is_error(text: bytes) -> bool:
+    """Whether this begins with the error body of such a server. Anybody's log line may tell of an `error`."""
+    import json  # reads a value with something after it
+
+    try:
+        value, _ = json.JSONDecoder().raw_decode(text.decode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        return False
+    error = value["error"]
+    return value.keys() <= _BESIDE_ERROR and isinstance(error, dict) and isinstance(error.get("message"), str)
 
 
 def _start(ask: Ask) -> Run:

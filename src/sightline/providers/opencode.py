@@ -7,11 +7,11 @@ Rules of this wire:
 - A call is printed together with its result, so line order is order of completion, not of the model. Recordings of
   other programs may also hold parts that are still running: the first sight of a part is the call, its end the result.
 - `callID` is the model API's own id; the part's `id` is what repeats when the same part is printed again.
-- A shell command that failed is `completed`; its exit code is in the metadata. A call to a tool that does not exist is
-  a completed call of `invalid`.
+- A shell command that failed is `completed`; its exit code is in the metadata, as null when it was aborted. A call to a
+  tool that does not exist is a completed call of `invalid`.
 - A subagent is one `task` call with its answer. Its own session is not printed.
 - There is no closing line and no total. The last `step_finish` has a reason other than `tool-calls`; a failure is an
-  `error` line.
+  `error` line. A run that was killed just stops; that another one follows is seen by its session.
 - After a broken stream there is a second `step_start` of the same message, or a step that finished for no known reason
   and a new message. Texts that were printed come again.
 """
@@ -70,6 +70,7 @@ _CONTINUES = frozenset(("tool-calls", "unknown"))  # another step follows
 
 _DONE_AT_MOST = 1024
 _BEFORE, _RUNNING, _ENDED = range(3)
+_BEGINNINGS = frozenset((wire.StepStart, wire.ErrorLine))  # what a run can begin with
 
 _decode = msgspec.json.Decoder(wire.Line).decode
 
@@ -77,6 +78,7 @@ _decode = msgspec.json.Decoder(wire.Line).decode
 class OpenCodeSource(Source):
     provider = "opencode"
     _run = _BEFORE
+    _session = ""
     _message_id = ""  # of the step that is open
     _text_id = ""  # of the last text
     _done_before: Container[str] = ()
@@ -96,9 +98,10 @@ class OpenCodeSource(Source):
             parsed = _decode(line)
         except (ValueError, RecursionError) as error:
             return self._reread(line, str(error))
-        if self._run != _RUNNING:
+        kind = type(parsed)
+        if self._run != _RUNNING or (kind in _BEGINNINGS and parsed.sessionID != self._session):
             return self._perhaps_started(parsed, line)
-        return _HANDLERS[type(parsed)](self, parsed.part, line)
+        return _HANDLERS[kind](self, parsed.part, line)
 
     def _reread(self, line: bytes, reason: str) -> list[Event]:
         """A line the strict decoder refused: half a character, another type where ours is expected, or not ours."""
@@ -109,14 +112,30 @@ class OpenCodeSource(Source):
         return self._perhaps_started(parsed, line)
 
     def _perhaps_started(self, parsed: wire.Line, line: bytes) -> list[Event]:
-        """The first line, whatever it is, begins a run; after its end a new step begins another."""
-        events: list[Event] = []
-        if self._run == _BEFORE or (self._run == _ENDED and type(parsed) is wire.StepStart):
-            self._run = _RUNNING
-            session = parsed.sessionID if isinstance(parsed.sessionID, str) else ""
-            events.append(RunStarted(clean_line(session), source="opencode"))
-        events += _HANDLERS[type(parsed)](self, parsed.part, line)
+        """The first line, whatever it is, begins a run; after its end a new step begins another, and at any time a step
+        or failure of another session does."""
+        kind = type(parsed)
+        session = parsed.sessionID if isinstance(parsed.sessionID, str) else ""
+        begins = self._run == _BEFORE or (self._run == _ENDED and kind is wire.StepStart)
+        if not begins and kind in _BEGINNINGS and session and self._session:
+            begins = session != self._session
+        if not begins:
+            return _HANDLERS[kind](self, parsed.part, line)
+        if self._run != _BEFORE:
+            self._forget_run()
+        self._run, self._session = _RUNNING, session
+        events: list[Event] = [RunStarted(clean_line(session), source="opencode")]
+        events += _HANDLERS[kind](self, parsed.part, line)
         return events
+
+    def _forget_run(self) -> None:
+        """What came before will not come again, and what comes may be just like it."""
+        self._words.settle()
+        if self._thoughts is not None:
+            self._thoughts.settle()
+        self._message_id = self._text_id = ""
+        self._open_calls.clear()
+        self._done_before, self._done = (), set()
 
     # Words
 
@@ -138,10 +157,13 @@ class OpenCodeSource(Source):
         """A text after a broken stream, or the same part once more: only what was not shown is news."""
         words = self._words
         if ident and ident == self._text_id and words.shown:
-            words.broke(words.shown[-1][1] - 1)
+            known, block = words.shown.pop()
+            repeats = not text.startswith(known)
+            rest, block = (text, 0) if repeats else (text[len(known) :], block)
+        else:
+            rest, repeats = words.rest(text)
+            block = words.continues
         self._text_id = ident
-        rest, repeats = words.rest(text)
-        block = words.continues
         if rest and (not block or block != self._blocks_seen):
             block = self.new_block()
         words.show(text, block)
@@ -211,9 +233,12 @@ class OpenCodeSource(Source):
         if state.status != "completed" or state.error is not None:
             content = state.error if isinstance(state.error, str) else content
             failed = failed or state.error is not None or state.status == "error"
-        if metadata is not None and type(metadata.exit) is int:
-            code = metadata.exit
-            failed = failed or code != 0
+        if metadata is not None:
+            if type(metadata.exit) is int:
+                code = metadata.exit
+                failed = failed or code != 0
+            elif metadata.exit is None and tool == "bash":
+                failed = True
         if time is not None and time.start is not None and time.end is not None:
             duration = (time.end - time.start) / 1000
         if not native_id.isprintable():
