@@ -164,6 +164,7 @@ def made_up(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Provider:
             tested="1",
             arguments=lambda ask: ["-I", str(script), ask.model, *map(str, ask.options.values())],
             approvals={"auto": ()},
+            options=frozenset(("mode", "level")),
         ),
     )
     module = types.ModuleType("made_up_provider")

@@ -35,8 +35,8 @@ def test_an_agent_step_gets_its_prompt_and_gives_its_words(run: Run) -> None:
     assert ran.exit_code == 0
     assert ran.plan() == {
         "chain": [
-            {"agent": "run", "task": "echo \"$(printf '%s' 'two facts')\""},
-            {"agent": "made_up", "task": "tell ada {{ steps.facts.output }}"},
+            {"agent": "run", "task": "facts: echo \"$(printf '%s' 'two facts')\""},
+            {"agent": "made_up", "task": "ask: tell ada {{ steps.facts.output }}"},
         ]
     }
     assert ran.outcome.steps["ask"].output == "TELL ADA TWO FACTS "
@@ -135,7 +135,7 @@ def test_an_agent_that_fails_fails_the_flow_and_says_why(run: Run) -> None:
 
     assert ran.exit_code == 1
     assert ran.final() == {"a": ("error", "the model is overloaded")}
-    assert [error.text for error in ran.of(Error)] == ["the model is overloaded"]
+    assert [error.text for error in ran.of(Error)] == ["a: the model is overloaded"]
 
 
 @pytest.mark.parametrize("output_format", ["text", "json"])
@@ -162,8 +162,9 @@ def test_a_cli_that_is_not_installed_fails_its_step_with_a_hint(
         ran = run(f"name: n\nsteps:\n  - {{id: a, provider: claude, prompt: hi, output_format: {output_format}}}\n")
 
         assert ran.exit_code == 1
-        assert ran.final()["a"][0] == "error"
+        assert ran.final()["a"] == ("error", "Claude Code is not installed: no `claude` on the PATH")
         (error,) = ran.of(Error)
+        assert error.text == "a: Claude Code is not installed: no `claude` on the PATH"
         assert error.hint
 
 

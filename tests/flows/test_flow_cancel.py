@@ -69,6 +69,31 @@ def test_cancelling_ends_every_process_also_those_that_left_the_group(
     assert not (tmp_path / "ran").exists()
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux gives orphans to whom it is told to")
+def test_cancelling_ends_orphans_that_nothing_connects_to_their_step(
+    run_and_cancel: Callable[..., Any], tmp_path: Path
+) -> None:
+    """Its own session, a clean environment, its parent gone at once, and another step beside it."""
+    ran = run_and_cancel(
+        """
+        name: orphans
+        steps:
+          - id: a
+            run: |
+              (setsid env -i sh -c 'echo $$ > pids; exec sleep 600' < /dev/null > /dev/null 2>&1 &)
+              while [ ! -s pids ]; do sleep 0.01; done
+              echo ready
+              sleep 600
+          - id: b
+            run: sleep 600
+        """,
+        is_ready,
+    )
+
+    assert ran.exit_code == 130
+    assert [pid for pid in pids(tmp_path) if alive(pid)] == []
+
+
 def test_cancelling_an_agent_step_ends_its_cli(
     run_and_cancel: Callable[..., Any], made_up: Any, tmp_path: Path
 ) -> None:

@@ -1,5 +1,7 @@
 """`flow check`: every mistake of a file, once, with its line and a hint, before anything runs."""
 
+import os
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -93,6 +95,22 @@ def test_a_file_that_cannot_be_read_is_a_finding(tmp_path: Path) -> None:
     """Also when it is missing or a folder."""
     assert found(tmp_path / "no.yaml")[0][1].endswith("no.yaml: No such file or directory")
     assert found(tmp_path)[0][1].endswith("Is a directory")
+    assert found(Path("no\0file"))[0][1].endswith("null byte")
+
+
+@pytest.mark.parametrize("device", ["/dev/zero", "/dev/null"])
+def test_a_device_is_not_read(device: str) -> None:
+    """One of them has no end."""
+    assert found(Path(device)) == [(1, f"{device} is not a file", "name a file with a flow in it")]
+
+
+def test_a_flow_may_come_through_a_pipe(tmp_path: Path) -> None:
+    """As from a shell's <(…)."""
+    os.mkfifo(tmp_path / "pipe")
+    writer = threading.Thread(target=(tmp_path / "pipe").write_text, args=("name: x\nsteps: [{id: a, run: ls}]\n",))
+    writer.start()
+    assert found(tmp_path / "pipe") == []
+    writer.join()
 
 
 def test_a_file_that_is_not_utf8_says_where(tmp_path: Path) -> None:
@@ -144,7 +162,7 @@ def test_a_key_that_is_there_twice_is_found_at_any_depth(write: Write) -> None:
         name: twice
         steps:
           - id: a
-            provider: claude
+            provider: openai_compatible
             prompt: hi
             prompt: ho
             options: {deep: {x: 1, x: 2}}
@@ -163,6 +181,7 @@ STEP_MISTAKES = [
     ("- run: ls", "a step has no id", "add id: NAME"),
     ("- ls", "a step must be a mapping", "write each step as"),
     ("- {id: a b, run: ls}", "a step's id cannot be 'a b'", "use letters"),
+    ("- {id: 1a, run: ls}", "a step's id cannot be '1a'", "use letters, digits, _ and -, at most 64, beginning with a"),
     ("- {id: a/b, run: ls}", "a step's id cannot be 'a/b'", "use letters"),
     ("- {id: a, run: ls, provider: claude, prompt: x}", "a step has both run and provider", "a step is a command or"),
     ("- {id: a, run: ls, model: x}", "model belongs to an agent step, and this is a command", "remove it"),
@@ -175,11 +194,17 @@ STEP_MISTAKES = [
     ("- {id: a, provider: gemni, prompt: x}", "unknown provider: gemni", "did you mean gemini?"),
     ("- {id: a, provider: zzz, prompt: x}", "unknown provider: zzz", "known: claude, codex, gemini, opencode"),
     ("- {id: a, provider: claude, prompt: x, prompt_file: y}", "a step has both prompt and prompt_file", "remove one"),
-    ("- {id: a, provider: claude, prompt_file: no.md}", "prompt_file no.md cannot be read", "its path is relative to"),
+    ("- {id: a, provider: claude, prompt_file: no.md}", "prompt_file no.md does not exist", "its path is relative to"),
+    ("- {id: a, provider: claude, prompt_file: .}", "prompt_file . cannot be read: Is a directory", "its path is"),
     ("- {id: a, provider: claude, prompt: {x: y}}", "prompt must be text, not a mapping", "put it in quotes"),
     ("- {id: a, provider: claude, prompt: !!python/name:os.system x}", "prompt has the tag python/name:os.system", ""),
     ("- {id: a, provider: claude, prompt: x, options: [1]}", "options must be a mapping", "write name: value"),
-    ("- {id: a, provider: claude, prompt: x, options: {a: !x 1}}", "options.a cannot be read as a value", "remove"),
+    (
+        "- {id: a, provider: openai_compatible, prompt: x, options: {a: !x 1}}",
+        "options.a cannot be read as a value",
+        "remove its tag",
+    ),
+    ("- {id: a, provider: claude, prompt: x, options: {a: 1}}", "claude takes no options: a", "remove it"),
     ("- {id: a, provider: claude, prompt: x, output_format: jsn}", "unknown output_format: jsn", "did you mean json?"),
     ("- {id: a, run: ls, timeout: 0}", "timeout must be a number above 0", "in seconds"),
     ("- {id: a, run: ls, timeout: -1}", "timeout must be a number above 0", "in seconds"),
@@ -335,12 +360,68 @@ def test_mistakes_in_a_long_text_are_reported_at_their_own_lines(write: Write) -
 
 def test_templates_in_a_prompt_file_are_checked_like_any_other(write: Write, tmp_path: Path) -> None:
     """The finding is where the file is named, and says which line of the file is meant."""
-    (tmp_path / "ask.md").write_text("Hello\n{{ inputs.who }} and {{ who }}\n")
+    (tmp_path / "ask.md").write_text("Hello\n{{ inputs.who }} and {{ who }}\n{{ inputs.who }} {{ steps.b.output }}\n")
     path = write("name: x\nsteps:\n  - id: a\n    provider: claude\n    prompt_file: ask.md\n")
 
     assert [(line, message) for line, message, _ in found(path)] == [
+        (5, "ask.md, line 2: {{ inputs.who }}: there is no input who"),
         (5, "ask.md, line 2: {{ who }}: a path begins with inputs or steps, not who"),
-        (5, "{{ inputs.who }}: there is no input who"),
+        (5, "ask.md, line 3: {{ inputs.who }}: there is no input who"),
+        (5, "ask.md, line 3: {{ steps.b.output }}: there is no step b"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [(b"\xff", "is not UTF-8 text"), (b" \n", "is empty"), (b"x" * (1024 * 1024 + 1), "is larger than 1 MB")],
+    ids=["not text", "empty", "too large"],
+)
+def test_what_is_wrong_with_a_prompt_file_is_said(write: Write, tmp_path: Path, content: bytes, problem: str) -> None:
+    """Not one message for everything that can be."""
+    (tmp_path / "ask.md").write_bytes(content)
+    path = write("name: x\nsteps:\n  - {id: a, provider: claude, prompt_file: ask.md}\n")
+
+    assert [message for _, message, _ in found(path)] == [f"prompt_file ask.md {problem}"]
+
+
+def test_a_template_deep_in_the_options_is_reported_at_its_own_line(write: Write) -> None:
+    """Not where the options begin."""
+    path = write("""
+        name: x
+        steps:
+          - id: a
+            provider: openai_compatible
+            prompt: hi
+            options:
+              extra:
+                fine: 1
+                list:
+                  - ok
+                  - and {{ inputs.nope }}
+    """)
+
+    assert [(finding.line, finding.column, finding.message) for finding in check(path)] == [
+        (11, 17, "{{ inputs.nope }}: there is no input nope"),
+    ]
+
+
+@pytest.mark.usefixtures("made_up")
+def test_an_option_a_provider_does_not_know_is_found_before_anything_runs(write: Write) -> None:
+    """At the option itself, with the one that was probably meant; it would be ignored in silence otherwise."""
+    path = write("""
+        name: x
+        steps:
+          - {id: a, provider: made_up, prompt: hi, options: {mode: x, levle: 3}}
+          - id: b
+            provider: codex
+            prompt: hi
+            options:
+              sandbox: "off"
+    """)
+
+    assert found(path) == [
+        (3, "made_up takes no option levle", "did you mean level?"),
+        (8, "codex takes no options: sandbox", "remove it"),
     ]
 
 

@@ -58,11 +58,11 @@ DIAMOND = """
 
 
 def test_a_single_step_is_shown_as_a_single_delegation(run: Run) -> None:
-    """One step: mode single, and the plan is {agent, task}."""
+    """One step: mode single, and the plan is {agent, task}, the task with the step's name before it."""
     ran = run("name: one\nsteps:\n  - id: only\n    run: echo hi\n")
 
     assert ran.exit_code == 0
-    assert ran.plan() == {"agent": "run", "task": "echo hi"}
+    assert ran.plan() == {"agent": "run", "task": "only: echo hi"}
     assert ran.progress() == ["only=running", "only=ok"]
     assert delegation_from_details(ran.result().details).mode == "single"
 
@@ -91,9 +91,9 @@ def test_the_plan_is_readable_from_the_calls_arguments_before_the_first_update(r
     plan = delegation_from_args(ran.plan())
     assert plan.mode == "chain"
     assert [(item.agent, item.task) for item in plan.items] == [
-        ("run", "echo one"),
-        ("run", "echo {{ steps.a.output }} two"),
-        ("run", "echo {{ steps.b.output }} three"),
+        ("run", "a: echo one"),
+        ("run", "b: echo {{ steps.a.output }} two"),
+        ("run", "c: echo {{ steps.b.output }} three"),
     ]
     assert delegation_from_details(ran.of(ToolUpdate)[0].details).mode == "chain"
 
@@ -338,6 +338,26 @@ def test_a_command_is_shown_as_a_call_of_its_step(run: Run) -> None:
     assert {event.id for event in (use, *outputs, result)} == {"both/run"}
     assert (result.exit_code, result.is_error, result.content) == (4, True, "exit code 4: err")
     assert ran.outcome.steps["both"].output == "out", "later steps get stdout only"
+
+
+def test_a_command_is_recognised_by_its_first_line_that_is_no_comment(run: Run) -> None:
+    """In the plan, in the list and at its call; the call's arguments keep the whole text."""
+    ran = run("""
+        name: c
+        steps:
+          - id: a
+            run: |
+              # say it
+
+              # loudly
+              echo HI
+    """)
+
+    assert ran.plan()["task"] == "a: echo HI"
+    assert delegation_from_details(ran.result().details).items[0].task == "echo HI"
+    (use,) = ran.of(ToolUse, "a")
+    assert use.arg == "echo HI"
+    assert use.args["command"].startswith("# say it\n")
 
 
 def test_a_step_is_an_agent_of_the_flow(run: Run) -> None:

@@ -52,6 +52,9 @@ def output_of(script: str, value: str, cwd: object = None) -> str:
         "# about {{ inputs.x }}\nprintf '<%s>' {{ inputs.x }}",
         "(printf '<%s>' {{ inputs.x }})",
         "printf '%s' \\<{{ inputs.x }}\\>",
+        "printf '<%s>' ${nothing:+\"}\"} {{ inputs.x }}",
+        "printf '<%s>' ${nothing:+'}'} {{ inputs.x }}",
+        'printf "<%s>" "${nothing:+$(echo })}{{ inputs.x }}"',
     ],
 )
 def test_a_value_arrives_as_it_is_wherever_it_may_stand(script: str, value: str, tmp_path: object) -> None:
@@ -75,6 +78,8 @@ def test_any_value_arrives_as_it_is(value: str) -> None:
         ("echo \"a\" 'b {{ inputs.x }}'", "single quotes"),
         ("echo `echo {{ inputs.x }}`", "backticks"),
         ("echo ${y:-{{ inputs.x }}}", "${ }"),
+        ('echo ${y:-"{{ inputs.x }}"}', "${ }"),
+        ('echo "${y:-$(echo {{ inputs.x }})}"', "${ }"),
         ("echo $(( {{ inputs.x }} + 1 ))", "arithmetic"),
         ('echo "$(( {{ inputs.x }} + 1 ))"', "arithmetic"),
         ("cat <<END\n{{ inputs.x }}\nEND", "a here-document"),
@@ -87,6 +92,15 @@ def test_a_template_where_the_shell_takes_no_word_is_refused(script: str, where:
 
     assert f"is inside {where}" in mistake.message
     assert "double quotes" in mistake.hint
+
+
+@pytest.mark.parametrize("brace", ["${y:-'}'}", '${y:-"}"}', "${y:-${z%'}'}}"])
+def test_a_template_after_quotes_on_which_shells_do_not_agree_is_refused(brace: str) -> None:
+    """Whether it is quoted cannot be known: in one shell it would be one word, in another it would be split."""
+    _, (mistake,) = parse_shell(parse_template(f'echo "{brace}" {{{{ inputs.x }}}}')[0])
+
+    assert "is after a quote inside ${ } inside double quotes" in mistake.message
+    assert "list of words" in mistake.hint
 
 
 def test_a_dollar_before_a_template_is_refused() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from sightline.providers import Provider, get_provider
+from sightline.providers import Provider, _orphans, get_provider
 from sightline.providers._registry import _MODULES
 
 from .fake_cli import Cli, wait_for
@@ -23,8 +23,13 @@ def parrot(monkeypatch: pytest.MonkeyPatch) -> Provider:
 def cli(parrot: Provider, tmp_path: Path) -> Iterator[Cli]:
     cli = Cli(tmp_path)
     yield cli
+
+    def none_left() -> bool:
+        _orphans.collect()
+        return not cli.processes() and not psutil.Process().children()
+
     try:
-        wait_for(lambda: not cli.processes() and not psutil.Process().children(), "no process left", 5)
+        wait_for(none_left, "no process left", 5)
     finally:
         for process in cli.processes():
             process.kill()

@@ -50,6 +50,14 @@ async def test_the_prompt_arrives_byte_for_byte_and_no_shell_sees_it(cli: Cli, p
     assert [path.name for path in cli.folder.iterdir()] == ["parrot"]
 
 
+@pytest.mark.parametrize(("prompt", "arrives"), [("caf\udce9 é", b"caf\xe9 \xc3\xa9"), ("\ud800 \udce9", b"? \xe9")])
+async def test_bytes_of_the_prompt_that_are_not_utf8_arrive_as_they_were_given(cli: Cli, prompt: str, arrives: bytes):
+    """An argument's odd bytes reach us as surrogates; only what stands for no byte is replaced."""
+    run = cli.run("out(say=sys.stdin.buffer.read().hex())", prompt)
+    await all_events(run)
+    assert bytes.fromhex(run.outcome.text) == arrives
+
+
 async def test_each_line_is_shown_before_the_next_is_written(cli: Cli):
     """The CLI writes a line only after the test has seen the one before."""
     os.mkfifo(cli.folder / "seen")
@@ -160,8 +168,40 @@ async def test_an_approval_level_the_cli_does_not_have_is_refused(cli: Cli):
     error, ended = await all_events(run)
     assert error == Error("Parrot has no approval level 'edit'", "choose one of: auto, plan, full", source="parrot")
     assert ended.is_error
-    assert run.outcome.exit_code == 1
+    assert run.outcome.exit_code == 2
     assert not (cli.folder / "ran").exists()
+
+
+@pytest.mark.parametrize(
+    ("known", "text", "hint"),
+    [
+        (frozenset(), "parrot takes no options: wings, beak", "leave it out"),
+        (frozenset({"beak"}), "parrot takes no option wings", "known: beak"),
+    ],
+)
+async def test_an_option_the_cli_does_not_take_is_refused(
+    cli: Cli, parrot: Provider, known: frozenset[str], text: str, hint: str
+):
+    """Nothing is run as if it had not been asked for: a mistake of the person's, exit code 2."""
+    cli.write('open("ran", "w")')
+    provider = _with(parrot, command=_with(parrot.command, options=known))
+    run = cli.start(provider=provider, options={"wings": 1, "beak": 2})
+    error, ended = await all_events(run)
+    assert error == Error(text, hint, source="parrot")
+    assert ended.is_error
+    assert run.outcome.exit_code == 2
+    assert not (cli.folder / "ran").exists()
+
+
+async def test_an_option_the_cli_takes_reaches_its_arguments(cli: Cli, parrot: Provider):
+    """The provider's module decides what it means there."""
+    command = _with(
+        parrot.command, options=frozenset({"beak"}), arguments=lambda ask: [f"--beak={ask.options['beak']}"]
+    )
+    cli.write("out(say=sys.argv[1])")
+    run = cli.start(provider=_with(parrot, command=command), options={"beak": 2})
+    await all_events(run)
+    assert run.outcome.text == "--beak=2"
 
 
 async def test_a_conversation_is_resumed_with_the_session_of_its_first_run(cli: Cli):
@@ -227,7 +267,7 @@ async def test_there_is_no_outcome_before_the_end(cli: Cli):
     assert run.outcome.text == "hello"
 
 
-def _with(provider: Provider, **changes: object) -> Provider:
+def _with(provider, **changes: object):
     from msgspec.structs import replace
 
     return replace(provider, **changes)

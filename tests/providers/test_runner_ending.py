@@ -5,14 +5,18 @@ import os
 import signal
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
+import psutil
 import pytest
 
 from sightline.events import Error, RunEnded, Text, ToolResult, ToolUse
-from sightline.providers import Run
+from sightline.providers import Run, _tree
 
 from .fake_cli import Cli, all_events, is_gone, wait_for
+
+linux_only = pytest.mark.skipif(sys.platform != "linux", reason="only Linux gives orphans to whom it is told to")
 
 STUBBORN = "signal.signal(signal.SIGTERM, signal.SIG_IGN);"
 # Leaves the session, and in the second form also its parent, before it says that it is there.
@@ -32,6 +36,21 @@ if os.fork() == 0:
     os._exit(0)
 os.wait()
 until_noted("stray")
+"""
+# The same two without the mark in their environment. `sleep` notes nothing, so its parent does it.
+CLEAN = """
+stray = os.fork()
+if stray == 0:
+    os.setsid()
+    os.execve(shutil.which("sleep"), ["sleep", "600"], {})
+open("stray.new", "w").write(str(stray))
+os.rename("stray.new", "stray")
+"""
+CLEAN_DAEMON = f"""
+if os.fork() == 0:
+{textwrap.indent(CLEAN, "    ")}
+    os._exit(0)
+os.wait()
 """
 
 
@@ -154,6 +173,84 @@ async def test_a_descendant_that_left_the_session_ends_too(cli: Cli, escape: str
     await rest(batches)
 
 
+@linux_only
+@pytest.mark.parametrize("escape", [CLEAN, CLEAN_DAEMON], ids=["setsid", "daemon"])
+async def test_a_descendant_with_a_clean_environment_ends_too(cli: Cli, escape: str):
+    """No session, no mark, and in the second form no parent: nothing connects it to the run but that it came to us."""
+    run = cli.run("import shutil" + escape + 'out(say="ready"); forever()', grace=0.3)
+    batches = await until_it_said(run, "ready")
+    stray = cli.pid("stray")
+    assert not is_gone(stray)
+    await run.cancel()
+    assert is_gone(stray)
+    await rest(batches)
+    assert not psutil.pid_exists(stray), "whoever is given an orphan collects it"
+
+
+@linux_only
+@pytest.mark.parametrize("first_to_end", [0, 1])
+async def test_an_orphan_that_may_be_another_runs_is_left_alone(cli: Cli, first_to_end: int):
+    """While two are at work nobody can say whose it is; it ends with the last of them."""
+    runs = [cli.run("import shutil" + CLEAN_DAEMON + 'out(say="ready"); forever()', grace=0.3)]
+    batches = [await until_it_said(runs[0], "ready")]
+    runs.append(cli.run('out(say="ready"); forever()', grace=0.3))
+    batches.append(await until_it_said(runs[1], "ready"))
+    stray = cli.pid("stray")
+    if first_to_end:
+        runs.reverse()
+    await runs[0].cancel()
+    assert not is_gone(stray)
+    await runs[1].cancel()
+    assert is_gone(stray)
+    for each in batches:
+        await rest(each)
+
+
+@linux_only
+async def test_orphans_of_runs_that_are_ended_at_once_end_with_them(cli: Cli):
+    """No run counts as at work while it is being ended, whichever is looked at first."""
+    runs = [cli.run("import shutil" + CLEAN_DAEMON + 'out(say="ready"); forever()', grace=0.3)]
+    batches = [await until_it_said(runs[0], "ready")]
+    runs.append(cli.run('out(say="ready"); forever()', grace=0.3))
+    batches.append(await until_it_said(runs[1], "ready"))
+    await asyncio.gather(*(run.cancel() for run in runs))
+    assert is_gone(cli.pid("stray"))
+    for each in batches:
+        await rest(each)
+
+
+@linux_only
+async def test_a_process_of_our_own_is_no_orphan(cli: Cli):
+    """Whatever else this program has started lives on."""
+    own = await asyncio.to_thread(subprocess.Popen, ["sleep", "600"])
+    run = cli.run('out(say="ready"); forever()', grace=0.3)
+    own_later = await asyncio.to_thread(subprocess.Popen, ["sleep", "600"])
+    batches = await until_it_said(run, "ready")
+    await run.cancel()
+    await rest(batches)
+    alive = [process.poll() is None for process in (own, own_later)]
+    for process in (own, own_later):
+        process.kill()
+        process.wait()
+    assert alive == [True, True]
+
+
+async def test_the_end_is_waited_for_after_the_kill(cli: Cli, monkeypatch: pytest.MonkeyPatch):
+    """A killed process takes a moment to die; cancelling returns after it, not before."""
+    run = cli.run(STUBBORN + 'out(say="ready"); forever()', grace=0.05)
+    batches = await until_it_said(run, "ready")
+    looks = []
+
+    def late(process: psutil.Process) -> bool:
+        looks.append(process)
+        return len(looks) < 30
+
+    monkeypatch.setattr(_tree, "_is_alive", late)
+    await run.cancel()
+    assert len(looks) >= 30
+    await rest(batches)
+
+
 async def test_a_timeout_ends_the_descendants_too(cli: Cli):
     """The same end as a cancellation."""
     run = cli.run(DAEMON + 'out(say="ready"); forever()', timeout=1.5)
@@ -204,10 +301,11 @@ def test_an_interrupted_program_takes_its_run_along(cli: Cli):
     assert is_gone(cli.pid("stray"))
 
 
+@pytest.mark.parametrize("escape", [DAEMON, CLEAN], ids=["daemon", "clean"])
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP])
-def test_a_program_that_dies_takes_its_run_along(cli: Cli, number: signal.Signals):
+def test_a_program_that_dies_takes_its_run_along(cli: Cli, number: signal.Signals, escape: str):
     """Even when it gets no chance to do anything about it: the guard ends what it left."""
-    cli.write('note_pid("root")\n' + DAEMON + "forever()")
+    cli.write('import shutil; note_pid("root")\n' + escape + "forever()")
     program = subprocess.Popen(
         [sys.executable, "-c", _PROGRAM, str(cli.folder)], cwd=Path(__file__).parents[2], stdin=subprocess.DEVNULL
     )

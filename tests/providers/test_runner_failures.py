@@ -66,7 +66,7 @@ async def test_an_argument_no_command_line_can_hold_is_an_error_not_a_crash(cli:
     [
         ("boom", "boom", ""),
         ("", "", "run `parrot` by itself to see why"),
-        ("Error: please log in first", "Error: please log in first", "run `parrot login`"),
+        ("Error: please log in first", ": please log in first", "run `parrot login`"),
         ("Please set an Auth method in your settings.json", "Auth method", "run `parrot login`"),
         ("env: 'node': No such file or directory", "node", "install Node.js"),
         ("npm error code EBADENGINE\nnpm error engine Unsupported engine", "Unsupported engine", "update Node.js"),
@@ -81,6 +81,7 @@ async def test_an_argument_no_command_line_can_hold_is_an_error_not_a_crash(cli:
         ("Not inside a trusted directory and --skip-git-repo-check was not specified.", "trusted", "Git repository"),
         ("No conversation found with session ID: 7", "session ID: 7", "check the session id"),
         ("connect ECONNREFUSED 127.0.0.1:1", "ECONNREFUSED", "check the network"),
+        ("getaddrinfo ENOTFOUND example.org", "ENOTFOUND", "check the network"),
     ],
 )
 async def test_what_it_said_on_stderr_becomes_the_error(cli: Cli, stderr: str, text: str, hint: str):
@@ -98,6 +99,57 @@ async def test_of_a_crash_the_message_is_shown_and_not_the_stack(cli: Cli):
     stderr = f"{message}\n{stack}\nNode.js v20.1.0\n"
     error = await failure(cli.run(f"sys.stderr.write({stderr!r}); sys.exit(1)"))
     assert error.text == "Parrot ended with exit code 1: throw new Error()\nError: clipped wing"
+
+
+async def test_a_file_that_was_not_found_is_no_network_problem(cli: Cli):
+    """An error code is a word in capitals, not a part of another word."""
+    error = await failure(cli.run("sys.stderr.write(\"FileNotFoundError: 'seeds.txt'\"); sys.exit(1)"))
+    assert error.hint == ""
+
+
+async def test_of_a_long_line_the_beginning_is_kept(cli: Cli):
+    """That is where it says what happened; the end is whatever it was about."""
+    error = await failure(cli.run('sys.stderr.write("Error: no seeds in " + "x" * 5000); sys.exit(1)'))
+    assert error.text.startswith("Parrot ended with exit code 1: no seeds in xxx")
+    assert error.text.endswith("x…")
+    assert len(error.text) < 500
+
+
+async def test_the_word_error_is_not_doubled(cli: Cli):
+    """Whoever shows an error says that it is one."""
+    assert (await failure(cli.run('out(squawk="Error: out of seeds"); sys.exit(1)'))).text == "out of seeds"
+
+
+@pytest.mark.parametrize("colour", ["", "\x1b[31m"], ids=["plain", "coloured"])
+async def test_what_it_said_on_stdout_becomes_the_error_when_stderr_is_empty(cli: Cli, colour: str):
+    """Some CLIs say there why they failed, in the middle of a stream that is otherwise JSON."""
+    said = f"{colour}Error: please log in first"
+    run = cli.run(f"""out(perch="p"); print({said!r}); print('{{"feather":'); sys.exit(1)""")
+    error = await failure(run)
+    assert error.text == "Parrot ended with exit code 1: please log in first"
+    assert error.hint == "run `parrot login`"
+
+
+async def test_of_many_unreadable_lines_only_the_last_few_become_the_error(cli: Cli):
+    """Bounded, as everything of others is."""
+    error = await failure(cli.run('[print(f"invalid {n} " + "x" * 9000) for n in range(500)]; sys.exit(1)'))
+    assert [line[:11] for line in error.text.split("\n")][1:] == ["invalid 497", "invalid 498", "invalid 499"]
+    assert len(error.text) < 2000
+
+
+async def test_stderr_is_believed_more_than_stdout(cli: Cli):
+    """What was printed before the failure may have nothing to do with it."""
+    error = await failure(cli.run('print("please wait"); sys.stderr.write("Error: fell off"); sys.exit(1)'))
+    assert error.text == "Parrot ended with exit code 1: fell off"
+
+
+async def test_raw_lines_that_say_why_it_failed_become_the_error_too(cli: Cli):
+    """The person who asked for the lines has seen them; the outcome still says what to do."""
+    run = cli.run('print("{}"); print("Error: please log in first"); sys.exit(1)', raw=True)
+    assert [chunk async for chunk in run.raw()]
+    assert run.outcome.error == Error(
+        "Parrot ended with exit code 1: please log in first", "run `parrot login`", source="parrot"
+    )
 
 
 async def test_a_signal_is_named(cli: Cli):

@@ -97,7 +97,7 @@ def test_the_last_conversation_is_gone_on_with(claude, tmp_path):
 
 def test_an_idle_pipe_on_stdin_is_waited_for_only_a_while(claude):
     """A runner that never closes stdin does not hang the run."""
-    from sightline.views.plain.run import read_piped
+    from sightline.views.plain.piped import read_piped
 
     reader, writer = os.pipe()
     assert read_piped("prompt", reader, patience=0.05) == "prompt"

@@ -16,9 +16,8 @@ def prompt(arguments: argparse.Namespace) -> int:
         )
     if arguments.provider is None:
         raise UserMistake("no provider given", f"add --provider with one of: {', '.join(provider_names())}")
-    from sightline.providers import Ask, get_provider, last_session, remember_session
-    from sightline.views.plain import PlainRenderer, palette_for
-    from sightline.views.plain.run import read_piped, run_prompt
+    from sightline.providers import Ask, get_provider, last_session, start_run
+    from sightline.views.plain.piped import read_piped
 
     provider = get_provider(arguments.provider)
     text = read_piped(arguments.prompt)
@@ -29,6 +28,7 @@ def prompt(arguments: argparse.Namespace) -> int:
         raise UserMistake(
             f"no conversation with {provider.title} in this folder to go on with", "start one without --continue"
         )
+    output_format = "json" if provider.source is None else arguments.output_format
     ask = Ask(
         prompt=text,
         model=arguments.model,
@@ -36,16 +36,20 @@ def prompt(arguments: argparse.Namespace) -> int:
         approval=arguments.approval,
         timeout=arguments.timeout,
         options=_options(arguments.option),
-        raw=arguments.output_format == "json",
+        raw=output_format == "json",
     )
+    run = start_run(provider, ask)
+    return _shown(run, provider.name, output_format, arguments)
+
+
+def _shown(run: Any, provider: str, output_format: Any, arguments: argparse.Namespace) -> int:
+    """What only showing needs is imported here, while the provider's own program is already starting."""
+    from sightline.providers import remember_session
+    from sightline.views.plain import PlainRenderer, palette_for
+    from sightline.views.plain.run import show_run
+
     renderer = PlainRenderer(_detail(arguments), palette_for(1, arguments.color))
-    return run_prompt(
-        provider,
-        ask,
-        renderer,
-        arguments.output_format,
-        lambda session: remember_session(provider.name, os.getcwd(), session),
-    )
+    return show_run(run, renderer, output_format, lambda session: remember_session(provider, os.getcwd(), session))
 
 
 def view(arguments: argparse.Namespace) -> int:

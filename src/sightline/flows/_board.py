@@ -12,7 +12,7 @@ from sightline.events import Delegation, DelegationItem, DelegationStatus, RunEn
 from sightline.flows._graph import delegation_mode
 from sightline.flows._model import AgentStep, CommandStep, Flow
 from sightline.flows._outcome import FlowOutcome, brief
-from sightline.flows._shell import ShellCommand
+from sightline.flows._shell import ShellCommand, command_line
 from sightline.flows._template import Reference, Template, as_text
 from sightline.text import clean_line, cut_graphemes
 
@@ -34,7 +34,8 @@ class Board:
         }
 
     def plan(self) -> ToolUse:
-        tasks = [{"agent": item.agent, "task": item.task} for item in self._items.values()]
+        # The contract's plan has no ids; without them nobody could tell which row of it becomes which step.
+        tasks = [{"agent": item.agent, "task": f"{item.id}: {item.task}"} for item in self._items.values()]
         args: dict[str, Any] = {"chain": tasks} if self._mode == "chain" else {"tasks": tasks}
         if self._mode == "single":
             args = dict(tasks[0])
@@ -67,11 +68,11 @@ def agent_of(step: AgentStep | CommandStep) -> str:
 
 
 def task_of(step: AgentStep | CommandStep, inputs: dict[str, Any]) -> str:
-    """The first line of what is to be done; inputs are filled in, outputs are not known yet and stay paths."""
+    """The first line of what is to be done, comments aside. Inputs are filled in; outputs, not known yet, are paths."""
     if isinstance(step, AgentStep):
         text = _with_inputs(step.prompt, inputs)
     elif isinstance(step.run, ShellCommand):
-        text = _with_inputs(step.run.template, inputs)
+        text = command_line(_with_inputs(step.run.template, inputs))
     else:
         text = " ".join(_with_inputs(word, inputs) for word in step.run)
     return brief(text) or step.id

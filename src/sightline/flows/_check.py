@@ -4,12 +4,13 @@ Every mistake is found in one go, and each is reported once: what only follows f
 template that uses a step whose need is misspelled) is not.
 """
 
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 
 import yaml
 
-from sightline.flows._document import Document, read_document
+from sightline.flows._document import SIZE_CAP, Document, read_document
 from sightline.flows._findings import Finding, FlowInvalid, suggestion
 from sightline.flows._graph import cycles, reachable
 from sightline.flows._inputs import read_inputs
@@ -37,16 +38,26 @@ def load(path: str | Path) -> Flow:
 
 
 def _read(path: Path) -> tuple[Flow | None, list[Finding]]:
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        return None, [_shown(Finding(1, 1, f"cannot read {path}: {error.strerror}", "check the file's name"))]
-    document = read_document(data)
+    data = _bytes_of(path)
+    document = data if isinstance(data, Finding) else read_document(data)
     if isinstance(document, Finding):
-        return None, [document]
+        return None, [_shown(document)]
     reader = Reader(document)
     flow = _read_flow(reader, document, path)
     return flow, sorted(map(_shown, reader.findings))
+
+
+def _bytes_of(path: Path) -> bytes | Finding:
+    """As much of a file as can be a flow, and a byte more; a device may have no end, and opening one may do things."""
+    try:
+        mode = path.stat().st_mode
+        if not (stat.S_ISREG(mode) or stat.S_ISFIFO(mode) or stat.S_ISDIR(mode)):
+            return Finding(1, 1, f"{path} is not a file", "name a file with a flow in it")
+        with path.open("rb") as file:
+            return file.read(SIZE_CAP + 1)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        return Finding(1, 1, f"cannot read {path}: {reason}", "check the file's name")
 
 
 def _shown(finding: Finding) -> Finding:
@@ -128,4 +139,4 @@ def _check_uses(
 
 
 def _finding(use: Use, message: str, hint: str) -> Finding:
-    return Finding(use.line, use.column, message, hint)
+    return Finding(use.line, use.column, f"{use.file}{message}", hint)

@@ -7,7 +7,7 @@ from sightline.events import ToolResult, ToolUse
 from sightline.flows._channel import Channel
 from sightline.flows._nested import Nested
 from sightline.flows._outcome import Ended, brief
-from sightline.flows._shell import Invocation
+from sightline.flows._shell import Invocation, command_line
 from sightline.flows._written import Written
 from sightline.providers import Process, preview
 from sightline.text import clean_text
@@ -36,7 +36,7 @@ class CommandAttempt:
 
     async def run(self) -> Ended:
         args = {"command": clean_text(self._invocation.shown)}
-        arg = preview(args)
+        arg = preview({"command": command_line(args["command"])})
         use = ToolUse(self._call, "Bash", native_name="run", arg=arg, args=args, agent=self._agent, source="flow")
         self._channel.write(use)
         began = time.monotonic()

@@ -14,5 +14,5 @@ def check_name(reader: Reader, node: yaml.Node, name: str, what: str) -> None:
         reader.report(
             node,
             f"{what} cannot be {name!r}",
-            "use letters, digits, _ and -, at most 64, beginning with a letter",
+            "use letters, digits, _ and -, at most 64, beginning with a letter or _",
         )

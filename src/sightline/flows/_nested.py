@@ -2,7 +2,8 @@
 
 A step is an agent of the flow: its events carry its id as their agent path, with the path they came with behind it.
 Ids are made unique in the flow by the same prefix, and an attempt after the first numbers its text blocks on from the
-last one, so that no block is ever reopened.
+last one, so that no block is ever reopened. What a person must be told (errors, notices) names the step in its text as
+well: it is read apart from everything else.
 """
 
 from typing import Any
@@ -12,7 +13,9 @@ import msgspec
 from sightline.events import (
     AgentEnded,
     AgentStarted,
+    Error,
     Event,
+    Notice,
     Reasoning,
     Request,
     RequestResolved,
@@ -52,6 +55,8 @@ class Nested:
         if isinstance(event, (Text, Reasoning)):
             changes["block"] = event.block + self._blocks_before
             self._blocks = max(self._blocks, changes["block"] + 1)
+        elif isinstance(event, (Error, Notice)):
+            changes["text"] = f"{self._step}: {event.text}"
         elif isinstance(event, _WITH_ID):
             changes["id"] = self.id(event.id)
         elif isinstance(event, (AgentStarted, AgentEnded)):

@@ -4,7 +4,7 @@ A key that is probably a misspelling of a known one is reported and then read as
 finger is one finding and what is inside it is still checked.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import yaml
@@ -128,13 +128,14 @@ class Reader:
         self.report_mistakes(node, mistakes)
         return template
 
-    def value(self, node: yaml.Node, what: str) -> Any:
-        """Any plain value, with every text in it a Template."""
+    def value(self, node: yaml.Node, what: str, note: Callable[[yaml.Node, Template], None]) -> Any:
+        """Any plain value, with every text in it a Template; each is noted with its own node."""
         match node:
             case yaml.MappingNode():
-                return {key: self.value(value, f"{what}.{key}") for key, _, value in self.entries(node, what)}
+                entries = self.entries(node, what)
+                return {key: self.value(value, f"{what}.{key}", note) for key, _, value in entries}
             case yaml.SequenceNode():
-                return [self.value(item, what) for item in node.value]
+                return [self.value(item, what, note) for item in node.value]
         value = self.scalar(node)
         if value is ...:
             self.report(node, f"{what} cannot be read as a value", "remove its tag, or put it in quotes")
@@ -143,6 +144,7 @@ class Reader:
             return value
         template, mistakes = parse_template(value)
         self.report_mistakes(node, mistakes)
+        note(node, template)
         return template
 
 

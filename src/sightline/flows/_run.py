@@ -9,7 +9,7 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from typing import Any
 
 from sightline.events import AgentEnded, AgentStarted, Error, Event, Notice, RunStarted
@@ -64,7 +64,7 @@ class FlowRun:
     def exit_code(self) -> int:
         return self.outcome.exit_code
 
-    async def events(self) -> AsyncIterator[list[Event]]:
+    async def events(self) -> AsyncGenerator[list[Event], None]:
         self._driver = asyncio.get_running_loop().create_task(self._drive())
         try:
             async for batch in self._channel.batches():

@@ -8,7 +8,8 @@ double quotes of its own.
 
 A template may stand bare (it is one word then, blanks and all), inside double quotes, or in a comment. Elsewhere a
 shell would not expand it, split it or compute with it, and it is refused: single quotes, backticks, `${…}`, arithmetic,
-and everything after the beginning of a here-document.
+and everything after the beginning of a here-document. Also refused is everything after a quote inside `"${…}"`: shells
+do not agree on what it quotes.
 """
 
 import os
@@ -25,18 +26,19 @@ _VALUE_CAP = 120 * 1024
 
 _BARE, _DOUBLE, _SINGLE, _COMMENT = "bare", "double quotes", "single quotes", "a comment"
 _PAREN, _BACKTICK, _BRACE = "$( )", "backticks", "${ }"
-_ARITHMETIC, _HEREDOC = "arithmetic", "a here-document"
+_ARITHMETIC, _HEREDOC, _UNCLEAR = "arithmetic", "a here-document", "a quote inside ${ } inside double quotes"
 _EXPANDED = (_BARE, _PAREN, _DOUBLE, _COMMENT)
 
 # What begins inside what, longest first.
 _openings = re.compile(r"\\.|\$\(\(|\$\(|\$\{|<<<|<<|\(\(|[\"'`()]|(?:(?<=\s)|(?<=^)|(?<=[;&|(]))#|\n", re.DOTALL)
 _STARTS = {"$((": _ARITHMETIC, "((": _ARITHMETIC, "$(": _PAREN, "(": _PAREN, "${": _BRACE, "`": _BACKTICK}
 _in_double = re.compile(r"\\.|\$\(\(|\$\(|\$\{|[\"`]", re.DOTALL)
+_in_brace = re.compile(r"\\.|\$\(\(|\$\(|\$\{|[\"'`}]", re.DOTALL)
+_comment = re.compile(r"\s*(#|$)")
 _ENDS = {
     _SINGLE: re.compile("'"),
     _COMMENT: re.compile("\n"),
     _BACKTICK: re.compile(r"(?<!\\)`"),
-    _BRACE: re.compile(r"\}"),
     _ARITHMETIC: re.compile(r"\)\)"),
 }
 
@@ -70,8 +72,8 @@ def parse_shell(template: Template) -> tuple[ShellCommand, list[Mistake]]:
         if before.endswith("$"):
             shown = one_line(part.source)
             mistakes.append(Mistake(part.source, f"a $ before {shown}", "write the template without the $"))
-        elif quoting.context not in _EXPANDED:
-            mistakes.append(_refused(part, quoting.context))
+        elif quoting.place not in _EXPANDED:
+            mistakes.append(_refused(part, quoting.place))
         quoted.append(quoting.context in (_DOUBLE, _COMMENT))
         before = ""
     return ShellCommand(template, tuple(quoted)), mistakes
@@ -101,6 +103,13 @@ def argv_invocation(words: tuple[Template, ...], values: Values) -> Invocation:
     return Invocation(argv, {}, shlex.join(argv))
 
 
+def command_line(text: str) -> str:
+    """The text from its first line on that is no comment: what a command is recognised by."""
+    lines = text.split("\n")
+    start = next((number for number, line in enumerate(lines) if not _comment.match(line)), 0)
+    return "\n".join(lines[start:])
+
+
 def _bounded(value: str, what: str) -> str:
     size = len(os.fsencode(value))
     if size > _VALUE_CAP:
@@ -112,7 +121,10 @@ def _bounded(value: str, what: str) -> str:
 
 
 def _refused(reference: Reference, context: str) -> Mistake:
-    message = f"{one_line(reference.source)} is inside {context}, where the shell does not take a value as one word"
+    where = f"after {context}: shells do not agree on what it quotes"
+    if context != _UNCLEAR:
+        where = f"inside {context}, where the shell does not take a value as one word"
+    message = f"{one_line(reference.source)} is {where}"
     return Mistake(reference.source, message, "put it in double quotes or on its own, or write run as a list of words")
 
 
@@ -126,15 +138,20 @@ class _Quoting:
     def context(self) -> str:
         return self._stack[-1]
 
+    @property
+    def place(self) -> str:
+        """What a template would stand in: of all it is inside of, that which keeps it from being one word."""
+        return _BRACE if _BRACE in self._stack and self.context != _UNCLEAR else self.context
+
     def read(self, text: str) -> None:
         position = 0
-        while position < len(text) and self.context != _HEREDOC:
+        while position < len(text) and self.context not in (_HEREDOC, _UNCLEAR):
             position = self._step(text, position)
 
     def _step(self, text: str, position: int) -> int:
         """Go to just after the next character that opens or closes something."""
         end = _ENDS.get(self.context)
-        pattern = end or (_in_double if self.context == _DOUBLE else _openings)
+        pattern = end or {_DOUBLE: _in_double, _BRACE: _in_brace}.get(self.context, _openings)
         match = pattern.search(text, position)
         if match is None:
             return len(text)
@@ -145,11 +162,15 @@ class _Quoting:
         return match.end()
 
     def _open_or_close(self, token: str) -> None:
-        if token == '"':
+        if token in "\"'" and self._in_quoted_brace():
+            self._stack.append(_UNCLEAR)
+        elif token == '"':
             self._stack.pop() if self.context == _DOUBLE else self._stack.append(_DOUBLE)
         elif token == ")":
             if self.context == _PAREN:
                 self._stack.pop()
+        elif token == "}":
+            self._stack.pop()
         elif token == "'":
             self._stack.append(_SINGLE)
         elif token == "#":
@@ -158,3 +179,7 @@ class _Quoting:
             self._stack.append(_HEREDOC)
         elif token in _STARTS:
             self._stack.append(_STARTS[token])
+
+    def _in_quoted_brace(self) -> bool:
+        around = next((context for context in reversed(self._stack) if context != _BRACE), "")
+        return self.context == _BRACE and around == _DOUBLE

@@ -8,12 +8,13 @@ import yaml
 
 from sightline.flows._condition import Condition, parse_condition
 from sightline.flows._document import SIZE_CAP, place
+from sightline.flows._findings import suggestion
 from sightline.flows._model import AgentStep, CommandStep, Retry
 from sightline.flows._names import check_name
 from sightline.flows._reader import Reader
 from sightline.flows._shell import parse_shell
 from sightline.flows._template import Mistake, Reference, Template, parse_template
-from sightline.providers import provider_names
+from sightline.providers import get_provider, provider_names
 
 _SHARED = ("id", "needs", "when", "timeout", "retry")
 _AGENT = ("provider", "prompt", "prompt_file", "model", "output_format", "options")
@@ -27,6 +28,7 @@ class Use(msgspec.Struct, frozen=True):
     reference: Reference
     line: int
     column: int
+    file: str = ""  # where a prompt is in a file of its own: that file and the line in it
 
 
 class Draft(msgspec.Struct):
@@ -183,7 +185,7 @@ class _StepReader:
             prompt=self._prompt() or Template(()),
             model=(self._template(fields["model"], "model") if "model" in fields else None) or Template(()),
             output_format=output_format or "text",  # type: ignore[arg-type]
-            options=self._options(),
+            options=self._options(provider),
             **shared,
         )
 
@@ -204,32 +206,44 @@ class _StepReader:
         name = self._reader.text(node, "prompt_file")
         if name is None:
             return None
-        text = _read_prompt(self._folder / name)
-        if text is None or not text.strip():
-            what = "cannot be read as UTF-8 text of at most 1 MB" if text is None else "is empty"
-            self._reader.report(node, f"prompt_file {name} {what}", f"its path is relative to {self._folder.resolve()}")
+        text, problem = _read_prompt(self._folder / name)
+        if problem:
+            hint = f"its path is relative to {self._folder.resolve()}"
+            self._reader.report(node, f"prompt_file {name} {problem}", hint)
             return None
         template, mistakes = parse_template(text)
-        for mistake in mistakes:
-            line = text.count("\n", 0, max(text.find(mistake.fragment), 0)) + 1
+        lines = _lines_of(text, [mistake.fragment for mistake in mistakes])
+        for mistake, line in zip(mistakes, lines, strict=True):
             self._reader.report(node, f"{name}, line {line}: {mistake.message}", mistake.hint)
-        self._uses += [Use(reference, *place(node)) for reference in template.references()]
+        references = list(template.references())
+        lines = _lines_of(text, [reference.source for reference in references])
+        self._uses += [
+            Use(reference, *place(node), f"{name}, line {line}: ")
+            for reference, line in zip(references, lines, strict=True)
+        ]
         return template
 
-    def _options(self) -> dict[str, Any]:
+    def _options(self, provider: str | None) -> dict[str, Any]:
         node = self._fields.get("options")
         if node is None:
             return {}
-        entries = self._reader.entries(node, "options")
-        options = {key: self._reader.value(value, f"options.{key}") for key, _, value in entries}
-        self._uses += [Use(reference, *place(node)) for reference in references_in(options)]
+        options: dict[str, Any] = {}
+        known = _known_options(provider)
+        for key, key_node, value in self._reader.entries(node, "options"):
+            options[key] = self._reader.value(value, f"options.{key}", self._note_template)
+            if known is not None and key not in known:
+                message = f"{provider} takes no option {key}" if known else f"{provider} takes no options: {key}"
+                self._reader.report(key_node, message, suggestion(key, known, "remove it"))
         return options
 
     def _template(self, node: yaml.Node, what: str) -> Template | None:
         template = self._reader.template(node, what)
         if template is not None:
-            self._note_uses(node, list(template.references()))
+            self._note_template(node, template)
         return template
+
+    def _note_template(self, node: yaml.Node, template: Template) -> None:
+        self._note_uses(node, list(template.references()))
 
     def _note_uses(self, node: yaml.Node, references: list[Reference]) -> None:
         seen: dict[str, int] = {}
@@ -239,23 +253,36 @@ class _StepReader:
             self._uses.append(Use(reference, *self._reader.document.locate(node, reference.source, occurrence)))
 
 
-def references_in(value: Any) -> list[Reference]:
-    """Every reference in a plain value whose texts are templates."""
-    match value:
-        case Template():
-            return list(value.references())
-        case dict():
-            return [reference for item in value.values() for reference in references_in(item)]
-        case list():
-            return [reference for item in value for reference in references_in(item)]
-        case _:
-            return []
+def _known_options(provider: str | None) -> list[str] | None:
+    """The options a provider's CLI takes; None where only the provider itself can say, or nobody."""
+    command = get_provider(provider).command if provider else None
+    return None if command is None else sorted(command.options)
 
 
-def _read_prompt(path: Path) -> str | None:
+def _lines_of(text: str, fragments: list[str]) -> list[int]:
+    """The line of each fragment, from 1. The same one again is its next occurrence."""
+    lines: list[int] = []
+    after: dict[str, int] = {}
+    for fragment in fragments:
+        found = max(text.find(fragment, after.get(fragment, 0)), 0)
+        after[fragment] = found + len(fragment)
+        lines.append(text.count("\n", 0, found) + 1)
+    return lines
+
+
+def _read_prompt(path: Path) -> tuple[str, str]:
+    """The text of a file, or what is wrong with it."""
     try:
         with path.open("rb") as file:
             data = file.read(SIZE_CAP + 1)
-        return None if len(data) > SIZE_CAP else data.decode("utf-8-sig")
-    except (OSError, ValueError):
-        return None
+    except FileNotFoundError:
+        return "", "does not exist"
+    except (OSError, ValueError) as error:
+        return "", f"cannot be read: {getattr(error, 'strerror', None) or error}"
+    if len(data) > SIZE_CAP:
+        return "", "is larger than 1 MB"
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return "", "is not UTF-8 text"
+    return (text, "") if text.strip() else ("", "is empty")

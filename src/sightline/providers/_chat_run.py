@@ -6,7 +6,7 @@ iteration ends it too. What happens between us and the server is in `_chat_work`
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 
 from sightline.events import Error, Event, RunEnded
 from sightline.exceptions import SightlineError
@@ -42,12 +42,12 @@ class ChatRun:
             raise RuntimeError("the run has no outcome before its events or its bytes were read to the end")
         return self._outcome
 
-    async def events(self) -> AsyncIterator[list[Event]]:
+    async def events(self) -> AsyncGenerator[list[Event], None]:
         async for item in self._items():
             if isinstance(item, list):
                 yield item
 
-    async def raw(self) -> AsyncIterator[bytes]:
+    async def raw(self) -> AsyncGenerator[bytes, None]:
         self._work.raw = True
         async for item in self._items():
             if isinstance(item, bytes):

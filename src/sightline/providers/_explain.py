@@ -11,11 +11,11 @@ import signal
 import msgspec
 
 from sightline.events import Error
-from sightline.providers._provider import Approval, Ask, CommandLine, Provider
-from sightline.text import clean_text
+from sightline.providers._provider import Ask, CommandLine, Provider
+from sightline.text import clean_line, clean_text, cut_graphemes, escape_controls
 
 _LINES_SHOWN = 4
-_TEXT_AT_MOST = 1000
+_LINE_AT_MOST = 400
 
 # The first that matches wins: what is wrong with the installation comes before what a half-installed CLI says next.
 _causes: tuple[tuple[re.Pattern[str], str], ...] = tuple(
@@ -61,22 +61,29 @@ _causes: tuple[tuple[re.Pattern[str], str], ...] = tuple(
             "this {binary} does not know a flag of version {tested}: see `sightline doctor`",
         ),
         (
-            r"ENOTFOUND|ECONNREFUSED|ECONNRESET|ETIMEDOUT|getaddrinfo|network|(unable to|cannot) connect|not resolve",
+            # Error codes as they are written: in any case, FileNotFoundError would be one.
+            r"(?-i:\b(?:ENOTFOUND|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EAI_AGAIN)\b)|\bgetaddrinfo\b|\bnetwork\b"
+            r"|(unable to|cannot) connect|not resolve",
             "check the network connection and the proxy settings",
         ),
     )
 )
 
 _telling = re.compile("error|fatal|fail|cannot|could not|no such|unknown|invalid|not |please|denied", re.IGNORECASE)
+_prefix = re.compile(r"\A\s*error:\s+", re.IGNORECASE)
 # Stack frames, the runtime's signature below them, and the pointer to the column above them.
 _noise = re.compile(r"\s*(at .*[:(]\d+|Node\.js v[\d.]+|\^+|file://\S+:\d+)\s*\)?$")
 
 
-def unsupported_approval(provider: Provider, level: Approval, known: dict[Approval, tuple[str, ...]]) -> Error:
-    """The person asked for a level this CLI has no flag for; running with another would not be what they asked."""
-    levels = ", ".join(known)
-    text = f"{provider.title} has no approval level '{level}'"
-    return Error(text, f"choose one of: {levels}", source=provider.name)
+def unsupported(provider: Provider, command: CommandLine, ask: Ask) -> Error:
+    """The person asked for what this CLI has no flag for; running without it would not be what they asked."""
+    if ask.approval != "auto" and ask.approval not in command.approvals:
+        text = f"{provider.title} has no approval level '{ask.approval}'"
+        return Error(text, f"choose one of: {', '.join(command.approvals)}", source=provider.name)
+    unknown = ", ".join(name for name in ask.options if name not in command.options)
+    takes = f"takes no option {unknown}" if command.options else f"takes no options: {unknown}"
+    hint = f"known: {', '.join(sorted(command.options))}" if command.options else "leave it out"
+    return Error(clean_line(f"{provider.name} {takes}"), hint, source=provider.name)
 
 
 def not_started(provider: Provider, command: CommandLine, ask: Ask, problem: OSError | ValueError) -> Error:
@@ -105,18 +112,18 @@ def _start_problem(
     return f"{provider.title} is not installed: no `{binary}` on the PATH", f"npm install -g {command.package}"
 
 
-def failed(provider: Provider, command: CommandLine, exit_code: int, stderr: str) -> Error:
-    """It ended badly and its stream does not say why; stderr may."""
-    said = _last_words(stderr)
+def failed(provider: Provider, command: CommandLine, exit_code: int, stderr: str, unread: str = "") -> Error:
+    """It ended badly and its stream does not say why; stderr may, or lines of its output that nobody could read."""
+    told = stderr if stderr.strip() else _plain_lines(unread)
+    said = _last_words(told)
     how = f"{provider.title} {_ending(exit_code)}"
-    hint = _hint(command, stderr) or ("" if said else f"run `{command.binary}` by itself to see why")
+    hint = _hint(command, told) or ("" if said else f"run `{command.binary}` by itself to see why")
     return Error(f"{how}: {said}" if said else f"{how} without saying why", hint, source=provider.name)
 
 
 def with_hint(error: Error, command: CommandLine) -> Error:
     """The provider's own error, with what to do about it where the source does not know."""
-    hint = error.hint or _hint(command, error.text)
-    return error if hint == error.hint else msgspec.structs.replace(error, hint=hint)
+    return msgspec.structs.replace(error, text=_bare(error.text), hint=error.hint or _hint(command, error.text))
 
 
 def _hint(command: CommandLine, text: str) -> str:
@@ -136,9 +143,20 @@ def _ending(exit_code: int) -> str:
         return f"was ended by signal {-exit_code}"
 
 
-def _last_words(stderr: str) -> str:
-    """The last lines that tell something; of a crash the message, not the stack."""
-    lines = [line.strip() for line in clean_text(stderr).split("\n") if line.strip() and not _noise.match(line)]
+def _last_words(said: str) -> str:
+    """The last lines that tell something, each from its beginning; of a crash the message, not the stack."""
+    lines = [line.strip() for line in clean_text(said).split("\n") if line.strip() and not _noise.match(line)]
     telling = [line for line in lines if _telling.search(line)]
-    text = "\n".join((telling or lines)[-_LINES_SHOWN:])
-    return text if len(text) <= _TEXT_AT_MOST else "…" + text[1 - _TEXT_AT_MOST :]
+    return _bare("\n".join(cut_graphemes(line, _LINE_AT_MOST) for line in (telling or lines)[-_LINES_SHOWN:]))
+
+
+def _bare(text: str) -> str:
+    """Without the word that is put before every error anyway, unless nothing else was said."""
+    return _prefix.sub("", text, count=1) or text
+
+
+def _plain_lines(unread: str) -> str:
+    """Words for a person among lines of output: not the objects of a stream, and without what an escape did there."""
+    escape = chr(27)
+    lines = unread.replace(escape_controls(escape), escape).split("\n")
+    return clean_text("\n".join(line for line in lines if not line.lstrip().startswith("{")))

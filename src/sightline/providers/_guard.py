@@ -2,25 +2,58 @@
 
 A program that is killed outright gets no chance to end its children, and asking the kernel to do it (a parent-death
 signal) needs code between fork and exec. So a shell that waits on a pipe only we hold open stands beside each run: the
-pipe closes when we are gone, however we went, and the shell then ends the run's session, and on Linux also the
-processes that left it, which it knows by the mark in their environment.
+pipe closes when we are gone, however we went. The shell then ends the run's first process, its descendants, what is in
+its session (where there is no /proc: in its process group), and on Linux also what has the run's mark in its
+environment. Out of its reach is only what has left all four: its parent dead, a session and an environment of its own.
 """
 
 import subprocess
 
+from sightline.providers import _orphans
+
 # Holds the marks of all the runs a process descends from.
 MARK_VARIABLE = "SIGHTLINE_RUN"
 
-# $1 is the session, $2 the mark, $3 the seconds between asking and forcing.
-_SCRIPT = """
+# $1 is the first process, whose id is also that of its session, $2 the mark, $3 the seconds between asking and forcing.
+# Whoever was found once is remembered: the death of its parent would hide it from the next look. Nobody is asked twice,
+# because some programs take the second request for impatience and leave their work undone.
+_SCRIPT = r"""
 read -r _
-strays() { grep -als -e "$2" /proc/[0-9]*/environ 2>/dev/null | cut -d/ -f3; }
-kill -s TERM -- "-$1" $(strays "$@") 2>/dev/null
+session=$1 mark=$2 known=$1
+marked() { grep -als -e "$mark" /proc/[0-9]*/environ 2>/dev/null | cut -d/ -f3; }
+everybody() {
+    if [ -r /proc/self/stat ]; then
+        sed -n 's/^\([0-9]*\) (.*) [A-Za-z] \([0-9]*\) [0-9]* \([0-9]*\) .*/\1 \2 \3/p' /proc/[0-9]*/stat
+    else
+        ps -A -o pid= -o ppid= -o pgid=
+    fi 2>/dev/null
+}
+living() { for pid in $known; do kill -0 "$pid" 2>/dev/null && echo "$pid"; done; }
+look() {
+    table=$(everybody)
+    new=$(echo $(printf '%s\n' $known $(marked) | sort -u)) known=
+    while [ -n "$new" ]; do
+        known="$known $new" next=
+        while read -r pid parent group; do
+            case " $known " in *" $pid "*) continue ;; esac
+            case " $new " in *" $parent "*) next="$next $pid"; continue ;; esac
+            [ "$group" = "$session" ] && next="$next $pid"
+        done <<END
+$table
+END
+        new=$next
+    done
+}
+look
+[ -z "$known" ] || kill -s TERM $known 2>/dev/null
 for _ in $(seq "$3"); do
-    kill -0 -- "-$1" 2>/dev/null || [ -n "$(strays "$@")" ] || exit 0
+    known=$(living)
+    look
+    [ -n "$known" ] || exit 0
     sleep 1
 done
-kill -s KILL -- "-$1" $(strays "$@") 2>/dev/null
+look
+kill -s KILL $known 2>/dev/null
 """
 
 
@@ -36,10 +69,12 @@ class Guard:
             stderr=subprocess.DEVNULL,
             start_new_session=True,
         )
+        _orphans.helper_started(self._shell.pid)
 
     def dismiss(self) -> None:
         """The session is over, or we ended it. The shell goes first: it must not see our end of the pipe close."""
         self._shell.kill()
         self._shell.wait()
+        _orphans.forget(self._shell.pid)
         if self._shell.stdin is not None:
             self._shell.stdin.close()

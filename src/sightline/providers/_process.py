@@ -15,12 +15,16 @@ import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from sightline.providers import _orphans
 from sightline.providers._guard import MARK_VARIABLE, Guard
 
 if TYPE_CHECKING:
     import asyncio
 
+    from sightline.providers._tree import ProcessTree
+
 GRACE = 5.0  # seconds between asking a process to end and making it
+_SECONDS_TO_DIE = 1.0  # after it was made to: the kernel may be busy, or the process stuck in it
 
 _CHUNK = 256 * 1024
 _STDERR_KEPT = 64 * 1024
@@ -44,6 +48,7 @@ class Process:
     ) -> None:
         self._grace = grace
         self._mark = os.urandom(12).hex()
+        _orphans.adopt()  # before it starts: a shell can have made its first orphan within a millisecond
         self._popen = subprocess.Popen(
             list(argv),
             bufsize=0,
@@ -54,6 +59,7 @@ class Process:
             stderr=subprocess.PIPE,
             start_new_session=True,
         )
+        self._born = _orphans.run_started(self._popen.pid)
         assert self._popen.stdin is not None
         assert self._popen.stdout is not None
         assert self._popen.stderr is not None
@@ -113,6 +119,7 @@ class Process:
 
         self._attach()
         if self._ending is None:
+            _orphans.run_ends(self._popen.pid)  # now: of several that are ended at once, none must hold up another
             self._ending = asyncio.get_running_loop().create_task(self._end())
         await asyncio.shield(self._ending)
 
@@ -125,6 +132,9 @@ class Process:
             self._close_stdin()
         self._close_pidfd()
         self._dismiss_guard()
+        if self._popen.poll() is not None:
+            _orphans.forget(self._popen.pid)
+        _orphans.collect()
         for pipe in (self._stdin, self._stdout, self._stderr):
             pipe.close()
 
@@ -157,6 +167,7 @@ class Process:
             self._loop.remove_reader(self._pidfd)
             self._close_pidfd()
         self._exit().set_result(None)
+        _orphans.run_ends(self._popen.pid)
         self._draining_until = self._loop.time() + _DRAIN_SECONDS
         self._loop.call_later(_DRAIN_SECONDS, self._wake)
         if self._ending is None:
@@ -227,25 +238,37 @@ class Process:
 
         assert self._loop is not None
         self._close_stdin()
-        tree = ProcessTree(self._popen.pid, self._mark)
+        tree = ProcessTree(self._popen.pid, self._mark, self._born)
         deadline = self._loop.time() + self._grace
         try:
             tree.terminate()
-            while tree.alive() or tree.look_again():
+            while tree.alive() or tree.terminate():
                 if (left := deadline - self._loop.time()) <= 0:
                     break
                 await asyncio.sleep(min(0.02, left))
                 self._popen.poll()
         finally:  # also when the program is shutting down and this task is cancelled
-            tree.kill()
-            self._collect()
-            self._dismiss_guard()
+            try:
+                await self._kill(tree)
+            finally:
+                self._collect()
+                self._dismiss_guard()
+
+    async def _kill(self, tree: "ProcessTree") -> None:
+        """End all of them, also those that appear meanwhile, and see them gone."""
+        import asyncio
+
+        assert self._loop is not None
+        deadline = self._loop.time() + _SECONDS_TO_DIE
+        while tree.kill() and self._loop.time() < deadline:  # noqa: ASYNC110, nobody tells us when others' children die
+            await asyncio.sleep(0.01)
 
     def _collect(self) -> None:
         try:
             self._popen.wait(1)
         except subprocess.TimeoutExpired:  # stuck in the kernel; it is noticed whenever it gets out
             pass
+        _orphans.collect()
 
     def _dismiss_guard(self) -> None:
         if self._guard is not None:

@@ -1,6 +1,6 @@
 """What the rest of the program knows about a provider, and what it asks of one."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 from typing import Any, Literal, Protocol
 
 import msgspec
@@ -29,7 +29,8 @@ class Ask(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
-    """How a run ended. `exit_code` follows the program's rule: 0 done, 1 failed, 124 timeout, 130 cancelled."""
+    """How a run ended. `exit_code` follows the program's rule: 0 done, 1 failed, 2 asked for what it cannot do, 124
+    timeout, 130 cancelled."""
 
     exit_code: int
     session: str = ""
@@ -44,9 +45,9 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
 class Run(Protocol):
     """One prompt being worked on. Read either its events or its raw bytes, to the end; then there is an outcome."""
 
-    def events(self) -> AsyncIterator[list[Event]]: ...
+    def events(self) -> AsyncGenerator[list[Event], None]: ...
 
-    def raw(self) -> AsyncIterator[bytes]: ...
+    def raw(self) -> AsyncGenerator[bytes, None]: ...
 
     async def cancel(self) -> None: ...
 
@@ -63,6 +64,7 @@ class CommandLine(msgspec.Struct, frozen=True, kw_only=True):
     arguments: Callable[[Ask], list[str]]  # after the binary; the flags of the approval level are among them
     approvals: dict[Approval, tuple[str, ...]]  # the flags each level stands for; a level not here is not offered
     environment: Callable[[Ask], dict[str, str]] | None = None  # variables it needs besides
+    options: frozenset[str] = frozenset()  # the names of `Ask.options` it knows; any other is refused
     login_hint: str = ""
 
 

@@ -12,12 +12,12 @@ What explains a failure is imported when there is one: a healthy run does not pa
 """
 
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from sightline.events import Error, Event, Notice, RunEnded, RunStarted, State, Text
+from sightline.events import Error, Event, Notice, RunEnded, RunStarted, State, Text, Unknown
 from sightline.providers._process import GRACE, Process
 from sightline.providers._provider import Ask, CommandLine, Outcome, Provider, Run
 from sightline.providers._stream import EventStream
@@ -25,6 +25,9 @@ from sightline.text import clean_line, clean_text
 
 if TYPE_CHECKING:
     import asyncio
+
+_UNREAD_LINES = 8
+_UNREAD_LENGTH = 4096
 
 
 def start_run(provider: Provider, ask: Ask, *, grace: float = GRACE) -> Run:
@@ -45,22 +48,27 @@ class CliRun:
         self._ask = ask
         self._process: Process | None = None
         self._not_started: Error | None = None
+        self._refused = False  # what was asked for cannot be done by this CLI, and nothing was run
         self._told: Error | None = None  # by the source
         self._session = ""
         self._words: list[str] = []
         self._passed_through: list[bytes] = []
+        self._unread: list[str] = []  # the last lines its source could not read
+        self._output_end = b""  # where there is no source to read it
         self._ended: RunEnded | None = None  # the source's own word on it
         self._cancelled = self._timed_out = False
         self._started = time.monotonic()
         self._alarm: asyncio.TimerHandle | None = None
         self._timing_out: asyncio.Task[None] | None = None
         self._outcome: Outcome | None = None
-        if ask.approval == "auto" or ask.approval in command.approvals:
+        known_approval = ask.approval == "auto" or ask.approval in command.approvals
+        if known_approval and ask.options.keys() <= command.options:
             self._start(grace)
         else:
             from sightline.providers import _explain
 
-            self._not_started = _explain.unsupported_approval(provider, ask.approval, command.approvals)
+            self._refused = True
+            self._not_started = _explain.unsupported(provider, command, ask)
 
     @property
     def outcome(self) -> Outcome:
@@ -68,7 +76,7 @@ class CliRun:
             raise RuntimeError("a run has no outcome before its events or its bytes were read to the end")
         return self._outcome
 
-    async def events(self) -> AsyncIterator[list[Event]]:
+    async def events(self) -> AsyncGenerator[list[Event], None]:
         source = self._provider.source
         stream = None if source is None else EventStream(source())
         try:
@@ -77,15 +85,17 @@ class CliRun:
             while chunk := await self._read():
                 if stream is None:
                     self._passed_through.append(chunk)
+                    self._output_end = _last(self._output_end, chunk)
                 elif events := self._seen(stream.feed(chunk)):
                     yield events
             yield self._closing_events([] if stream is None else stream.end())
         finally:
             await self._close()
 
-    async def raw(self) -> AsyncIterator[bytes]:
+    async def raw(self) -> AsyncGenerator[bytes, None]:
         try:
             while chunk := await self._read():
+                self._output_end = _last(self._output_end, chunk)
                 yield chunk
             self._finish()
         finally:
@@ -108,7 +118,7 @@ class CliRun:
                 [command.binary, *command.arguments(ask)],
                 cwd=ask.cwd,
                 env={**ask.env, **(command.environment(ask) if command.environment is not None else {})},
-                stdin=ask.prompt.encode("utf-8", "replace"),
+                stdin=_encoded(ask.prompt),
                 grace=grace,
             )
         except (OSError, ValueError) as problem:
@@ -153,6 +163,8 @@ class CliRun:
                 from sightline.providers import _explain
 
                 events[index] = self._told = _explain.with_hint(event, self._command)
+            elif isinstance(event, Unknown):
+                self._unread = [*self._unread[1 - _UNREAD_LINES :], event.raw[:_UNREAD_LENGTH]]
             elif isinstance(event, RunStarted):
                 self._ended = None
                 if event.session and event.session != self._session:
@@ -196,7 +208,7 @@ class CliRun:
         error = None if self._cancelled else self._failure(native, stderr)
         failed = error is not None or (self._ended is not None and self._ended.is_error)
         self._outcome = Outcome(
-            exit_code=124 if self._timed_out else 130 if self._cancelled else int(failed),
+            exit_code=124 if self._timed_out else 130 if self._cancelled else 2 if self._refused else int(failed),
             session=self._session,
             text="".join(self._words) or clean_text(b"".join(self._passed_through).decode("utf-8", "replace")),
             native_exit_code=native,
@@ -219,7 +231,8 @@ class CliRun:
             return self._told
         from sightline.providers import _explain
 
-        return _explain.failed(self._provider, self._command, native, stderr)
+        unread = "\n".join(self._unread) or self._output_end.decode("utf-8", "replace")
+        return _explain.failed(self._provider, self._command, native, stderr, unread)
 
     async def _close(self) -> None:
         """Nothing of the run is left after this, whether it ended, was ended, or was given up."""
@@ -237,3 +250,17 @@ class CliRun:
             if self._outcome is None:
                 self._finish()
             process.close()
+
+
+def _last(kept: bytes, chunk: bytes) -> bytes:
+    return (kept + chunk[-_UNREAD_LENGTH:])[-_UNREAD_LENGTH:]
+
+
+def _encoded(prompt: str) -> bytes:
+    """The bytes the person gave: what of an argument is not UTF-8 arrives as lone surrogates that stand for bytes."""
+    try:
+        return prompt.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:  # a surrogate that stands for nothing
+        import re
+
+        return re.sub("[\ud800-\udc7f\udd00-\udfff]", "?", prompt).encode("utf-8", "surrogateescape")

@@ -1,7 +1,6 @@
 """One prompt, run by a provider without a screen: words, events, or the provider's own lines on stdout."""
 
 import asyncio
-import os
 import signal
 import time
 from collections.abc import Callable, Coroutine
@@ -9,7 +8,7 @@ from contextlib import aclosing
 from typing import Any, Literal
 
 from sightline.events import Event, RunStarted, encode_event, stamp
-from sightline.providers import Ask, Provider, Run, start_run
+from sightline.providers import Run
 from sightline.views.plain._output import share_a_channel, write_patiently
 from sightline.views.plain._renderer import PlainRenderer
 
@@ -57,16 +56,14 @@ class Channels:
         return b"".join(lines)
 
 
-def run_prompt(
-    provider: Provider,
-    ask: Ask,
+def show_run(
+    run: Run,
     renderer: PlainRenderer,
     output_format: OutputFormat,
     on_session: Callable[[str], None],
 ) -> int:
-    """Run it to its end and return the exit code. Ctrl+C cancels and keeps what was said."""
-    run = start_run(provider, ask)
-    if output_format == "json" or provider.source is None:
+    """Show a run to its end and return the exit code. Ctrl+C cancels and keeps what was said."""
+    if output_format == "json":
         work = _pass_lines(run, renderer)
     else:
         work = _show(run, Channels(renderer, events=output_format == "events"), on_session)
@@ -127,23 +124,3 @@ async def _pass_lines(run: Run, renderer: PlainRenderer) -> None:
     if run.outcome.error is not None:
         renderer.render([run.outcome.error])
         await write_patiently(2, renderer.told().encode())
-
-
-def read_piped(prompt: str, fd: int = 0, patience: float = 3.0) -> str:
-    """The prompt, with what was piped in behind it.
-
-    A runner may leave an idle pipe as stdin that nobody ever closes, so the first byte is waited for only a while.
-    """
-    import select
-
-    if os.isatty(fd):
-        return prompt
-    ready = select.select([fd], [], [], patience)[0]
-    if not ready:
-        os.write(2, f"note: nothing came on stdin in {patience:g} s, going on without it\n".encode())
-        return prompt
-    parts = []
-    while chunk := os.read(fd, 1 << 20):
-        parts.append(chunk)
-    piped = b"".join(parts).decode("utf-8", "replace")
-    return f"{prompt}\n\n{piped}" if prompt and piped.strip() else prompt or piped
