@@ -12,7 +12,7 @@ import pytest
 
 from sightline.events import Event, encode_event
 from sightline.providers import Ask, Outcome
-from sightline.providers._chat_run import ChatRun
+from sightline.providers.openai_compatible._run import ChatRun
 
 from .support import assert_clean
 

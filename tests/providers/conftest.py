@@ -6,8 +6,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from sightline.providers import Provider, _orphans, get_provider
+from sightline.providers import Provider, get_provider
 from sightline.providers._registry import _MODULES
+from sightline.providers.running import _orphans
 
 from .fake_cli import Cli, wait_for
 

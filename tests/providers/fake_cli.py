@@ -11,7 +11,7 @@ import pytest
 
 from sightline.events import Event
 from sightline.providers import Ask, Provider, Run, get_provider
-from sightline.providers._runner import start_run
+from sightline.providers.running._runner import start_run
 
 PREAMBLE = """
 import fcntl, json, os, signal, struct, sys, termios, time

@@ -9,9 +9,9 @@ import pytest
 
 from sightline.events import Error, RunEnded, State, Text, ToolArgs, ToolUse, TurnEnded, TurnStarted, Unknown
 from sightline.providers import Ask, get_provider
-from sightline.providers._chat_failure import retry_after
-from sightline.providers._chat_request import declared_tools
-from sightline.providers._chat_run import ChatRun
+from sightline.providers.openai_compatible._failure import retry_after
+from sightline.providers.openai_compatible._request import declared_tools
+from sightline.providers.openai_compatible._run import ChatRun
 from sightline.testing.standin import StandIn
 
 from .chat_server import (

@@ -10,9 +10,9 @@ import pytest
 
 from sightline.events import Error, Notice, RunEnded, RunStarted
 from sightline.providers import Ask
-from sightline.providers._chat_failure import Mask
-from sightline.providers._chat_request import OPTIONS
-from sightline.providers._chat_run import ChatRun
+from sightline.providers.openai_compatible._failure import Mask
+from sightline.providers.openai_compatible._request import OPTIONS
+from sightline.providers.openai_compatible._run import ChatRun
 
 from .chat_server import CALL, KEY, ChatServer, Reply, answer, failure, isolate, only, run
 

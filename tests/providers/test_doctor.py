@@ -5,8 +5,8 @@ import time
 import pytest
 
 from sightline.providers import Provider
-from sightline.providers import _doctor as doctor
 from sightline.providers import _registry as registry
+from sightline.providers.running import _doctor as doctor
 
 from .fake_cli import Cli
 

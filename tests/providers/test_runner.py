@@ -7,7 +7,7 @@ import pytest
 
 from sightline.events import Error, Notice, RunEnded, RunStarted, State, Text, Unknown
 from sightline.providers import Ask, Outcome, Provider, get_provider, recognise
-from sightline.providers._runner import start_run
+from sightline.providers.running._runner import start_run
 
 from .fake_cli import Cli, all_events
 

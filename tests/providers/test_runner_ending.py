@@ -12,7 +12,8 @@ import psutil
 import pytest
 
 from sightline.events import Error, RunEnded, Text, ToolResult, ToolUse
-from sightline.providers import Run, _tree
+from sightline.providers import Run
+from sightline.providers.running import _tree
 
 from .fake_cli import Cli, all_events, is_gone, wait_for
 
@@ -318,7 +319,7 @@ def test_a_program_that_dies_takes_its_run_along(cli: Cli, number: signal.Signal
 _PROGRAM = """
 import asyncio, os, sys
 from sightline.providers import Ask
-from sightline.providers._runner import start_run
+from sightline.providers.running._runner import start_run
 from tests.providers.parrot import PROVIDER
 
 async def main():

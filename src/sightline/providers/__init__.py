@@ -12,10 +12,10 @@ from sightline.providers._source import LINE_CAP, DisplayEventSource, Source
 from sightline.providers._stream import EventStream
 
 if TYPE_CHECKING:
-    from sightline.providers._doctor import ProviderStatus, survey
-    from sightline.providers._process import Process
     from sightline.providers._recent import last_session, remember_session
-    from sightline.providers._runner import start_run
+    from sightline.providers.running._doctor import ProviderStatus, survey
+    from sightline.providers.running._process import Process
+    from sightline.providers.running._runner import start_run
 
 __all__ = [
     "APPROVALS",
@@ -43,12 +43,12 @@ __all__ = [
 
 # Reading a stream needs no event loop and no process; what runs things is imported when first asked for.
 _LATER = {
-    "Process": "_process",
-    "ProviderStatus": "_doctor",
-    "survey": "_doctor",
+    "Process": "running._process",
+    "ProviderStatus": "running._doctor",
+    "survey": "running._doctor",
     "last_session": "_recent",
     "remember_session": "_recent",
-    "start_run": "_runner",
+    "start_run": "running._runner",
 }
 
 

@@ -6,8 +6,8 @@ No message ever holds the key: what a server or the HTTP client says is masked b
 from collections.abc import Mapping
 
 from sightline.exceptions import OutsideFailure
-from sightline.providers._chat_settings import Settings
-from sightline.providers._chat_wire import Body, decode_body, error_text, excerpt
+from sightline.providers.openai_compatible._settings import Settings
+from sightline.providers.openai_compatible._wire import Body, decode_body, error_text, excerpt
 
 BODY_CAP = 64 * 1024
 _FIRST_DELAY, _LONGEST_DELAY = 0.5, 8.0

@@ -5,8 +5,8 @@ from typing import Any, Union
 
 import msgspec
 
-from sightline.providers import _codex_wire as wire
 from sightline.providers._preview import preview, preview_command, shorten
+from sightline.providers.codex import _wire as wire
 from sightline.text import clean_line, clean_value
 
 Call = Union[wire.Command, wire.FileChange, wire.McpCall, wire.TodoList, wire.WebSearch, wire.CollabCall]

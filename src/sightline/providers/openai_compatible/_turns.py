@@ -28,9 +28,11 @@ from sightline.events import (
     TurnStarted,
     Usage,
 )
-from sightline.providers._chat_again import Again
-from sightline.providers._chat_calls import CallInProgress, is_complete, whole_call
-from sightline.providers._chat_wire import (
+from sightline.providers._failure import hint_for
+from sightline.providers._source import Source, is_suspect
+from sightline.providers.openai_compatible._again import Again
+from sightline.providers.openai_compatible._calls import CallInProgress, is_complete, whole_call
+from sightline.providers.openai_compatible._wire import (
     Body,
     Call,
     Message,
@@ -41,8 +43,6 @@ from sightline.providers._chat_wire import (
     pieces,
     usage_of,
 )
-from sightline.providers._failure import hint_for
-from sightline.providers._source import Source, is_suspect
 from sightline.text import StreamFilter, clean_line, clean_text
 
 # A response with more calls than this at once is broken or hostile; the oldest are then shown as they are.

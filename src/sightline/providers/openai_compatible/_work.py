@@ -16,8 +16,17 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 from sightline.events import Event, Notice, Reasoning, State, Text, ToolArgs, ToolUse
-from sightline.providers._chat_failure import BODY_CAP, ChatFailure, Mask, delay_before, not_reached, refused
-from sightline.providers._chat_request import (
+from sightline.providers._provider import Ask
+from sightline.providers._stream import EventStream
+from sightline.providers.openai_compatible._failure import (
+    BODY_CAP,
+    ChatFailure,
+    Mask,
+    delay_before,
+    not_reached,
+    refused,
+)
+from sightline.providers.openai_compatible._request import (
     RETRIES,
     check_options,
     encoded,
@@ -26,11 +35,14 @@ from sightline.providers._chat_request import (
     request_body,
     with_prompt,
 )
-from sightline.providers._chat_settings import Settings, load_settings
-from sightline.providers._chat_store import Conversation, load_conversation, new_conversation, save_conversation
-from sightline.providers._provider import Ask
-from sightline.providers._stream import EventStream
-from sightline.providers.openai_compatible import ChatSource
+from sightline.providers.openai_compatible._settings import Settings, load_settings
+from sightline.providers.openai_compatible._source import ChatSource
+from sightline.providers.openai_compatible._store import (
+    Conversation,
+    load_conversation,
+    new_conversation,
+    save_conversation,
+)
 
 if TYPE_CHECKING:
     import httpx2

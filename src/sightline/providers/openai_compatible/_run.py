@@ -10,8 +10,8 @@ from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 
 from sightline.events import Error, Event, RunEnded
 from sightline.exceptions import SightlineError
-from sightline.providers._chat_work import NAME, ChatWork
 from sightline.providers._provider import Ask, Outcome
+from sightline.providers.openai_compatible._work import NAME, ChatWork
 from sightline.text import clean_text
 
 # Batches the work may be ahead of its reader.

@@ -39,14 +39,12 @@ from sightline.events import (
     Usage,
     User,
 )
-from sightline.providers import _claude_wire as wire
 from sightline.providers._agents import AgentPaths
-from sightline.providers._claude_command import COMMAND
-from sightline.providers._claude_wire import Line
-from sightline.providers._partial import PartialBlocks
 from sightline.providers._preview import shown_args
-from sightline.providers._provider import Provider
 from sightline.providers._source import LINE_CAP, Source, decode_leniently
+from sightline.providers.claude import _wire as wire
+from sightline.providers.claude._partial import PartialBlocks
+from sightline.providers.claude._wire import Line
 from sightline.text import clean_line, clean_text
 
 _COMMON_NAMES = {
@@ -358,18 +356,9 @@ def _usage(usage: wire.TokenUsage | None) -> Usage | None:
     )
 
 
-def _recognises(line: bytes) -> bool:
+def recognises(line: bytes) -> bool:
     try:
         msgspec.json.decode(line, type=Line)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return False
     return b'"session_id"' in line
-
-
-PROVIDER = Provider(
-    name="claude",
-    title="Claude Code",
-    source=ClaudeSource,
-    recognises=_recognises,
-    command=COMMAND,
-)

@@ -11,8 +11,8 @@ import signal
 
 import psutil
 
-from sightline.providers import _orphans
-from sightline.providers._guard import MARK_VARIABLE
+from sightline.providers.running import _orphans
+from sightline.providers.running._guard import MARK_VARIABLE
 
 
 class ProcessTree:

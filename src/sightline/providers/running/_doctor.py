@@ -6,9 +6,9 @@ import shutil
 
 import msgspec
 
-from sightline.providers._process import Process
 from sightline.providers._provider import CommandLine, Provider
 from sightline.providers._registry import get_provider, provider_names
+from sightline.providers.running._process import Process
 
 _SECONDS_FOR_A_VERSION = 10.0
 

@@ -33,11 +33,9 @@ from sightline.events import (
 )
 from sightline.providers._agents import AgentPaths
 from sightline.providers._failure import hint_in, human_message
-from sightline.providers._gemini_command import COMMAND
 from sightline.providers._opening import first_object
 from sightline.providers._plan import plan_from
 from sightline.providers._preview import shown_args
-from sightline.providers._provider import Provider
 from sightline.providers._source import LINE_CAP, Source, decode_leniently, is_suspect
 from sightline.text import StreamFilter, clean_line, clean_text
 
@@ -260,19 +258,10 @@ def _details(error: Failure) -> dict[str, str]:
     return {"type": clean_line(error.type or ""), "message": clean_text(error.message or "")}
 
 
-def _recognises(head: bytes) -> bool:
+def recognises(head: bytes) -> bool:
     line = first_object(head)
     kind = line.get("type")
     if kind == "init":
         return "session_id" in line
     ours = {"message": "role", "tool_use": "tool_id", "tool_result": "tool_id", "result": "stats", "error": "severity"}
     return isinstance(kind, str) and isinstance(line.get("timestamp"), str) and ours.get(kind, "") in line
-
-
-PROVIDER = Provider(
-    name="gemini",
-    title="Gemini CLI",
-    source=GeminiSource,
-    recognises=_recognises,
-    command=COMMAND,
-)

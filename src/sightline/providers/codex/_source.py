@@ -36,17 +36,15 @@ from sightline.events import (
     TurnStarted,
     Usage,
 )
-from sightline.providers import _codex_wire as wire
 from sightline.providers._agents import AgentPaths
-from sightline.providers._codex_calls import DESCRIPTIONS, OUTCOMES, Call, plan_of
-from sightline.providers._codex_command import COMMAND
-from sightline.providers._codex_wire import CollabCall, Command, ItemCompleted, ItemStarted, TodoList
 from sightline.providers._failure import hint_in, human_message
 from sightline.providers._opening import first_object
 from sightline.providers._preview import preview, preview_command
-from sightline.providers._provider import Provider
 from sightline.providers._resend import Resend, may_repeat
 from sightline.providers._source import LINE_CAP, Source, decode_leniently, is_suspect
+from sightline.providers.codex import _wire as wire
+from sightline.providers.codex._calls import DESCRIPTIONS, OUTCOMES, Call, plan_of
+from sightline.providers.codex._wire import CollabCall, Command, ItemCompleted, ItemStarted, TodoList
 from sightline.text import clean_line, clean_text, clean_value
 
 _SEARCHES_AT_MOST = 256
@@ -379,18 +377,9 @@ def _usage(usage: wire.TokenUsage | None) -> Usage | None:
     )
 
 
-def _recognises(head: bytes) -> bool:
+def recognises(head: bytes) -> bool:
     line = first_object(head)
     kind = line.get("type")
     if not isinstance(kind, str):
         return False
     return kind.startswith(("thread.", "turn.", "item.")) or (kind == "error" and line.keys() == {"type", "message"})
-
-
-PROVIDER = Provider(
-    name="codex",
-    title="Codex",
-    source=CodexSource,
-    recognises=_recognises,
-    command=COMMAND,
-)

@@ -37,16 +37,14 @@ from sightline.events import (
     TurnStarted,
     Usage,
 )
-from sightline.providers import _opencode_wire as wire
 from sightline.providers._agents import AgentPaths
 from sightline.providers._failure import hint_for, human_message
-from sightline.providers._opencode_command import COMMAND
 from sightline.providers._opening import first_object
 from sightline.providers._plan import plan_from
 from sightline.providers._preview import shown_args
-from sightline.providers._provider import Provider
 from sightline.providers._resend import Resend, may_repeat
 from sightline.providers._source import LINE_CAP, Source, decode_leniently, is_suspect
+from sightline.providers.opencode import _wire as wire
 from sightline.text import clean_line, clean_text
 
 _COMMON_NAMES = {
@@ -311,15 +309,6 @@ def _error(error: Any) -> Error:
     return Error(text or "opencode reported an error", hint_for(status), source="opencode")
 
 
-def _recognises(head: bytes) -> bool:
+def recognises(head: bytes) -> bool:
     line = first_object(head)
     return "sessionID" in line and ("part" in line or "error" in line)
-
-
-PROVIDER = Provider(
-    name="opencode",
-    title="OpenCode",
-    source=OpenCodeSource,
-    recognises=_recognises,
-    command=COMMAND,
-)

@@ -5,9 +5,9 @@ from typing import Any
 import msgspec
 
 from sightline.events import ToolUse
-from sightline.providers._chat_wire import Call, Function
 from sightline.providers._preview import preview
 from sightline.providers._source import LINE_CAP, is_suspect
+from sightline.providers.openai_compatible._wire import Call, Function
 from sightline.text import StreamFilter, clean_line, clean_value
 
 _NAME_CAP = 200

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from sightline.events import Error, Event, Notice, RunEnded, RunStarted, State, Text, Unknown
-from sightline.providers._process import GRACE, Process
 from sightline.providers._provider import Ask, CommandLine, Outcome, Provider, Run
 from sightline.providers._stream import EventStream
+from sightline.providers.running._process import GRACE, Process
 from sightline.text import clean_line, clean_text
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class CliRun:
         if known_approval and ask.options.keys() <= command.options:
             self._start(grace)
         else:
-            from sightline.providers import _explain
+            from sightline.providers.running import _explain
 
             self._refused = True
             self._not_started = _explain.unsupported(provider, command, ask)
@@ -122,7 +122,7 @@ class CliRun:
                 grace=grace,
             )
         except (OSError, ValueError) as problem:
-            from sightline.providers import _explain
+            from sightline.providers.running import _explain
 
             self._not_started = _explain.not_started(self._provider, command, ask, problem)
 
@@ -160,7 +160,7 @@ class CliRun:
                 if not event.agent:
                     self._words.append(event.text)
             elif isinstance(event, Error):
-                from sightline.providers import _explain
+                from sightline.providers.running import _explain
 
                 events[index] = self._told = _explain.with_hint(event, self._command)
             elif isinstance(event, Unknown):
@@ -229,7 +229,7 @@ class CliRun:
             return None
         if self._told is not None:
             return self._told
-        from sightline.providers import _explain
+        from sightline.providers.running import _explain
 
         unread = "\n".join(self._unread) or self._output_end.decode("utf-8", "replace")
         return _explain.failed(self._provider, self._command, native, stderr, unread)

@@ -15,13 +15,13 @@ import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from sightline.providers import _orphans
-from sightline.providers._guard import MARK_VARIABLE, Guard
+from sightline.providers.running import _orphans
+from sightline.providers.running._guard import MARK_VARIABLE, Guard
 
 if TYPE_CHECKING:
     import asyncio
 
-    from sightline.providers._tree import ProcessTree
+    from sightline.providers.running._tree import ProcessTree
 
 GRACE = 5.0  # seconds between asking a process to end and making it
 _SECONDS_TO_DIE = 1.0  # after it was made to: the kernel may be busy, or the process stuck in it
@@ -234,7 +234,7 @@ class Process:
     async def _end(self) -> None:
         import asyncio
 
-        from sightline.providers._tree import ProcessTree
+        from sightline.providers.running._tree import ProcessTree
 
         assert self._loop is not None
         self._close_stdin()

@@ -9,7 +9,7 @@ environment. Out of its reach is only what has left all four: its parent dead, a
 
 import subprocess
 
-from sightline.providers import _orphans
+from sightline.providers.running import _orphans
 
 # Holds the marks of all the runs a process descends from.
 MARK_VARIABLE = "SIGHTLINE_RUN"

@@ -18,10 +18,9 @@ import re
 import msgspec
 
 from sightline.events import Event
-from sightline.providers._chat_turns import Turns
-from sightline.providers._chat_wire import Body, decode_bodies, decode_body, decode_strictly
-from sightline.providers._provider import Ask, Provider, Run
 from sightline.providers._source import LINE_CAP, Source
+from sightline.providers.openai_compatible._turns import Turns
+from sightline.providers.openai_compatible._wire import Body, decode_bodies, decode_body, decode_strictly
 
 _BOM = b"\xef\xbb\xbf"
 _OTHER_FIELDS = (b":", b"event:", b"id:", b"retry:")
@@ -185,19 +184,3 @@ def _is_error(text: bytes) -> bool:
         return False
     error = value["error"]
     return value.keys() <= _BESIDE_ERROR and isinstance(error, dict) and isinstance(error.get("message"), str)
-
-
-def _start(ask: Ask) -> Run:
-    from sightline.providers._chat_run import ChatRun  # brings asyncio and the HTTP client
-
-    return ChatRun(ask)
-
-
-PROVIDER = Provider(
-    name="openai_compatible",
-    title="OpenAI-compatible endpoint",
-    source=ChatSource,
-    recognises=recognises,
-    cadence="burst",
-    start=_start,
-)

@@ -1,0 +1,22 @@
+"""Any chat-completions endpoint: how its answers are read (`_source`) and asked for (`_run`)."""
+
+from sightline.providers._provider import Ask, Provider, Run
+from sightline.providers.openai_compatible._source import ChatSource, recognises
+
+__all__ = ["PROVIDER", "ChatSource", "recognises"]
+
+
+def _start(ask: Ask) -> Run:
+    from sightline.providers.openai_compatible._run import ChatRun  # brings asyncio and the HTTP client
+
+    return ChatRun(ask)
+
+
+PROVIDER = Provider(
+    name="openai_compatible",
+    title="OpenAI-compatible endpoint",
+    source=ChatSource,
+    recognises=recognises,
+    cadence="burst",
+    start=_start,
+)
