@@ -2,11 +2,13 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import msgspec
+
+from sightline.events import Text
 
 CAPTURES = Path(__file__).parent.parent / "captures"
 
@@ -46,3 +48,22 @@ def assert_clean(event: Any) -> None:
     for field in _ONE_LINE & set(event.__struct_fields__):
         value = getattr(event, field)
         assert not isinstance(value, str) or not set(value) & set("\n\t"), (event, field)
+
+
+def lines(*values: Any) -> bytes:
+    """A stream of these JSON values."""
+    return b"".join(msgspec.json.encode(value) + b"\n" for value in values)
+
+
+def words_of(events: Iterable[Any], agent: str = "") -> list[str]:
+    """What an agent said, block by block."""
+    blocks: dict[int, str] = {}
+    for event in events:
+        if isinstance(event, Text) and event.agent == agent:
+            blocks[event.block] = blocks.get(event.block, "") + event.text
+    return list(blocks.values())
+
+
+def of(kind: type, events: Iterable[Any]) -> list[Any]:
+    """The events of a kind."""
+    return [event for event in events if isinstance(event, kind)]

@@ -1,6 +1,5 @@
 """Claude Code's stream: every recording, the order of blocks, partial messages, subagents, and broken streams."""
 
-import msgspec
 import pytest
 
 from sightline.events import (
@@ -21,7 +20,7 @@ from sightline.providers import EventStream
 from sightline.providers.claude import ClaudeSource
 from sightline.text import clean_text
 
-from .support import capture_names, load_capture
+from .support import capture_names, lines, load_capture, words_of
 
 
 def events_of(data: bytes) -> list:
@@ -31,10 +30,6 @@ def events_of(data: bytes) -> list:
 
 def captured(name: str) -> list:
     return events_of(load_capture("claude", name)[0])
-
-
-def lines(*values) -> bytes:
-    return b"".join(msgspec.json.encode(value) + b"\n" for value in values)
 
 
 def assistant(*blocks, **more):
@@ -59,14 +54,6 @@ def delta(index, words):
 
 def block_start(index):
     return stream_event("content_block_start", index=index, content_block=text(""))
-
-
-def words_of(events, agent="") -> list[str]:
-    blocks: dict[int, str] = {}
-    for event in events:
-        if isinstance(event, Text) and event.agent == agent:
-            blocks[event.block] = blocks.get(event.block, "") + event.text
-    return list(blocks.values())
 
 
 @pytest.mark.parametrize("name", capture_names("claude"))

@@ -14,7 +14,6 @@ from sightline.events import (
     RunEnded,
     RunStarted,
     State,
-    Text,
     ToolResult,
     ToolUse,
     Unknown,
@@ -24,7 +23,7 @@ from sightline.providers._preview import shorten
 from sightline.providers.codex import CodexSource
 from sightline.text import clean_text
 
-from .support import capture_names, load_capture
+from .support import capture_names, lines, load_capture, of, words_of
 
 INTENTS = {"delegate": "Task", "edit": "Edit", "write": "Write", "plan": "Todo", "wait_agent": "wait", "mcp": "mcp"}
 
@@ -36,10 +35,6 @@ def events_of(data: bytes) -> list:
 
 def captured(name: str) -> list:
     return events_of(load_capture("codex", name)[0])
-
-
-def lines(*values) -> bytes:
-    return b"".join(msgspec.json.encode(value) + b"\n" for value in values)
 
 
 def completed(ident, kind, **fields):
@@ -61,18 +56,6 @@ def ran(ident, command="ls", output="", code=0, status="completed"):
 
 
 RECONNECTING = {"type": "error", "message": "Reconnecting... 1/5 (stream disconnected before completion: eof)"}
-
-
-def words_of(events) -> list[str]:
-    blocks: dict[int, str] = {}
-    for event in events:
-        if isinstance(event, Text):
-            blocks[event.block] = blocks.get(event.block, "") + event.text
-    return list(blocks.values())
-
-
-def of(kind, events) -> list:
-    return [event for event in events if isinstance(event, kind)]
 
 
 @pytest.mark.parametrize("name", capture_names("codex"))

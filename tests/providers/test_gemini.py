@@ -11,7 +11,6 @@ from sightline.events import (
     RunEnded,
     RunStarted,
     State,
-    Text,
     ToolResult,
     ToolUse,
     Unknown,
@@ -21,7 +20,7 @@ from sightline.providers import EventStream
 from sightline.providers.gemini import GeminiSource
 from sightline.text import clean_text
 
-from .support import capture_names, load_capture
+from .support import capture_names, lines, load_capture, of, words_of
 
 # Where the words on the wire are not exactly those of the script: a silent restart, a stream that broke off, and escape
 # sequences the CLI itself tore apart.
@@ -37,10 +36,6 @@ def captured(name: str) -> list:
     return events_of(load_capture("gemini", name)[0])
 
 
-def lines(*values) -> bytes:
-    return b"".join(msgspec.json.encode(value) + b"\n" for value in values)
-
-
 def delta(content):
     return {"type": "message", "role": "assistant", "content": content, "delta": True}
 
@@ -51,18 +46,6 @@ def call(ident="t_1", name="run_shell_command", **parameters):
 
 def result(ident="t_1", status="success", **fields):
     return {"type": "tool_result", "tool_id": ident, "status": status, **fields}
-
-
-def words_of(events) -> list[str]:
-    blocks: dict[int, str] = {}
-    for event in events:
-        if isinstance(event, Text):
-            blocks[event.block] = blocks.get(event.block, "") + event.text
-    return list(blocks.values())
-
-
-def of(kind, events) -> list:
-    return [event for event in events if isinstance(event, kind)]
 
 
 @pytest.mark.parametrize("name", capture_names("gemini"))

@@ -14,7 +14,6 @@ from sightline.events import (
     RunEnded,
     RunStarted,
     State,
-    Text,
     ToolResult,
     ToolUse,
     TurnEnded,
@@ -25,7 +24,7 @@ from sightline.providers import EventStream
 from sightline.providers.opencode import OpenCodeSource
 from sightline.text import clean_text
 
-from .support import capture_names, load_capture
+from .support import capture_names, load_capture, of, words_of
 
 
 def events_of(data: bytes) -> list:
@@ -56,18 +55,6 @@ def step_finish(reason, **fields):
 def tool(ident="prt_1", name="bash", status="completed", **state):
     state = {"status": status, "input": {"command": "ls"}, **state}
     return {"type": "tool_use", "part": {"id": ident, "callID": "c_" + ident, "tool": name, "state": state}}
-
-
-def words_of(events) -> list[str]:
-    blocks: dict[int, str] = {}
-    for event in events:
-        if isinstance(event, Text):
-            blocks[event.block] = blocks.get(event.block, "") + event.text
-    return list(blocks.values())
-
-
-def of(kind, events) -> list:
-    return [event for event in events if isinstance(event, kind)]
 
 
 @pytest.mark.parametrize("name", capture_names("opencode"))
