@@ -57,7 +57,18 @@ async def test_the_clis_are_asked_all_at_once(only_parrots: Cli, monkeypatch: py
 
 
 async def test_every_provider_there_is_has_a_line():
-    """In the registry's order; one without a CLI has nothing to install and so no problem."""
+    """In the registry's order."""
     statuses = await doctor.survey()
     assert [status.name for status in statuses] == list(registry._MODULES)
-    assert all(status.problem == "" for status in statuses if not status.binary)
+
+
+async def test_a_server_that_nobody_named_is_a_problem(monkeypatch: pytest.MonkeyPatch):
+    """A provider without a CLI is ready once it knows where to ask."""
+    for name in ("OPENAI_BASE_URL", "SIGHTLINE_OPENAI_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    status = {status.name: status for status in await doctor.survey()}["openai_compatible"]
+    assert status.problem == "no server is named"
+    assert "OPENAI_BASE_URL" in status.hint
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
+    status = {status.name: status for status in await doctor.survey()}["openai_compatible"]
+    assert status.problem == ""

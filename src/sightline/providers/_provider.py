@@ -78,3 +78,4 @@ class Provider(msgspec.Struct, frozen=True, kw_only=True):
     cadence: Literal["streaming", "burst"] = "streaming"
     command: CommandLine | None = None
     start: Callable[[Ask], Run] | None = None  # for one that is not a CLI
+    check: Callable[[], None] | None = None  # raises UserMistake when it is not set up to be used

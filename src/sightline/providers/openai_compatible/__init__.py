@@ -12,6 +12,12 @@ def _start(ask: Ask) -> Run:
     return ChatRun(ask)
 
 
+def _check() -> None:
+    from sightline.providers.openai_compatible._settings import load_settings
+
+    load_settings(Ask(prompt=""))
+
+
 PROVIDER = Provider(
     name="openai_compatible",
     title="OpenAI-compatible endpoint",
@@ -19,4 +25,5 @@ PROVIDER = Provider(
     recognises=recognises,
     cadence="burst",
     start=_start,
+    check=_check,
 )

@@ -6,6 +6,7 @@ import shutil
 
 import msgspec
 
+from sightline.exceptions import UserMistake
 from sightline.providers._provider import CommandLine, Provider
 from sightline.providers._registry import get_provider, provider_names
 from sightline.providers.running._process import Process
@@ -54,10 +55,20 @@ async def cli_version(command: CommandLine) -> str | None:
     return found.group().decode() if found is not None and process.exit_code == 0 else None
 
 
+def _status_without_cli(provider: Provider) -> ProviderStatus:
+    problem = hint = ""
+    if provider.check is not None:
+        try:
+            provider.check()
+        except UserMistake as mistake:
+            problem, hint = mistake.message, mistake.hint
+    return ProviderStatus(name=provider.name, title=provider.title, problem=problem, hint=hint)
+
+
 async def _status(provider: Provider) -> ProviderStatus:
     command = provider.command
     if command is None:
-        return ProviderStatus(name=provider.name, title=provider.title)
+        return _status_without_cli(provider)
     path = shutil.which(command.binary)
     version = None if path is None else await cli_version(command)
     problem = hint = ""
