@@ -1,8 +1,9 @@
 """The recorder: what it writes, and when it refuses to."""
 
-from pathlib import Path
+from pathlib import shutil
 
 import msgspec
+import Path
 import pytest
 
 from sightline.testing.captures._box import BoxError, open_box
@@ -11,6 +12,10 @@ from sightline.testing.captures._scenarios import SCENARIOS
 from sightline.testing.captures._witness import look
 from sightline.testing.captures.chat import record_chat
 
+needs_git = pytest.mark.skipif(
+    shutil.which("git") is None, reason="recordings are made in a git repository: no git here"
+)
+
 
 def test_every_scenario_is_a_script_that_can_be_played() -> None:
     """A mistake in a scenario is found here, not after minutes of recording."""
@@ -18,6 +23,7 @@ def test_every_scenario_is_a_script_that_can_be_played() -> None:
         assert scenario.script.turns, name
 
 
+@needs_git
 def test_a_chat_is_recorded_whole_and_streamed(tmp_path: Path) -> None:
     """One file per response, the calls run for real in between, and a meta that lists them."""
     written = record_chat("bash_tool", SCENARIOS["bash_tool"], tmp_path, tmp_path / "projects")
@@ -29,6 +35,7 @@ def test_a_chat_is_recorded_whole_and_streamed(tmp_path: Path) -> None:
     assert [block["type"] for block in meta["expected"]] == ["tool_call", "tool_call", "text"]
 
 
+@needs_git
 def test_a_broken_response_is_recorded_as_such(tmp_path: Path) -> None:
     """What arrived before the connection broke is kept, and the meta says it is not whole."""
     written = record_chat("stream_cut", SCENARIOS["stream_cut"], tmp_path, tmp_path / "projects")
