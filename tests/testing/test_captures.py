@@ -1,9 +1,9 @@
 """The recorder: what it writes, and when it refuses to."""
 
-from pathlib import shutil
+import shutil
+from pathlib import Path
 
 import msgspec
-import Path
 import pytest
 
 from sightline.testing.captures._box import BoxError, open_box
