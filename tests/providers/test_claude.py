@@ -377,6 +377,18 @@ def test_an_answer_that_stands_only_in_the_result_is_shown():
     assert words_of(events_of(lines(assistant(text("Total cost: 0")), only))) == ["Total cost: 0"]
 
 
+def test_a_plan_is_a_state_each_time_it_changes():
+    """Put together from the calls of the newer tools, or taken whole from the older one's."""
+    plans = [event.value for event in captured("plan") if isinstance(event, State) and event.key == "todo"]
+    assert plans == [
+        [{"text": "Read the README", "status": "pending"}],
+        [{"text": "Read the README", "status": "completed"}],
+    ]
+    todos = [{"content": "Look", "status": "in_progress", "activeForm": "Looking"}]
+    events = events_of(lines(assistant(call("1", "TodoWrite", todos=todos))))
+    assert events[-1].value == [{"text": "Look", "status": "in_progress"}]
+
+
 def test_common_and_native_names():
     """The common name where there is an equivalent, the CLI's own always beside it."""
     names = [("Agent", "Task"), ("TodoWrite", "Todo"), ("Read", "Read"), ("mcp__desk__add", "mcp__desk__add")]

@@ -44,6 +44,7 @@ from sightline.providers._preview import shown_args
 from sightline.providers._source import LINE_CAP, Source, decode_leniently
 from sightline.providers.claude import _wire as wire
 from sightline.providers.claude._partial import PartialBlocks
+from sightline.providers.claude._tasks import Tasks
 from sightline.providers.claude._wire import Line
 from sightline.text import clean_line, clean_text
 
@@ -78,6 +79,7 @@ class ClaudeSource(Source):
         self._agents = AgentPaths()  # by the call that started them; lines of theirs may follow their end
         self._background: dict[str, None] = {}  # paths whose call returned at once, oldest first
         self._partial: dict[str, PartialBlocks] = {}  # agent path → blocks that arrive as deltas
+        self._tasks = Tasks()
         self._rounds = [False]  # for each round without a result yet, whether anything was said in it
         self._begun = False  # the first of these rounds
         self._last_error = ""
@@ -153,6 +155,8 @@ class ClaudeSource(Source):
         events.append(ToolUse(ident, name, native, arg, args, native_id, agent=agent, source="claude"))
         if native in _DELEGATES and isinstance(args, dict):
             events.append(self._agent_started(block.id, ident, args, agent))
+        elif name == "Todo":
+            self._planned(self._tasks.called(native, native_id, args), agent, events)
 
     def _agent_started(self, native_id: str, ident: str, args: dict[str, Any], agent: str) -> AgentStarted:
         name, task, prompt = args.get("subagent_type"), args.get("description"), args.get("prompt")
@@ -205,6 +209,7 @@ class ClaudeSource(Source):
         exit_code = int(code.group(1)) if code else None
         ident = self.close_call(native_id)
         events.append(ToolResult(ident, text, None, failed, exit_code, None, native_id, agent=agent, source="claude"))
+        self._planned(self._tasks.ended(native_id, text), agent, events)
         path = self._agents.get(block.tool_use_id)
         if not path:
             return
@@ -212,6 +217,10 @@ class ClaudeSource(Source):
             self._goes_on(path)
         else:
             events.append(AgentEnded(path, failed, agent=agent, source="claude"))
+
+    def _planned(self, plan: list[dict[str, str]] | None, agent: str, events: list[Event]) -> None:
+        if plan is not None:
+            events.append(State("todo", plan, agent=agent, source="claude"))
 
     # Deltas
 

@@ -1,0 +1,60 @@
+"""The plan Claude Code keeps, put together from the calls that change it.
+
+Older versions write the whole plan each time (`TodoWrite`). Newer ones add a task (`TaskCreate`), learn its number from
+the call's result, and change it by that number (`TaskUpdate`).
+"""
+
+import re
+from typing import Any
+
+from sightline.providers._plan import plan_from
+
+_TASKS_AT_MOST = 256
+_created = re.compile(r"Task #(\w{1,32}) created").match
+
+Plan = list[dict[str, str]]
+
+
+class Tasks:
+    """What is planned, and how far it is. Each method returns the plan when the call changed it."""
+
+    def __init__(self) -> None:
+        self._tasks: dict[str, dict[str, str]] = {}
+        self._asked: dict[str, str] = {}  # call that adds a task → what is to be done
+
+    def called(self, native: str, native_id: str, args: Any) -> Plan | None:
+        if not isinstance(args, dict):
+            return None
+        if native == "TodoWrite":
+            return plan_from(args)
+        if native == "TaskCreate":
+            subject = args.get("subject")
+            if isinstance(subject, str) and len(self._asked) < _TASKS_AT_MOST:
+                self._asked[native_id] = subject
+            return None
+        return self._updated(args)
+
+    def ended(self, native_id: str, text: str) -> Plan | None:
+        """A call has its result; one that added a task says its number there."""
+        subject = self._asked.pop(native_id, None)
+        number = _created(text)
+        if subject is None or number is None or len(self._tasks) >= _TASKS_AT_MOST:
+            return None
+        self._tasks[number[1]] = {"text": subject, "status": "pending"}
+        return self._plan()
+
+    def _updated(self, args: dict[str, Any]) -> Plan | None:
+        task = self._tasks.get(str(args.get("taskId")))
+        if task is None:
+            return None
+        status, subject = args.get("status"), args.get("subject")
+        if status == "deleted":
+            del self._tasks[str(args.get("taskId"))]
+        elif isinstance(status, str):
+            task["status"] = status
+        if isinstance(subject, str):
+            task["text"] = subject
+        return self._plan()
+
+    def _plan(self) -> Plan:
+        return [dict(task) for task in self._tasks.values()]
