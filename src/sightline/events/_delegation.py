@@ -63,7 +63,7 @@ def delegation_from_details(details: Any) -> Delegation | None:
 
 def delegation_from_args(args: Any) -> Delegation | None:
     """The static plan in a call's arguments, or None. A chain wins over tasks, tasks over a single task."""
-    if not isinstance(args, dict):
+    if not isinstance(args, dict) or not ("agent" in args or "tasks" in args or "chain" in args):
         return None
     for mode, key in (("chain", "chain"), ("parallel", "tasks")):
         steps = args.get(key)

@@ -42,7 +42,8 @@ class _Streamed:
     @property
     def shown(self) -> str:
         """What was shown of it: what came, and what is passed over when it comes again."""
-        return _whole_characters("".join(self.pieces) + self.repeats)
+        text = "".join(self.pieces) + self.repeats
+        return text if text.isascii() else _whole_characters(text)
 
     def rest_of(self, whole: str) -> str | None:
         """What the whole block adds to what was shown; None when they do not agree."""
@@ -93,14 +94,13 @@ class PartialBlocks:
             streamed.pieces, streamed.length = [], 0
         return streamed
 
-    def block_stopped(self, index: int) -> list[Event]:
+    def block_stopped(self, index: int) -> None:
+        """All of it has come. A block of blanks gets no full version and is not waited for."""
         streamed = self._open.pop(index, None)
-        if not isinstance(streamed, _Streamed):
-            return []
-        streamed.stopped = True
-        if streamed in self._waiting and not streamed.shown.strip():
-            self._waiting.remove(streamed)
-        return []
+        if isinstance(streamed, _Streamed):
+            streamed.stopped = True
+            if self._waiting and streamed in self._waiting and not streamed.shown.strip():
+                self._waiting.remove(streamed)
 
     def call_started(self, index: int, ident: str, name: str) -> None:
         if len(self._open) < _WAITING_AT_MOST:
@@ -138,9 +138,8 @@ class PartialBlocks:
         return [may_repeat(self._source.provider, self._agent), *events]
 
     def full_text(self, text: str) -> list[Event]:
-        streamed = self._agreeing(text, thought=False)
+        streamed, rest = self._agreeing(text, thought=False)
         if streamed is not None:
-            rest = streamed.rest_of(text) or ""
             streamed.repeats = ""
             return self._shown(streamed, streamed.filter.feed(rest) + streamed.filter.end())
         # Streamed never, or otherwise: an open block that says something else is what a broken stream left behind.
@@ -151,19 +150,22 @@ class PartialBlocks:
         return [may_repeat(self._source.provider, self._agent), *events] if disagrees and events else events
 
     def full_thought(self, text: str) -> list[Event]:
-        streamed = self._agreeing(text, thought=True)
-        rest = text if streamed is None else streamed.rest_of(text) or ""
+        streamed, rest = self._agreeing(text, thought=True)
         if streamed is None:
-            streamed = _Streamed(self._source.new_block(), thought=True)
+            streamed, rest = _Streamed(self._source.new_block(), thought=True), text
         return self._shown(streamed, streamed.filter.feed(rest) + streamed.filter.end())
 
-    def _agreeing(self, text: str, *, thought: bool) -> _Streamed | None:
-        """The first block whose full version this can be; those of its kind before it will not get one any more."""
+    def _agreeing(self, text: str, *, thought: bool) -> tuple[_Streamed | None, str]:
+        """The first block whose full version this can be, and what it adds to it.
+
+        Blocks of its kind before that one will not get a full version any more.
+        """
         for streamed in self._waiting:
-            if streamed.thought == thought and streamed.rest_of(text) is not None:
+            rest = streamed.rest_of(text) if streamed.thought == thought else None
+            if rest is not None:
                 self._forget(thought=thought, up_to=streamed)
-                return streamed
-        return None
+                return streamed, rest
+        return None, ""
 
     def _forget(self, *, thought: bool, up_to: _Streamed | None = None) -> None:
         for streamed in [waiting for waiting in self._waiting if waiting.thought == thought]:
@@ -183,8 +185,6 @@ class PartialBlocks:
 
 def _whole_characters(text: str) -> str:
     """The text with characters that came as two halves made whole; half of one at the end has not come yet."""
-    if text.isascii():
-        return text
     if "\ud800" <= text[-1:] <= "\udbff":
         text = text[:-1]
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

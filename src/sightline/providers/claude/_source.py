@@ -16,6 +16,7 @@ Rules of this wire:
 
 import re
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import msgspec
@@ -73,16 +74,30 @@ _exit_code = re.compile(r"Exit code (\d{1,9})\b").match
 
 class ClaudeSource(Source):
     provider = "claude"
+    _begun = False  # the first of the rounds below
+    _last_error = ""
+    _plans = _delegates = False  # whether it ever did
 
     def __init__(self) -> None:
         super().__init__()
-        self._agents = AgentPaths()  # by the call that started them; lines of theirs may follow their end
-        self._background: dict[str, None] = {}  # paths whose call returned at once, oldest first
         self._partial: dict[str, PartialBlocks] = {}  # agent path → blocks that arrive as deltas
-        self._tasks = Tasks()
         self._rounds = [False]  # for each round without a result yet, whether anything was said in it
-        self._begun = False  # the first of these rounds
-        self._last_error = ""
+
+    @cached_property
+    def _agents(self) -> AgentPaths:
+        """By the call that started them; lines of theirs may follow their end."""
+        self._delegates = True
+        return AgentPaths()
+
+    @cached_property
+    def _background(self) -> dict[str, None]:
+        """Paths whose call returned at once, oldest first."""
+        return {}
+
+    @cached_property
+    def _tasks(self) -> Tasks:
+        self._plans = True
+        return Tasks()
 
     def parse_events(self, line: bytes) -> list[Event]:
         if len(line) > LINE_CAP:
@@ -114,7 +129,8 @@ class ClaudeSource(Source):
         message = line.message
         if line.error and message.model == "<synthetic>":
             return self._failed(message.content, agent)
-        for block in _blocks(message.content):
+        content = message.content
+        for block in content if type(content) is list else _blocks(content):
             kind = block.type
             if kind == "text":
                 self._text(block.text, agent, events)
@@ -191,7 +207,8 @@ class ClaudeSource(Source):
         events: list[Event] = []
         parent = line.parent_tool_use_id
         agent = self._path(parent, line.subagent_type, line.task_description, events) if parent else ""
-        for block in _blocks(line.message.content):
+        content = line.message.content
+        for block in content if type(content) is list else _blocks(content):
             if block.tool_use_id:
                 self._result(block, agent, events)
             elif block.text:
@@ -209,8 +226,9 @@ class ClaudeSource(Source):
         exit_code = int(code.group(1)) if code else None
         ident = self.close_call(native_id)
         events.append(ToolResult(ident, text, None, failed, exit_code, None, native_id, agent=agent, source="claude"))
-        self._planned(self._tasks.ended(native_id, text), agent, events)
-        path = self._agents.get(block.tool_use_id)
+        if self._plans:
+            self._planned(self._tasks.ended(native_id, text), agent, events)
+        path = self._agents.get(block.tool_use_id) if self._delegates else ""
         if not path:
             return
         if path in self._background or text.startswith("Async agent launched"):
@@ -248,7 +266,7 @@ class ClaudeSource(Source):
             if kind == "content_block_start" and event.content_block is not None:
                 events += self._block_started(partial, event.index, event.content_block)
             elif kind == "content_block_stop":
-                events += partial.block_stopped(event.index)
+                partial.block_stopped(event.index)
             elif kind == "message_stop":
                 partial.message_stopped()
         return events
@@ -259,7 +277,8 @@ class ClaudeSource(Source):
             partial.call_started(index, self.call_id(native_id), _COMMON_NAMES.get(native, native))
         elif block.type in ("text", "thinking"):
             partial.block_started(index, thought=block.type == "thinking")
-            return partial.delta(index, block.text or block.thinking, "")
+            if block.text or block.thinking:
+                return partial.delta(index, block.text or block.thinking, "")
         return []
 
     # The run

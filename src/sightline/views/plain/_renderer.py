@@ -31,6 +31,7 @@ from sightline.views.plain._palette import AGENT, CALL, PLAIN, STEP, Palette
 _AGENT_CAP, _TASK_CAP, _PREVIEW_CAP = 24, 80, 120
 _STEPS_AT_MOST = 50
 _LISTS_AT_MOST = 256
+_OUTPUT = -1  # the block of what commands print; texts count from 1
 
 
 class Detail(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,9 +53,11 @@ class PlainRenderer:
     def __init__(self, detail: Detail = WORDS, palette: Palette = PLAIN) -> None:
         self._detail = detail
         self._palette = palette
-        self._mid_line = False
-        self._block: tuple[str, int] | None = None  # the text that was written last
+        self._tail = ""  # the last piece of text written; empty after a line of ours
+        self._block: int | None = None  # the text it belongs to, and whose that is
+        self._block_agent = ""
         self._speaker = ""
+        self._marker = f"{palette.dim}{CALL}{palette.reset} {palette.bold}"
         self._steps: dict[str, dict[str, str | None]] = {}  # call → step → status written last
         self._told: list[str] = []
         self.unreadable = 0
@@ -62,14 +65,19 @@ class PlainRenderer:
     @property
     def mid_line(self) -> bool:
         """Whether the last thing written lacks its newline."""
-        return self._mid_line
+        return self._tail[-1:] not in ("", "\n")
 
     def render(self, events: Iterable[Event]) -> str:
         parts: list[str] = []
         for event in events:
             kind = type(event)
             if kind is Text:
-                self._words(event, parts)  # type: ignore[arg-type]
+                text: str = event.text  # type: ignore[union-attr]
+                if event.block == self._block and event.agent == self._block_agent and text:  # type: ignore[union-attr]
+                    parts.append(text)  # one more piece of the same text: most events of most streams
+                    self._tail = text
+                else:
+                    self._words(event, parts)  # type: ignore[arg-type]
             elif kind is ToolUse:
                 if self._detail.calls or self._detail.steps:
                     self._call(event, parts)  # type: ignore[arg-type]
@@ -97,30 +105,29 @@ class PlainRenderer:
         agent, text = event.agent, event.text
         if (agent and not self._detail.agents) or not text:
             return
-        block = (agent, event.block)
-        if block != self._block:
+        if event.block != self._block or agent != self._block_agent:
             parts.append(self._line_start())
-            self._label(agent, parts)
-            self._block = block
+            if agent != self._speaker:
+                self._label(agent, parts)
+            self._block, self._block_agent = event.block, agent
         parts.append(text)
-        self._mid_line = text[-1] != "\n"
+        self._tail = text
 
     def _label(self, agent: str, parts: list[str]) -> None:
-        """A line that says who speaks from here on, when that changes."""
-        if agent != self._speaker:
-            self._speaker = agent
-            palette = self._palette
-            self._line(f"{palette.dim}{AGENT} {agent or 'Main'}{palette.reset}", parts)
+        """A line that says who speaks from here on."""
+        self._speaker = agent
+        palette = self._palette
+        self._line(f"{palette.dim}{AGENT} {agent or 'Main'}{palette.reset}", parts)
 
     def _call(self, event: ToolUse, parts: list[str]) -> None:
         if event.agent and not self._detail.agents:
             return
         plan = delegation_from_args(event.args) if self._detail.steps else None
         if self._detail.calls or plan is not None:
-            self._label_line(event.agent, parts)
-            palette = self._palette
+            if event.agent != self._speaker:
+                self._label(event.agent, parts)
             arg = f" {event.arg}" if event.arg else ""
-            self._line(f"{palette.dim}{CALL}{palette.reset} {palette.bold}{event.name}{palette.reset}{arg}", parts)
+            self._line(f"{self._marker}{event.name}{self._palette.reset}{arg}", parts)
         if plan is not None:
             self._plan(event.id, plan, parts)
 
@@ -163,8 +170,8 @@ class PlainRenderer:
         changed = [item for item in delegation.items[:_STEPS_AT_MOST] if known.get(item.id, "") != _standing(item)]
         known.update((item.id, _standing(item)) for item in changed)
         shown = [item for item in changed if _standing(item) != "pending"]
-        if shown:
-            self._label_line(event.agent, parts)
+        if shown and event.agent != self._speaker:
+            self._label(event.agent, parts)
         for item in shown:
             self._line(self._step(item), parts)
         if isinstance(event, ToolResult):
@@ -191,33 +198,29 @@ class PlainRenderer:
             self._line(f"  {self._palette.dim}… {hidden} more …{self._palette.reset}", parts)
 
     def _output(self, event: ToolOutput, parts: list[str]) -> None:
-        key = (event.agent, -1)
-        if self._block != key:
+        if self._block != _OUTPUT or event.agent != self._block_agent:
             parts.append(self._line_start())
-            self._label(event.agent, parts)
-            self._block = key
+            if event.agent != self._speaker:
+                self._label(event.agent, parts)
+            self._block, self._block_agent = _OUTPUT, event.agent
         if event.dropped:
             self._line(f"{self._palette.dim}… {event.dropped} bytes not shown …{self._palette.reset}", parts)
+            self._block = _OUTPUT
         text = clean_text(event.content)
         parts.append(text)
-        self._mid_line = not text.endswith("\n")
+        self._tail = text or self._tail
 
     def _tell(self, level: str, text: str, hint: str) -> None:
         self._told.append(f"{level}: {text}\n" + (f"hint: {hint}\n" if hint else ""))
-
-    def _label_line(self, agent: str, parts: list[str]) -> None:
-        parts.append(self._line_start())
-        self._label(agent, parts)
 
     def _line(self, text: str, parts: list[str]) -> None:
         parts.append(f"{self._line_start()}{text}\n")
         self._block = None
 
     def _line_start(self) -> str:
-        if not self._mid_line:
-            return ""
-        self._mid_line = False
-        return "\n"
+        start = "\n" if self.mid_line else ""
+        self._tail = ""
+        return start
 
 
 _RARE = frozenset((ToolUpdate, ToolResult, ToolOutput, State, Notice, Error, Unknown))
