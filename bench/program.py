@@ -24,10 +24,9 @@ def rows() -> Iterator[Row]:
         for provider in GOALS:
             recording = _recording(Path(folder), provider, LONG)
             yield Row(f"view, {provider}, CPU / reading and json.loads", 0.65, _view_ratio(provider, recording))
-        # A huge line is one string: decoding it is most of the work for everybody, so there is less to win.
         for provider in GOALS:
             recording = _recording(Path(folder), provider, 1 << 30)
-            yield Row(f"view, {provider}, with huge lines, CPU / the same", 1.0, _view_ratio(provider, recording))
+            yield Row(f"view, {provider}, with huge lines, CPU / the same", 0.65, _view_ratio(provider, recording))
         small, large = _fresh_ids(Path(folder), 4_000), _fresh_ids(Path(folder), 60_000)
         yield Row("view, memory for 15 × the length, every id new", 1.1, _peak(large) / _peak(small))
     yield Row("sightline --version / python -I -c pass", 1.6, _version_ratio())

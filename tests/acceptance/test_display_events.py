@@ -18,7 +18,7 @@ import msgspec
 import pytest
 
 from sightline.events import KINDS, Text, ToolUse, Unknown, decode_event
-from sightline.providers import DisplayEventSource, EventStream, Source, get_provider, preview, provider_names
+from sightline.providers import DisplayEventSource, EventStream, get_provider, preview, provider_names
 from sightline.testing.standin import StandIn
 from sightline.text import clean_text
 from sightline.views.plain import VERBOSE, WORDS, PlainRenderer
@@ -242,12 +242,18 @@ def test_nfr_002_default_output_is_what_the_model_said(provider):
         assert said == "".join(clean_text(block["text"]) for block in blocks), name
 
 
-def test_nfr_003_parsing_cost_is_measured():
-    """NFR-003: `make bench` compares every source with json.loads on the same lines and fails on a miss."""
-    from bench.parsing import GOALS
+def test_nfr_003_parsing_cost_is_measured_and_a_miss_is_a_failure(monkeypatch, capsys):
+    """NFR-003: `make bench` has a row for every source against json.loads on the same lines; one miss fails it."""
+    from bench import __main__ as program
+    from bench import parsing
 
-    assert set(GOALS) == set(CLIS)
-    assert max(GOALS.values()) <= 0.6
+    monkeypatch.setattr(parsing, "_ratio", lambda provider, streams: 0.59)
+    monkeypatch.setattr(program, "GROUPS", {"parsing": parsing.rows})
+    monkeypatch.setattr(sys, "argv", ["bench"])
+    assert program.main() == 1
+    rows = [line for line in capsys.readouterr().out.splitlines() if "under 32 KB" in line]
+    assert [row.split(", ")[1] for row in rows] == CLIS
+    assert [row.split(", ")[1] for row in rows if not row.endswith("MISSED")] == ["codex"]
 
 
 def test_nfr_004_no_styling_below_the_views():
@@ -321,12 +327,6 @@ def test_us1_scenario_3_tool_calls_of_a_response():
     assert text == "I'll read the README first.\n● Read /project/README.md\n"
 
 
-def test_sc_003_every_provider_has_an_exact_sequence():
-    """SC-003: kind, order and truncated argument of one recording per provider, in the provider's own test module."""
-    for provider in PROVIDERS:
-        assert "SC-003" in (ROOT / "tests" / "providers" / f"test_{provider}.py").read_text()
-
-
 @pytest.mark.parametrize("name", ["Read", "Write", "Edit", "Bash", "Grep", "Glob", "Task"])
 def test_sc_004_us3_scenario_1_seven_recognisable_markers(name):
     """SC-004, US3 scenario 1: name and argument."""
@@ -344,7 +344,7 @@ def test_us3_scenario_3_arguments_as_a_json_string():
     assert preview('{"file_path": "/project/README.md"}') == "/project/README.md"
 
 
-def test_sc_005_a_new_kind_changes_no_parser_and_no_output(monkeypatch):
+def test_sc_005_a_new_kind_changes_no_parser_and_no_output():
     """SC-005: an event of a kind invented here passes through renderer and fold unnoticed."""
     from sightline.events import Envelope
     from sightline.transcript import fold
@@ -356,7 +356,9 @@ def test_sc_005_a_new_kind_changes_no_parser_and_no_output(monkeypatch):
     assert PlainRenderer(WORDS).render(events) == "ab"
     assert PlainRenderer(VERBOSE).render(events) == "ab"
     assert len(fold(events).entries) == 1
-    assert inspect.signature(Source.parse_events) == inspect.signature(Source.parse_events)
+    for provider in PROVIDERS:
+        parse = type(get_provider(provider).source()).parse_events
+        assert list(inspect.signature(parse).parameters) == ["self", "line"]
 
 
 def test_us4_scenario_2_restyling_touches_only_the_renderer():

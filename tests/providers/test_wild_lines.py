@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sightline.events import UNKNOWN_CAP, Unknown, decode_event, encode_event
-from sightline.providers import LINE_CAP, EventStream, get_provider
+from sightline.providers import EventStream, get_provider
 
 from .support import assert_clean, capture_names, load_capture
 
@@ -161,14 +161,3 @@ def test_a_byte_order_mark_does_not_hide_whose_stream_it_is(provider):
     recognises = get_provider(provider).recognises
     assert recognises is not None
     assert recognises(b"\xef\xbb\xbf" + load_capture(provider, "text_only")[0])
-
-
-@pytest.mark.parametrize("provider", CLIS)
-def test_a_line_over_the_cap_is_announced_and_not_parsed(provider):
-    """16 MB is the end of it, whether a stream or a single line brings it."""
-    line = b'{"type":"error","message":"' + b"x" * LINE_CAP + b'"}'
-    for events in (get_provider(provider).source().parse_events(line), run(provider, [line, b"\n"])):
-        (event,) = events
-        assert isinstance(event, Unknown)
-        assert event.length == len(line)
-        assert len(event.raw) <= UNKNOWN_CAP

@@ -68,6 +68,30 @@ def test_a_signal_ends_it_though_nobody_reads(claude, number):
     process.stderr.close()
 
 
+def test_a_reader_that_leaves_ends_the_run(claude, tmp_path):
+    """`| head -1`: the agent is ended with it, and the exit code says why."""
+    line = '{"type":"assistant","session_id":"s","message":{"content":[{"type":"text","text":"word"}]}}'
+    pid_file = tmp_path / "pid"
+    env = claude(
+        f"open({str(pid_file)!r}, 'w').write(str(os.getpid()))\n"
+        f"line = {line!r}\nwhile True: print(line, flush=True); time.sleep(0.01)"
+    )
+    process = subprocess.Popen(
+        [SIGHTLINE, "-p", "x", "--provider", "claude"],
+        env=env,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    process.stdout.read(4)
+    process.stdout.close()
+    assert process.wait(20) == 141
+    assert process.stderr.read() == b""
+    process.stderr.close()
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(pid_file.read_text()), 0)
+
+
 def _wait_until_full(fd: int) -> None:
     """Until the pipe holds as much as it can and the writer must be waiting."""
     import fcntl

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 _UNREAD_LINES = 8
 _UNREAD_LENGTH = 4096
 
+_PASSED_THROUGH_KEPT = 1024 * 1024
+
 
 def start_run(provider: Provider, ask: Ask, *, grace: float = GRACE) -> Run:
     """Start working on a prompt. A CLI boots from here on: call this before importing what only the view needs."""
@@ -52,7 +54,7 @@ class CliRun:
         self._told: Error | None = None  # by the source
         self._session = ""
         self._words: list[str] = []
-        self._passed_through: list[bytes] = []
+        self._passed_through = bytearray()  # the beginning, of a provider whose lines nobody reads
         self._unread: list[str] = []  # the last lines its source could not read
         self._output_end = b""  # where there is no source to read it
         self._ended: RunEnded | None = None  # the source's own word on it
@@ -84,7 +86,7 @@ class CliRun:
                 yield self._opening_events()
             while chunk := await self._read():
                 if stream is None:
-                    self._passed_through.append(chunk)
+                    self._passed_through += chunk[: _PASSED_THROUGH_KEPT - len(self._passed_through)]
                     self._output_end = _last(self._output_end, chunk)
                 elif events := self._seen(stream.feed(chunk)):
                     yield events
@@ -210,7 +212,7 @@ class CliRun:
         self._outcome = Outcome(
             exit_code=124 if self._timed_out else 130 if self._cancelled else 2 if self._refused else int(failed),
             session=self._session,
-            text="".join(self._words) or clean_text(b"".join(self._passed_through).decode("utf-8", "replace")),
+            text="".join(self._words) or clean_text(self._passed_through.decode("utf-8", "replace")),
             native_exit_code=native,
             stderr=stderr,
             timed_out=self._timed_out,

@@ -96,10 +96,10 @@ class PlainRenderer:
             hint = "--output-format events (or `sightline events`) shows what they hold"
             self._tell("note", f"{self.unreadable} {lines} could not be read", hint)
 
-    def told(self) -> str:
-        """What is to be told on the other channel since the last time."""
+    def told(self, *, interleaved: bool = False) -> str:
+        """What is to be told on the other channel since the last time; where the two are one, on a line of its own."""
         told, self._told = "".join(self._told), []
-        return told
+        return f"\n{told}" if told and interleaved and self.mid_line else told
 
     def _words(self, event: Text, parts: list[str]) -> None:
         agent, text = event.agent, event.text

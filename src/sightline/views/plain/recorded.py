@@ -1,12 +1,12 @@
 """A provider's own stream, recorded or piped, shown as text or passed on as events. No event loop."""
 
 import os
-import time
 from collections.abc import Callable, Iterator
 
-from sightline.events import Event, encode_event, stamp
+from sightline.events import Event
 from sightline.exceptions import UserMistake
 from sightline.providers import EventStream, Provider, provider_names, recognise
+from sightline.views.plain._ndjson import EventLines
 from sightline.views.plain._output import share_a_channel, write_all
 from sightline.views.plain._renderer import PlainRenderer
 
@@ -18,6 +18,7 @@ _HEAD_CAP = 256 * 1024
 def show_recording(fd: int, provider: Provider | None, renderer: PlainRenderer, out: int, err: int) -> int:
     """Render a stream as it arrives. Exit code 1 when there was something and none of it could be read."""
     readable = 0
+    interleaved = share_a_channel(out, err)
 
     def write(events: list[Event]) -> None:
         nonlocal readable
@@ -25,10 +26,7 @@ def show_recording(fd: int, provider: Provider | None, renderer: PlainRenderer, 
         text = renderer.render(events)
         if text:
             write_all(out, text.encode())
-        told = renderer.told()
-        if told:
-            glued = renderer.mid_line and share_a_channel(out, err)
-            write_all(err, ("\n" + told if glued else told).encode())
+        write_all(err, renderer.told(interleaved=interleaved).encode())
 
     _drive(fd, provider, write, out)
     write_all(out, renderer.end().encode())
@@ -39,19 +37,8 @@ def show_recording(fd: int, provider: Provider | None, renderer: PlainRenderer, 
 
 def pass_on_events(fd: int, provider: Provider | None, out: int) -> None:
     """Write a stream's events as NDJSON, numbered and timed as they are read."""
-    seq = 0
-
-    def write(events: list[Event]) -> None:
-        nonlocal seq
-        lines = []
-        now = time.time()
-        for event in events:
-            seq += 1
-            lines.append(encode_event(stamp(event, seq, now)))
-        if lines:
-            write_all(out, b"\n".join(lines) + b"\n")
-
-    _drive(fd, provider, write, out)
+    lines = EventLines()
+    _drive(fd, provider, lambda events: write_all(out, lines.encode(events)), out)
 
 
 def _drive(fd: int, provider: Provider | None, write: Callable[[list[Event]], None], out: int) -> None:

@@ -2,13 +2,13 @@
 
 import asyncio
 import signal
-import time
 from collections.abc import Callable, Coroutine
 from contextlib import aclosing
 from typing import Any, Literal
 
-from sightline.events import Event, RunStarted, encode_event, stamp
+from sightline.events import Event, RunStarted
 from sightline.providers import Run
+from sightline.views.plain._ndjson import EventLines
 from sightline.views.plain._output import share_a_channel, write_patiently
 from sightline.views.plain._renderer import PlainRenderer
 
@@ -25,11 +25,12 @@ class Channels:
         self._renderer = renderer
         self._events = events
         self._out, self._err = out, err
-        self._seq = 0
+        self._interleaved = share_a_channel(out, err)
+        self._lines = EventLines()
 
     async def write(self, batch: list[Event]) -> None:
         if self._events:
-            await write_patiently(self._out, self._encoded(batch))
+            await write_patiently(self._out, self._lines.encode(batch))
             return
         text = self._renderer.render(batch)
         if text:
@@ -43,17 +44,7 @@ class Channels:
             await self._tell()
 
     async def _tell(self) -> None:
-        told = self._renderer.told()
-        if told:
-            glued = self._renderer.mid_line and share_a_channel(self._out, self._err)
-            await write_patiently(self._err, ("\n" + told if glued else told).encode())
-
-    def _encoded(self, batch: list[Event]) -> bytes:
-        now, lines = time.time(), []
-        for event in batch:
-            self._seq += 1
-            lines.append(encode_event(stamp(event, self._seq, now)) + b"\n")
-        return b"".join(lines)
+        await write_patiently(self._err, self._renderer.told(interleaved=self._interleaved).encode())
 
 
 def show_run(
@@ -100,9 +91,7 @@ async def until_done(
         await asyncio.gather(*stopping)
     if task.cancelled():
         return 130
-    if isinstance(task.exception(), BrokenPipeError):
-        await cancel()
-    task.result()
+    task.result()  # whatever went wrong, the work has closed its run on the way out
     return exit_code()
 
 
