@@ -6,9 +6,9 @@ from pathlib import Path
 import psutil
 import pytest
 
+from sightline.exec import _orphans
 from sightline.providers import Provider, get_provider
 from sightline.providers._registry import _MODULES
-from sightline.providers.running import _orphans
 
 from .fake_cli import Cli, wait_for
 

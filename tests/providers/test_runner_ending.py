@@ -12,8 +12,8 @@ import psutil
 import pytest
 
 from sightline.events import Error, RunEnded, Text, ToolResult, ToolUse
+from sightline.exec import _marks, _tree
 from sightline.providers import Run
-from sightline.providers.running import _tree
 
 from .fake_cli import Cli, all_events, is_gone, wait_for
 
@@ -190,8 +190,30 @@ async def test_a_descendant_with_a_clean_environment_ends_too(cli: Cli, escape: 
 
 @linux_only
 @pytest.mark.parametrize("first_to_end", [0, 1])
-async def test_an_orphan_that_may_be_another_runs_is_left_alone(cli: Cli, first_to_end: int):
-    """While two are at work nobody can say whose it is; it ends with the last of them."""
+async def test_an_orphan_ends_with_its_own_run_while_another_is_at_work(cli: Cli, first_to_end: int):
+    """Its limit says whose it is, whichever of the two is cancelled first."""
+    runs = [cli.run("import shutil" + CLEAN_DAEMON + 'out(say="ready"); forever()', grace=0.3)]
+    batches = [await until_it_said(runs[0], "ready")]
+    runs.append(cli.run('out(say="ready"); forever()', grace=0.3))
+    batches.append(await until_it_said(runs[1], "ready"))
+    stray = cli.pid("stray")
+    if first_to_end:
+        await runs[1].cancel()
+        assert not is_gone(stray)
+    await runs[0].cancel()
+    assert is_gone(stray)
+    await runs[1].cancel()
+    for each in batches:
+        await rest(each)
+
+
+@linux_only
+@pytest.mark.parametrize("first_to_end", [0, 1])
+async def test_an_orphan_that_may_be_another_runs_is_left_alone(
+    cli: Cli, first_to_end: int, monkeypatch: pytest.MonkeyPatch
+):
+    """Without its limit, nobody can say whose it is while two are at work; it ends with the last of them."""
+    monkeypatch.setattr(_marks, "set_limit", lambda pid, mark: None)
     runs = [cli.run("import shutil" + CLEAN_DAEMON + 'out(say="ready"); forever()', grace=0.3)]
     batches = [await until_it_said(runs[0], "ready")]
     runs.append(cli.run('out(say="ready"); forever()', grace=0.3))

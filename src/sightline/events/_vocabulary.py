@@ -88,14 +88,19 @@ class ToolArgs(Envelope, frozen=True, gc=False, tag="tool_args"):
 
 
 class ToolOutput(Envelope, frozen=True, gc=False, tag="tool_output"):
-    """A running tool wrote something. Pieces of one call are ordered by `offset`, in bytes of its whole output;
-    `dropped` bytes before this piece were passed over and are only in the artifact."""
+    """A running tool wrote something. Comes between its `tool_use` and its `tool_result`.
+
+    A piece stands for `size` bytes of the call's whole output, from `offset` on; `dropped` bytes right before it were
+    passed over and are only in the artifact. Where a source counts them, a piece begins where the one before it and
+    what was dropped end. A `status` is about the output, not of it, and has no size.
+    """
 
     id: str
     content: str
     stream: Literal["stdout", "stderr", "status"] = "stdout"
     offset: int = 0
     dropped: int = 0
+    size: int = 0
 
 
 class ToolUpdate(Envelope, frozen=True, gc=False, tag="tool_update"):

@@ -4,12 +4,13 @@ import asyncio
 import time
 
 from sightline.events import ToolResult, ToolUse
+from sightline.exec import Process
 from sightline.flows._channel import Channel
 from sightline.flows._nested import Nested
 from sightline.flows._outcome import Ended, brief
 from sightline.flows._shell import Invocation, command_line
 from sightline.flows._written import Written
-from sightline.providers import Process, preview
+from sightline.providers import preview
 from sightline.text import clean_text
 
 _STDERR_KEPT = 64 * 1024  # characters, for the line that says what went wrong

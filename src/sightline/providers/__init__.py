@@ -14,7 +14,6 @@ from sightline.providers._stream import EventStream
 if TYPE_CHECKING:
     from sightline.providers._recent import last_session, remember_session
     from sightline.providers.running._doctor import ProviderStatus, survey
-    from sightline.providers.running._process import Process
     from sightline.providers.running._runner import start_run
 
 __all__ = [
@@ -26,7 +25,6 @@ __all__ = [
     "DisplayEventSource",
     "EventStream",
     "Outcome",
-    "Process",
     "Provider",
     "ProviderStatus",
     "Run",
@@ -43,7 +41,6 @@ __all__ = [
 
 # Reading a stream needs no event loop and no process; what runs things is imported when first asked for.
 _LATER = {
-    "Process": "running._process",
     "ProviderStatus": "running._doctor",
     "survey": "running._doctor",
     "last_session": "_recent",

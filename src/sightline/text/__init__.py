@@ -1,17 +1,29 @@
-"""Plain-text rules: the filter for untrusted text and cuts that respect grapheme clusters.
+"""Plain-text rules: filters for untrusted text, cuts that respect grapheme clusters, the interpreter of terminal output.
 
-Nothing here styles, and nothing here knows what the text is for.
+Nothing here styles (style is data here), and nothing here knows what the text is for.
 """
 
 from sightline.text._cut import cut_graphemes, first_line
 from sightline.text._filter import StreamFilter, clean_line, clean_text, clean_value, escape_controls
+from sightline.text._output import clean_output, complete_prefix
+from sightline.text._row import Row, Run, row_text
+from sightline.text._screen import Screen
+from sightline.text._style import DEFAULT, Style
 
 __all__ = [
+    "DEFAULT",
+    "Row",
+    "Run",
+    "Screen",
     "StreamFilter",
+    "Style",
     "clean_line",
+    "clean_output",
     "clean_text",
     "clean_value",
+    "complete_prefix",
     "cut_graphemes",
     "escape_controls",
     "first_line",
+    "row_text",
 ]

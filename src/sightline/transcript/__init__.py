@@ -1,14 +1,27 @@
 """The fold: events to the state a view draws. Live, replayed and resumed are the same fold over the same events."""
 
 from sightline.transcript._fold import Transcript, fold
-from sightline.transcript._state import OUTPUT_TAIL, Agent, Call, Entry, Message, Remark, Snapshot, Words
+from sightline.transcript._state import (
+    ENDED_TAIL,
+    OUTPUT_TAIL,
+    Agent,
+    Call,
+    Entry,
+    Message,
+    Piece,
+    Remark,
+    Snapshot,
+    Words,
+)
 
 __all__ = [
+    "ENDED_TAIL",
     "OUTPUT_TAIL",
     "Agent",
     "Call",
     "Entry",
     "Message",
+    "Piece",
     "Remark",
     "Snapshot",
     "Transcript",

@@ -26,7 +26,9 @@ from sightline.events import (
     Unknown,
     User,
 )
-from sightline.transcript._state import OUTPUT_TAIL, Agent, Call, Message, Remark, Snapshot, Words
+from sightline.transcript._state import ENDED_TAIL, OUTPUT_TAIL, Agent, Call, Message, Piece, Remark, Snapshot, Words
+
+_JOINED_TO = 2048
 
 
 class Transcript:
@@ -36,6 +38,7 @@ class Transcript:
         self.now = Snapshot() if snapshot is None else snapshot
         self._words: dict[tuple[str, int, bool], Words] = {}
         self._calls: dict[str, Call] = {}
+        self._held: dict[str, int] = {}  # characters in the tails of running calls
         for entry in self.now.entries:
             self._index(entry)
 
@@ -89,6 +92,7 @@ class Transcript:
     def _on_tool_use(self, event: ToolUse) -> None:
         call = self._call(event, event.name)
         call.name, call.native_name, call.arg, call.args = event.name, event.native_name, event.arg, event.args
+        call.began = event.time
         call.written = ""
 
     def _on_tool_args(self, event: ToolArgs) -> None:
@@ -96,10 +100,18 @@ class Transcript:
 
     def _on_tool_output(self, event: ToolOutput) -> None:
         call = self._call(event)
-        output = call.output + event.content
-        call.skipped += event.dropped + max(0, len(output) - OUTPUT_TAIL)
-        call.output = output[-OUTPUT_TAIL:]
         call.updates += 1
+        if event.stream == "status":
+            call.status = event.content
+            return
+        call.status = ""
+        call.received = max(call.received, event.offset + event.size)
+        _add_piece(call.pieces, event)
+        held = self._held.get(event.id)
+        held = _length(call) if held is None else held + len(event.content)
+        if held > OUTPUT_TAIL:
+            held = _keep_tail(call, held, OUTPUT_TAIL)
+        self._held[event.id] = held
 
     def _on_tool_update(self, event: ToolUpdate) -> None:
         call = self._call(event)
@@ -112,7 +124,10 @@ class Transcript:
         call.exit_code, call.duration = event.exit_code, event.duration
         if event.details is not None:
             call.details = event.details
+        call.status = ""
         call.updates += 1
+        self._held.pop(event.id, None)
+        _keep_tail(call, _length(call), ENDED_TAIL)
 
     def _on_run_started(self, event: RunStarted) -> None:
         if event.agent:
@@ -172,6 +187,46 @@ _HANDLERS: dict[type, Callable[[Transcript, Any], None]] = {
     Error: Transcript._on_remark,
     Unknown: Transcript._on_unknown,
 }
+
+
+def _add_piece(pieces: list[Piece], event: ToolOutput) -> None:
+    """Small pieces that follow each other are joined: a call that prints a dot at a time must not cost a struct each."""
+    if pieces and not event.dropped:
+        last = pieces[-1]
+        follows = last.stream == event.stream and last.offset + last.size == event.offset
+        if follows and len(last.text) < _JOINED_TO:
+            text, size = last.text + event.content, last.size + event.size
+            pieces[-1] = Piece(last.stream, text, last.offset, size, last.dropped)
+            return
+    pieces.append(Piece(event.stream, event.content, event.offset, event.size, event.dropped))
+
+
+def _length(call: Call) -> int:
+    return sum([len(piece.text) for piece in call.pieces])
+
+
+def _keep_tail(call: Call, held: int, most: int) -> int:
+    """Let go of the oldest pieces, and of the beginning of the one that is then the oldest. Returns what is held.
+
+    What was filtered out of a piece is counted as its end, so the bytes a cut piece stands for are nearly right and
+    the place where it ends exactly.
+    """
+    gone = 0
+    while held > most:
+        piece = call.pieces[gone]
+        over = held - most
+        cut = len(piece.text[:over].encode())
+        if len(piece.text) > over:
+            size = min(cut, piece.size)
+            call.pieces[gone] = Piece(piece.stream, piece.text[over:], piece.offset + size, piece.size - size)
+            held = most
+        else:
+            cut = max(cut, piece.size)
+            held -= len(piece.text)
+            gone += 1
+        call.skipped += piece.dropped + cut
+    del call.pieces[:gone]
+    return held
 
 
 def fold(events: Iterable[Event], snapshot: Snapshot | None = None) -> Snapshot:

@@ -6,8 +6,10 @@ import msgspec
 
 from sightline.events import Usage
 
-# How much of a running call's output is kept for drawing; all of it is in the artifact.
+# How much of a running call's output is kept for drawing, in characters; all of it is in the artifact.
 OUTPUT_TAIL = 50 * 1024
+# Of a call that ended: enough for the rows a folded block shows. A session may have ended thousands.
+ENDED_TAIL = 2 * 1024
 
 
 class Message(msgspec.Struct, tag="message"):
@@ -27,6 +29,16 @@ class Words(msgspec.Struct, tag="words"):
     reasoning: bool = False
 
 
+class Piece(msgspec.Struct, frozen=True, gc=False, array_like=True):
+    """Some of a call's output: one stream's, with its place in the whole."""
+
+    stream: str
+    text: str
+    offset: int = 0
+    size: int = 0  # bytes of the whole that the text stands for
+    dropped: int = 0  # bytes passed over right before it
+
+
 class Call(msgspec.Struct, tag="call"):
     """A tool call from its first argument to its result."""
 
@@ -37,14 +49,22 @@ class Call(msgspec.Struct, tag="call"):
     arg: str = ""
     args: Any = None
     written: str = ""  # JSON text of the arguments while the model writes them
-    output: str = ""  # the tail
+    began: float = 0.0  # seconds since the epoch
+    pieces: list[Piece] = []  # the tail of the output
+    received: int = 0  # bytes of output accounted for: shown, or passed over
     skipped: int = 0  # bytes of output before the tail
+    status: str = ""  # what is said about a call that writes nothing
     details: Any = None
     updates: int = 0  # grows with every update, so that a view sees a change in details alone
     content: str | None = None  # None until it ended
     is_error: bool = False
     exit_code: int | None = None
     duration: float | None = None
+
+    @property
+    def output(self) -> str:
+        """The text of the tail, whatever stream it came from."""
+        return "".join([piece.text for piece in self.pieces])
 
 
 class Remark(msgspec.Struct, tag="remark"):

@@ -7,9 +7,9 @@ import shutil
 import msgspec
 
 from sightline.exceptions import UserMistake
+from sightline.exec import Process
 from sightline.providers._provider import CommandLine, Provider
 from sightline.providers._registry import get_provider, provider_names
-from sightline.providers.running._process import Process
 
 _SECONDS_FOR_A_VERSION = 10.0
 

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from sightline.events import Error, Event, Notice, RunEnded, RunStarted, State, Text, Unknown
+from sightline.exec import GRACE, Process
 from sightline.providers._provider import Ask, CommandLine, Outcome, Provider, Run
 from sightline.providers._stream import EventStream
-from sightline.providers.running._process import GRACE, Process
 from sightline.text import clean_line, clean_text
 
 if TYPE_CHECKING:

@@ -4,14 +4,17 @@ Rules:
 
 - A child of ours that we did not start is an orphan. What we start for a run is noted here; whatever else this program
   starts stays in our own session, where nothing that a run started can be.
-- An orphan does not say whose it was. It is counted to a run that is being ended when it is younger than that run and
-  no other run is at work; otherwise it may be another's, and is left alone until the last of them is being ended.
+- Most orphans carry the mark of their run (see `_marks`), and that settles whose they are. One that carries none of
+  ours is counted to a run that is being ended when it is younger than that run and no other run is at work; otherwise
+  it may be another's, and is left alone until the last of them is being ended.
 - Whoever is given an orphan must collect it when it ends.
 """
 
 import os
 import sys
 from collections.abc import Iterator
+
+from sightline.exec import _marks, _table
 
 _PR_SET_CHILD_SUBREAPER = 36
 
@@ -35,8 +38,8 @@ def run_started(pid: int) -> int:
         _unsettled = sys.maxsize
     helper_started(pid)
     _at_work.add(pid)
-    stat = _stat(pid)
-    return 0 if stat is None else stat.born
+    row = _table.process(pid)
+    return 0 if row is None else row.born
 
 
 def helper_started(pid: int) -> None:
@@ -54,35 +57,30 @@ def forget(pid: int) -> None:
     _ours.discard(pid)
 
 
-def orphans(born_after: int) -> set[int]:
-    """Those that can only belong to runs that are being ended."""
+def orphans(mark: str, born_after: int) -> set[int]:
+    """Those that belong to the run with this mark, and those that can only belong to runs that are being ended."""
     global _unsettled
     if not _adopting or not born_after:
         return set()
     _unsettled = min(_unsettled, born_after)
-    return set() if _at_work else {pid for pid, stat in _adopted() if stat.born >= _unsettled}
+    number, found = int(mark, 16), set()
+    for row in _adopted():
+        limit = _marks.limit_of(row.pid)
+        if limit == number or not (_at_work or _marks.is_ours(limit) or row.born < _unsettled):
+            found.add(row.pid)
+    return found
 
 
 def collect() -> None:
     """Let go of the orphans that have ended."""
     if not _adopting or not _somebody_ended():
         return
-    for pid, stat in _adopted():
-        if stat.state == "Z":
+    for row in _adopted():
+        if row.state == "Z":
             try:
-                os.waitpid(pid, os.WNOHANG)
+                os.waitpid(row.pid, os.WNOHANG)
             except ChildProcessError:
                 continue
-
-
-class _Stat:
-    """The few fields of /proc/PID/stat that are of use here. The name before them may hold anything, brackets too."""
-
-    def __init__(self, line: bytes) -> None:
-        fields = line.rpartition(b")")[2].split()
-        self.state = fields[0].decode()
-        self.parent, self.session = int(fields[1]), int(fields[3])
-        self.born = int(fields[19])  # in ticks since the system started: no clock can be set back here
 
 
 def _become_subreaper() -> bool:
@@ -102,19 +100,12 @@ def _somebody_ended() -> bool:
         return False
 
 
-def _adopted() -> Iterator[tuple[int, _Stat]]:
+def _adopted() -> Iterator[_table.Row]:
     us, our_session = os.getpid(), os.getsid(0)
-    for name in os.listdir("/proc"):
-        if not name.isdecimal() or int(name) in _ours:
-            continue
-        stat = _stat(int(name))
-        if stat is not None and stat.parent == us and stat.session != our_session:
-            yield int(name), stat
-
-
-def _stat(pid: int) -> _Stat | None:
-    try:
-        with open(f"/proc/{pid}/stat", "rb") as file:
-            return _Stat(file.read())
-    except (OSError, ValueError, IndexError):
-        return None
+    candidates = _table.children(us)
+    if candidates is None:
+        candidates = [int(name) for name in os.listdir("/proc") if name.isdecimal()]
+    for pid in candidates:
+        row = None if pid in _ours else _table.process(pid)
+        if row is not None and row.parent == us and row.session != our_session:
+            yield row

@@ -15,16 +15,12 @@ import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from sightline.providers.running import _orphans
-from sightline.providers.running._guard import MARK_VARIABLE, Guard
+from sightline.exec import _guard, _marks, _orphans
 
 if TYPE_CHECKING:
     import asyncio
 
-    from sightline.providers.running._tree import ProcessTree
-
 GRACE = 5.0  # seconds between asking a process to end and making it
-_SECONDS_TO_DIE = 1.0  # after it was made to: the kernel may be busy, or the process stuck in it
 
 _CHUNK = 256 * 1024
 _STDERR_KEPT = 64 * 1024
@@ -47,18 +43,19 @@ class Process:
         on_stderr: Callable[[bytes], None] | None = None,
     ) -> None:
         self._grace = grace
-        self._mark = os.urandom(12).hex()
+        self._mark = _marks.new_mark()
         _orphans.adopt()  # before it starts: a shell can have made its first orphan within a millisecond
         self._popen = subprocess.Popen(
             list(argv),
             bufsize=0,
             cwd=cwd or None,
-            env=_environment(env or {}, cwd, self._mark),
+            env=_marks.marked_environment({**os.environ, **(env or {})}, cwd, self._mark),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             start_new_session=True,
         )
+        _marks.set_limit(self._popen.pid, self._mark)
         self._born = _orphans.run_started(self._popen.pid)
         assert self._popen.stdin is not None
         assert self._popen.stdout is not None
@@ -77,11 +74,7 @@ class Process:
         self._draining_until: float | None = None
         self._late_bytes = _PIPE_CAPACITY
         self._write()
-        self._guard: Guard | None = None
-        try:
-            self._guard = Guard(self._popen.pid, self._mark, grace)
-        except OSError:  # no room for one more process: the run goes on without
-            pass
+        _guard.watch(self._popen.pid, self._mark)
 
     @property
     def exit_code(self) -> int | None:
@@ -232,36 +225,14 @@ class Process:
             del self._stderr_tail[: -2 * _STDERR_KEPT]
 
     async def _end(self) -> None:
-        import asyncio
+        from sightline.exec._tree import Ending, ProcessTree
 
-        from sightline.providers.running._tree import ProcessTree
-
-        assert self._loop is not None
         self._close_stdin()
-        tree = ProcessTree(self._popen.pid, self._mark, self._born)
-        deadline = self._loop.time() + self._grace
         try:
-            tree.terminate()
-            while tree.alive() or tree.terminate():
-                if (left := deadline - self._loop.time()) <= 0:
-                    break
-                await asyncio.sleep(min(0.02, left))
-                self._popen.poll()
+            await Ending(ProcessTree(self._popen.pid, self._mark, self._born), self._grace).run()
         finally:  # also when the program is shutting down and this task is cancelled
-            try:
-                await self._kill(tree)
-            finally:
-                self._collect()
-                self._dismiss_guard()
-
-    async def _kill(self, tree: "ProcessTree") -> None:
-        """End all of them, also those that appear meanwhile, and see them gone."""
-        import asyncio
-
-        assert self._loop is not None
-        deadline = self._loop.time() + _SECONDS_TO_DIE
-        while tree.kill() and self._loop.time() < deadline:  # noqa: ASYNC110, nobody tells us when others' children die
-            await asyncio.sleep(0.01)
+            self._collect()
+            self._dismiss_guard()
 
     def _collect(self) -> None:
         try:
@@ -271,20 +242,9 @@ class Process:
         _orphans.collect()
 
     def _dismiss_guard(self) -> None:
-        if self._guard is not None:
-            self._guard.dismiss()
-            self._guard = None
+        _guard.unwatch(self._popen.pid)
 
     def _close_pidfd(self) -> None:
         if self._pidfd >= 0:
             os.close(self._pidfd)
             self._pidfd = -1
-
-
-def _environment(added: Mapping[str, str], cwd: str, mark: str) -> dict[str, str]:
-    """Ours and what was added, the mark by which descendants are found, and a PWD that agrees with the folder."""
-    environment = {**os.environ, **added}
-    environment[MARK_VARIABLE] = ":".join(filter(None, (environment.get(MARK_VARIABLE), mark)))
-    if cwd:
-        environment["PWD"] = os.path.abspath(cwd)
-    return environment

@@ -1,0 +1,120 @@
+"""Bubblewrap: the command sees the same files, mounted so that it cannot write to them, in namespaces of its own.
+
+Rules:
+
+- Mounts are made in order, a later one on top: everything read-only, private devices and processes, then what may be
+  written, then what may not be after all.
+- What must not be replaced must not be moved away either: every folder between the workspace and a protected one in it
+  becomes a mount of its own, and a mount cannot be renamed.
+- No `--new-session`. It keeps a command from typing into the terminal it was started from; ours have a session of
+  their own already, and a second one would cost a command on a PTY its Ctrl+C and its window size.
+- The command has its own process namespace and ends whole with bwrap, which ends with us. From outside all of it is
+  visible under bwrap's own process, so a tree can be ended as always. One catch: who ends a tree asks every process in
+  it, and bwrap asked with SIGTERM would end at once and the command with it, its grace unused. So bwrap is started with
+  SIGTERM ignored and the command with it back to normal.
+- Root keeps the rights over other people's files, none over the system: with more it could undo the mounts, and /proc
+  would let it write to the kernel's settings (they are guarded by ownership alone).
+- Read-only is not unreachable: whoever may open a service's socket may ask it to write. The well-known ones that run
+  things for their caller are covered, and so are the sockets of our own hosts.
+"""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+
+import msgspec
+
+_SECONDS_FOR_A_PROBE = 5.0
+
+_SERVICES = (
+    "/run/docker.sock",
+    "/run/containerd/containerd.sock",
+    "/run/podman/podman.sock",
+    "/run/crio/crio.sock",
+    "/run/snapd.socket",
+    "/run/systemd/private",
+    "/run/dbus/system_bus_socket",
+)
+_OVER_FILES = ("CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_CHOWN")
+
+
+class Mounts(msgspec.Struct, frozen=True, kw_only=True):
+    """Folders, by their real paths: what may be written, what in it may not, and what looks empty."""
+
+    writable: tuple[str, ...] = ()
+    protected: tuple[str, ...] = ()
+    hidden: tuple[str, ...] = ()
+
+
+def problem() -> str:
+    """Why bubblewrap cannot be used here; nothing when it can. Tried once, for real."""
+    binary = shutil.which("bwrap")
+    return "bubblewrap is not installed" if binary is None else _probe(binary)
+
+
+@lru_cache(maxsize=4)
+def _probe(binary: str) -> str:
+    argv = _argv(binary, ["true"], Mounts(), cwd="/", network=False)
+    try:
+        done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=_SECONDS_FOR_A_PROBE)
+    except subprocess.TimeoutExpired:
+        return "bubblewrap does not answer"
+    except OSError as error:
+        return f"bubblewrap cannot be started: {error.strerror}"
+    if done.returncode == 0:
+        return ""
+    said = done.stderr.decode(errors="replace").strip().splitlines()
+    return f"bubblewrap does not work here: {said[-1] if said else f'exit code {done.returncode}'}"
+
+
+def wrapped(command: Sequence[str], mounts: Mounts, *, cwd: str, network: bool) -> list[str]:
+    """The command line that runs `command` with these mounts."""
+    binary = shutil.which("bwrap")
+    assert binary is not None, "asked for without a look at `problem`"
+    return _argv(binary, command, mounts, cwd=cwd, network=network)
+
+
+def _argv(binary: str, command: Sequence[str], mounts: Mounts, *, cwd: str, network: bool) -> list[str]:
+    argv = ["env", "--ignore-signal=TERM", "--", os.path.abspath(binary), "--die-with-parent"]
+    argv += ["--unshare-pid", "--unshare-ipc", *([] if network else ["--unshare-net"])]
+    argv += ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
+    if os.geteuid() == 0:
+        argv += ["--remount-ro", "/proc", "--cap-drop", "ALL"]
+        argv += [word for right in _OVER_FILES for word in ("--cap-add", right)]
+    argv += _covered_services()
+    argv += [word for path in mounts.writable for word in ("--bind", path, path)]
+    for path in mounts.protected:
+        argv += [*_unmovable(path, mounts.writable), "--ro-bind", path, path]
+    argv += [word for path in mounts.hidden for word in ("--tmpfs", path)]
+    if cwd:
+        argv += ["--chdir", cwd]
+    return [*argv, "--", "env", "--default-signal=TERM", "--", *_startable(command)]
+
+
+def _covered_services() -> list[str]:
+    argv: list[str] = []
+    runtime = os.path.realpath(os.environ.get("XDG_RUNTIME_DIR") or f"/run/user/{os.getuid()}")
+    if runtime.startswith("/run/") and os.path.isdir(runtime):  # elsewhere it may be a folder with more in it
+        argv += ["--tmpfs", runtime]
+    for path in _SERVICES:
+        if os.path.exists(path):
+            argv += ["--ro-bind", "/dev/null", os.path.realpath(path)]
+    return argv
+
+
+def _unmovable(protected: str, writable: Sequence[str]) -> list[str]:
+    parents = [str(folder) for folder in reversed(Path(protected).parents)]
+    between = [folder for folder in parents if any(_is_below(folder, top) for top in writable)]
+    return [word for folder in between for word in ("--bind", folder, folder)]
+
+
+def _is_below(path: str, top: str) -> bool:
+    return path != top and os.path.commonpath([path, top]) == top
+
+
+def _startable(command: Sequence[str]) -> list[str]:
+    """`env` takes a first word with `=` in it for a variable; a shell takes it for a command when told so."""
+    return ["sh", "-c", 'exec "$0" "$@"', *command] if "=" in command[0] else list(command)

@@ -1,0 +1,190 @@
+"""Jobs: work that outlives the turn that began it, as the agent's job tool and the host see it.
+
+Rules:
+
+- A job is `running` until its work returns (`completed`), raises (`failed`) or it is cancelled. Cancelling changes the
+  status at once and for good; what the work still says afterwards is kept, but is no second ending.
+- A wait is over when the first of the running jobs it watches ends, or after its time. It never ends a job, however it
+  ends itself.
+- The end of a job is told once. Who watches it while it ends, or acknowledges it, has been told. Anyone else is told
+  through `deliver`, again and again with growing pauses until that succeeds. A wait that is cancelled has told nobody.
+  Who cancelled a job knows: that is not delivered.
+- An ended job is kept for a while and then forgotten with everything known about it.
+- How many may run at once is limited. One that was cancelled no longer counts, even while its work is winding up.
+"""
+
+import asyncio
+import random
+import time
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from sightline.exceptions import UserMistake
+
+JobKind: TypeAlias = Literal["bash", "task"]
+JobStatus: TypeAlias = Literal["running", "completed", "failed", "cancelled"]
+CancelOutcome: TypeAlias = Literal["cancelled", "not_found", "already_completed"]
+Work: TypeAlias = Callable[[], Awaitable[str]]
+
+WAIT_SECONDS = 30.0
+RETENTION_SECONDS = 300.0
+MAX_RUNNING = 15
+_MAX_RUNNING_BOUNDS = (1, 100)
+_PROGRESS_SECONDS = 0.5
+_RETRY_BASE, _RETRY_CAP, _RETRY_JITTER, _RETRY_DOUBLINGS = 0.5, 30.0, 0.2, 8
+_SECONDS_TO_WIND_UP = 10.0  # at a shutdown: a process is made to end after five
+
+
+class JobSnapshot(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known about a job at one moment."""
+
+    id: str
+    kind: JobKind
+    status: JobStatus
+    label: str
+    duration_ms: int
+    result_text: str | None = None
+    error_text: str | None = None
+
+
+class _Job:
+    """One job's record; all that is known about it is here, so that forgetting it forgets everything."""
+
+    def __init__(self, id: str, kind: JobKind, label: str, owner: str, started: float) -> None:
+        self.id = id
+        self.kind = kind
+        self.label = label
+        self.owner = owner
+        self.started = started
+        self.status: JobStatus = "running"
+        self.ended: float | None = None
+        self.result_text: str | None = None
+        self.error_text: str | None = None
+        self.settled = asyncio.Event()
+        self.watchers = 0
+        self.told = False  # delivered, acknowledged, or never to be: nobody need hear of its end any more
+
+    def snapshot(self, now: float) -> JobSnapshot:
+        return JobSnapshot(
+            id=self.id,
+            kind=self.kind,
+            status=self.status,
+            label=self.label,
+            duration_ms=round(((now if self.ended is None else self.ended) - self.started) * 1000),
+            result_text=self.result_text,
+            error_text=self.error_text,
+        )
+
+
+class Jobs:
+    """The jobs of one session. Used from one event loop; `clock` and `sleep` are how it sees time."""
+
+    def __init__(
+        self,
+        *,
+        deliver: Callable[[JobSnapshot], Awaitable[None]] | None = None,
+        max_running: int = MAX_RUNNING,
+        retention: float = RETENTION_SECONDS,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        chance: Callable[[], float] = random.random,
+    ) -> None:
+        lowest, highest = _MAX_RUNNING_BOUNDS
+        self._max_running = min(max(max_running, lowest), highest)
+        self._retention = retention
+        self._deliver = deliver
+        self._clock = clock
+        self._sleep = sleep
+        self._chance = chance
+        self._jobs: dict[str, _Job] = {}
+        self._work: dict[str, asyncio.Task[None]] = {}  # until it has settled, the job forgotten or not
+        self._deliveries: dict[str, asyncio.Task[None]] = {}
+        self._count = 0
+        self._closed = False
+
+    def register(self, kind: JobKind, label: str, start: Work, *, owner: str = "", id: str = "") -> str:
+        """Begin work. `start` returns what to say when it is done and raises when it failed."""
+        self._forget_old()
+        self._make_sure_there_is_room()
+        self._count += 1
+        id = id or f"{kind}-{self._count}"
+        if id in self._jobs or id in self._work:
+            raise ValueError(f"there is a job {id} already")
+        job = self._jobs[id] = _Job(id, kind, label, owner, self._clock())
+        task = self._work[id] = asyncio.get_running_loop().create_task(self._run(job, start))
+        task.add_done_callback(lambda _: self._on_settled(job))
+        return id
+
+    def get(self, id: str) -> JobSnapshot | None:
+        self._forget_old()
+        job = self._jobs.get(id)
+        return None if job is None else job.snapshot(self._clock())
+
+    def list(self, owner: str | None = None) -> list[JobSnapshot]:
+        """Every job there is, oldest first, or those one agent began. Reading this tells nobody anything."""
+        self._forget_old()
+        now = self._clock()
+        return [job.snapshot(now) for job in self._jobs.values() if owner is None or job.owner == owner]
+
+    def cancel(self, id: str) -> CancelOutcome:
+        """Ask a job's work to stop. Its end is not waited for."""
+        self._forget_old()
+        job = self._jobs.get(id)
+        if job is None:
+            return "not_found"
+        if job.status != "running":
+            return "already_completed"
+        self._end(job, "cancelled")
+        job.told = True
+        self._work[id].cancel()
+        return "cancelled"
+
+    def acknowledge(self, ids: Iterable[str]) -> None:
+        """Whoever should hear of the end of these has: no delivery, also none that is queued."""
+        for id in ids:
+            job = self._jobs.get(id)
+            if job is not None and job.status != "running":
+                job.told = True
+
+    async def wait(
+        self,
+        ids: Iterable[str] | None = None,
+        timeout: float = WAIT_SECONDS,
+        *,
+        owner: str | None = None,
+        progress: Callable[["list[JobSnapshot]"], None] | None = None,
+    ) -> "list[JobSnapshot]":
+        """The watched jobs once one that was running has ended, or after `timeout`. None: all that run (of `owner`).
+
+        Unknown ids are passed over. What has ended among what is returned counts as told.
+        """
+        self._forget_old()
+        watched = self._to_watch(ids, owner)
+        running = [job for job in watched if job.status == "running"]
+        for job in running:
+            job.watchers += 1
+        try:
+            if running:
+                await self._first_end(running, watched, timeout, progress)
+            self._forget_old()
+            self.acknowledge(job.id for job in watched)
+            return self._snapshots(watched)
+        finally:
+            for job in running:
+                job.watchers -= 1
+                self._deliver_if_nobody_knows(job)
+
+    async def shutdown(self) -> None:
+        """Cancel everything, deliver nothing more, and see the work wound up, within reason."""
+        self._closed = True
+        for id in [job.id for job in self._jobs.values() if job.status == "running"]:
+            self.cancel(id)
+        tasks = [*self._work.values(), *self._deliveries.values()]
+        for delivery in self._deliveries.values():
+            delivery.cancel()
+        if tasks:
+            enough = asyncio.ensure_future(self._sleep(_SECONDS_TO_WIND_UP))
+            await asyncio.wait([asyncio.gather(*tasks, return_exceptions=True), enough], return_when="FIRST_COMPLETED")
+            enough.cancel()

@@ -1,0 +1,143 @@
+"""Landlock: a process gives up rights, for itself and all it will start, and becomes the command.
+
+This file is also a program, started with nothing of the package (`python -I -S _landlock.py …`), because giving up
+rights between fork and exec would mean running Python there, and because it must start fast.
+
+    _landlock.py network|no-network WRITABLE… -- COMMAND…
+
+Rules of the kernel's:
+
+- Only the rights a ruleset names are refused, except below the paths it allows. We name every right to change
+  something and no right to read or run.
+- Which rights exist depends on the kernel's ABI; naming one it does not know is an error. 2: moving between folders.
+  3: truncating. 4: TCP. 5: ioctl on devices. 6: abstract sockets and signals to processes outside.
+- A rule on what is not a folder may only allow rights that make sense for a file.
+- Never restricted: changing mode, owner or times of a file, UDP, and connecting to a socket that has a path.
+"""
+
+import ctypes
+import os
+import sys
+
+_CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
+_ASK_FOR_THE_ABI = 1
+_PATH_BENEATH = 1
+_PR_SET_NO_NEW_PRIVS = 38
+
+_WRITE_FILE, _TRUNCATE, _IOCTL_DEV = 1 << 1, 1 << 14, 1 << 15
+_ON_FILES = _WRITE_FILE | _TRUNCATE | _IOCTL_DEV
+# Removing folders and files, and making devices, folders, files, sockets, pipes, links.
+_IN_FOLDERS = sum(1 << bit for bit in range(4, 13))
+_MOVE = 1 << 13
+_TCP_BIND_AND_CONNECT = 1 << 0 | 1 << 1
+_SCOPES = 1 << 0 | 1 << 1
+
+# What any program may expect to write to. A terminal handed over open needs no rule.
+_DEVICES = ("null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts")
+
+
+class _Ruleset(ctypes.Structure):
+    _fields_ = (("fs", ctypes.c_uint64), ("net", ctypes.c_uint64), ("scoped", ctypes.c_uint64))
+
+
+class _PathBeneath(ctypes.Structure):
+    _pack_ = 1
+    _fields_ = (("allowed", ctypes.c_uint64), ("parent", ctypes.c_int32))
+
+
+def abi() -> int:
+    """Which version of Landlock the kernel has; 0 when it has none or it is switched off."""
+    if sys.platform != "linux":
+        return 0
+    try:
+        return _call(_CREATE_RULESET, None, 0, _ASK_FOR_THE_ABI)
+    except OSError:
+        return 0
+
+
+def restrict(writable: list[str], *, network: bool, version: int) -> None:
+    """From now on this process and its children change only what is below these paths."""
+    changes = _changes(version)
+    ruleset = _Ruleset(changes, 0, _SCOPES)
+    if not network:
+        ruleset.net = _TCP_BIND_AND_CONNECT
+    size = 8 if version < 4 else 16 if version < 6 else 24
+    rules = _call(_CREATE_RULESET, ctypes.byref(ruleset), size, 0)
+    for path in writable:
+        _allow(rules, path, changes)
+    for name in _DEVICES:
+        if os.path.exists(f"/dev/{name}"):
+            _allow(rules, f"/dev/{name}", changes & _ON_FILES)
+    _checked(_libc().prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+    _call(_RESTRICT_SELF, rules, 0)
+    os.close(rules)
+
+
+def _changes(version: int) -> int:
+    changes = _WRITE_FILE | _IN_FOLDERS
+    for since, right in ((2, _MOVE), (3, _TRUNCATE), (5, _IOCTL_DEV)):
+        changes |= right if version >= since else 0
+    return changes
+
+
+def _allow(rules: int, path: str, rights: int) -> None:
+    fd = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    try:
+        if not os.path.isdir(path):
+            rights &= _ON_FILES
+        _call(_ADD_RULE, rules, _PATH_BENEATH, ctypes.byref(_PathBeneath(rights, fd)), 0)
+    finally:
+        os.close(fd)
+
+
+def _libc() -> ctypes.CDLL:
+    return ctypes.CDLL(None, use_errno=True)
+
+
+def _call(number: int, *arguments: object) -> int:
+    # The C function takes any number of arguments, each a whole register: a plain int would fill half of one.
+    full = [ctypes.c_long(each) if isinstance(each, int) else each for each in arguments]
+    return _checked(_libc().syscall(ctypes.c_long(number), *full))
+
+
+def _checked(result: int) -> int:
+    if result < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
+    return result
+
+
+def _main(arguments: list[str]) -> int:
+    split = arguments.index("--")
+    (network, *writable), command = arguments[:split], arguments[split + 1 :]
+    try:
+        _undo_what_python_did()
+        restrict(writable, network=network == "network", version=abi())
+    except OSError as error:  # never go on without
+        return _refuse(126, f"the sandbox could not be set up: {error}")
+    try:
+        os.execvp(command[0], command)
+    except FileNotFoundError as error:
+        return _refuse(127, f"{command[0]}: {error.strerror}")
+    except OSError as error:
+        return _refuse(126, f"{command[0]}: {error.strerror}")
+
+
+def _undo_what_python_did() -> None:
+    """It ignores two signals, and in a bare environment sets a variable; what is started would inherit both."""
+    import signal
+
+    for number in (signal.SIGPIPE, signal.SIGXFSZ):
+        signal.signal(number, signal.SIG_DFL)
+    with open("/proc/self/environ", "rb") as file:  # as it was given to us
+        if not any(entry.startswith(b"LC_CTYPE=") for entry in file.read().split(b"\0")):
+            os.environ.pop("LC_CTYPE", None)
+
+
+def _refuse(code: int, why: str) -> int:
+    os.write(2, f"sightline: {why}\n".encode(errors="surrogateescape"))
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(_main(sys.argv[1:]))

@@ -1,0 +1,163 @@
+"""Starting a command: on pipes or on a terminal of its own, in a session of its own, with nothing to read.
+
+- On pipes its input is /dev/null, and stdout and stderr are told apart.
+- On a terminal everything it writes is stdout. It does not echo, and whoever reads from it is told that the input has
+  ended, again and again, so that nothing waits for a person who is not there.
+"""
+
+import errno
+import fcntl
+import os
+import shlex
+import struct
+import subprocess
+import termios
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from sightline.exec import _guard, _marks, _orphans
+from sightline.text import clean_line
+
+_END_OF_INPUT = b"\x04" * 16  # each is taken by one read; a terminal keeps them until then
+_LOCAL_MODES = 3
+
+
+class Spawned(msgspec.Struct):
+    """A process that runs, and the descriptors its output comes from, by stream."""
+
+    process: "subprocess.Popen[bytes]"
+    outputs: dict[str, int]
+    mark: str
+    born: int
+
+
+class CannotStart(Exception):
+    """With the exit code a shell would give, and words for a person."""
+
+    def __init__(self, exit_code: int, text: str) -> None:
+        super().__init__(text)
+        self.exit_code = exit_code
+        self.text = text
+
+
+def spawn(
+    argv: Sequence[str], *, cwd: str, env: Mapping[str, str], terminal: tuple[int, int] | None = None
+) -> Spawned:
+    """Start it. `terminal` is the size of one, in columns and rows."""
+    mark = _marks.new_mark()
+    environment = _marks.marked_environment(env, cwd, mark)
+    _orphans.adopt()  # before it starts: a shell can have made its first orphan within a millisecond
+    try:
+        if not argv:
+            raise ValueError("there is no command")
+        if terminal is None:
+            process, outputs = _on_pipes(argv, cwd, environment)
+        else:
+            process, outputs = _on_terminal(argv, cwd, environment, *terminal)
+    except (OSError, ValueError, subprocess.SubprocessError) as error:
+        raise _explained(error, argv, cwd) from error
+    _marks.set_limit(process.pid, mark)
+    born = _orphans.run_started(process.pid)
+    _guard.watch(process.pid, mark)
+    for fd in outputs.values():
+        os.set_blocking(fd, False)
+    return Spawned(process, outputs, mark, born)
+
+
+def _on_pipes(
+    argv: Sequence[str], cwd: str, env: dict[str, str]
+) -> tuple["subprocess.Popen[bytes]", dict[str, int]]:
+    ends: list[int] = []
+    try:
+        ends += os.pipe()
+        ends += os.pipe()
+        process = subprocess.Popen(
+            list(argv),
+            cwd=cwd or None,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=ends[1],
+            stderr=ends[3],
+            start_new_session=True,
+        )
+    except BaseException:
+        _close(ends[::2])
+        raise
+    finally:
+        _close(ends[1::2])
+    return process, {"stdout": ends[0], "stderr": ends[2]}
+
+
+def _on_terminal(
+    argv: Sequence[str], cwd: str, env: dict[str, str], columns: int, rows: int
+) -> tuple["subprocess.Popen[bytes]", dict[str, int]]:
+    env["TERM"] = "xterm-256color"
+    for name in ("COLUMNS", "LINES"):  # ours, and believed before the terminal is asked
+        env.pop(name, None)
+    ours, its = os.openpty()
+    try:
+        _set_up(its, columns, rows)
+        os.write(ours, _END_OF_INPUT)
+        process = subprocess.Popen(
+            list(argv),
+            cwd=cwd or None,
+            env=env,
+            stdin=its,
+            stdout=its,
+            stderr=its,
+            start_new_session=True,
+            preexec_fn=_take_terminal,
+        )
+    except BaseException:
+        _close([ours])
+        raise
+    finally:
+        _close([its])
+    return process, {"stdout": ours}
+
+
+def _set_up(terminal: int, columns: int, rows: int) -> None:
+    modes = termios.tcgetattr(terminal)
+    modes[_LOCAL_MODES] &= ~termios.ECHO
+    termios.tcsetattr(terminal, termios.TCSANOW, modes)
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
+
+def _take_terminal() -> None:
+    """Runs in the child, between fork and exec: one system call, nothing that could wait for another thread."""
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+
+def _close(descriptors: list[int]) -> None:
+    for fd in descriptors:
+        os.close(fd)
+
+
+def _explained(error: Exception, argv: Sequence[str], cwd: str) -> CannotStart:
+    name = clean_line(argv[0]) if argv else ""
+    number = error.errno if isinstance(error, OSError) else None
+    if number is not None and cwd and not os.path.isdir(cwd):
+        return CannotStart(126, f"cannot start in {clean_line(cwd)}: no such folder; create it or name another")
+    if number == errno.ENOENT:
+        return CannotStart(127, _not_found(name))
+    if number == errno.EACCES:
+        if os.path.isdir(name):
+            return CannotStart(126, f"cannot start {name}: it is a folder; name the program in it")
+        return CannotStart(126, f"cannot start {name}: it is not executable; try chmod +x {shlex.quote(name)}")
+    if number == errno.ENOEXEC:
+        return CannotStart(126, f"cannot start {name}: it has no `#!` line; start it with its interpreter, such as sh")
+    if number == errno.E2BIG:
+        return CannotStart(126, f"cannot start {name}: its arguments are too long; pass them in a file")
+    said = error.strerror or str(error) if isinstance(error, OSError) else str(error)
+    return CannotStart(126, f"cannot start {name}: {clean_line(said)}" if name else f"nothing to start: {said}")
+
+
+def _not_found(name: str) -> str:
+    if os.path.exists(name):
+        return f"cannot start {name}: the interpreter its first line names is missing; install it or change the line"
+    if "/" in name:
+        return f"cannot start {name}: no such file; check the path"
+    if " " in name:
+        return f"cannot start {name}: no such program; pass its arguments as separate words, or start it with sh -c"
+    return f"cannot start {name}: no such program on the PATH; check its name or install it"

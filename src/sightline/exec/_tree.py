@@ -1,0 +1,128 @@
+"""Ending a process and everything it started.
+
+A descendant is found in any of four ways, because each alone misses some: by parentage (lost when a parent dies
+first), by session (left with setsid), by the mark in its environment (lost when a program starts its children with a
+clean one), and as an orphan that came to us and carries the mark as a limit (Linux). Whoever was found once is
+remembered, so that it cannot get away by losing its parent between two looks.
+
+What gets away: on Linux a process that has left its parent, its session and its environment and was given, or gave
+itself, another limit (a root shell behind `sudo` may), while other runs are at work; elsewhere one that has left the
+first three.
+"""
+
+import asyncio
+import os
+import signal
+import time
+
+from sightline.exec import _orphans, _table
+
+_SECONDS_TO_DIE = 1.0  # after it was made to: the kernel may be busy, or the process stuck in it
+_PAUSE = 0.02
+
+
+Member = tuple[int, int]  # id and birth: the id alone may be another's by now
+
+
+class ProcessTree:
+    """The process with this id, its descendants, and its session. `born` is what `_orphans` said it was."""
+
+    def __init__(self, root: int, mark: str, born: int) -> None:
+        self._root = root
+        self._mark = mark
+        self._born = born
+        self._known: set[Member] = {(root, born)}
+        self._asked: set[Member] = set()
+        self._look_after = time.monotonic()
+
+    def terminate(self) -> bool:
+        """Ask all of them to end, those that appeared since the last time too; whether any is left."""
+        self._look()
+        self._send(signal.SIGTERM, self._known - self._asked)
+        self._asked |= self._known
+        return self.alive()
+
+    def kill(self) -> bool:
+        """End all there are now; whether there were any. The kernel takes a moment: look again after a pause."""
+        self._look()
+        if not self.alive():
+            return False
+        self._send(signal.SIGKILL, self._known)
+        self._look_after = time.monotonic()
+        return True
+
+    def alive(self) -> bool:
+        """Whether any of those known is left, the dead that nobody has collected aside."""
+        return any(_is_alive(member) for member in self._known)
+
+    def all_seen_dead(self) -> None:
+        """From now on nobody known can start another, so one more look, later than this, settles it."""
+        self._look_after = time.monotonic()
+
+    def _send(self, number: int, members: set[Member]) -> None:
+        for member in members:
+            try:
+                if _is_alive(member):
+                    os.kill(member[0], number)
+            except (ProcessLookupError, PermissionError):
+                continue
+
+    def _look(self) -> None:
+        """What another's look saw after we last asked for one serves too, so that ending many at once costs little."""
+        orphans = _orphans.orphans(self._mark, self._born)
+        children: dict[int, list[Member]] = {}
+        for row in _table.processes(self._look_after).values():
+            children.setdefault(row.parent, []).append((row.pid, row.born))
+            if row.pid in orphans or (row.born >= self._born and self._belongs(row)):
+                self._known.add((row.pid, row.born))
+        pending = [member for member in self._known if _is_alive(member)]
+        while pending:
+            for child in children.get(pending.pop()[0], ()):
+                if child not in self._known:
+                    self._known.add(child)
+                    pending.append(child)
+
+    def _belongs(self, row: _table.Row) -> bool:
+        return row.session == self._root or self._mark.encode() in _table.marks(row)
+
+
+class Ending:
+    """The end of a tree: asked first, made to after the grace, at once when it is hurried."""
+
+    def __init__(self, tree: ProcessTree, grace: float) -> None:
+        self._tree = tree
+        self._grace = grace
+
+    def hurry(self) -> None:
+        self._grace = 0.0
+
+    async def run(self) -> None:
+        """Done when all are gone. Also when this is cancelled, because the program is shutting down, none is left."""
+        began = time.monotonic()
+        try:
+            if self._grace:
+                self._tree.terminate()
+            while await self._any_left():
+                if (left := began + self._grace - time.monotonic()) <= 0:
+                    break
+                await asyncio.sleep(min(_PAUSE, left))
+        finally:
+            await self._kill()
+
+    async def _any_left(self) -> bool:
+        if self._tree.alive():
+            return True
+        self._tree.all_seen_dead()
+        await asyncio.sleep(_PAUSE / 4)  # time for others that are ending theirs to take the look we can share
+        return self._tree.terminate()
+
+    async def _kill(self) -> None:
+        """End all of them, also those that appear meanwhile, and see them gone."""
+        deadline = time.monotonic() + _SECONDS_TO_DIE
+        while self._tree.kill() and time.monotonic() < deadline:  # nobody tells us when others' children die
+            await asyncio.sleep(_PAUSE / 2)
+
+
+def _is_alive(member: Member) -> bool:
+    row = _table.process(member[0])
+    return row is not None and row.born == member[1] and row.alive

@@ -1,0 +1,139 @@
+"""A view's end of the socket: the same `subscribe` and `submit` the session itself has."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import msgspec
+
+from sightline import __version__
+from sightline.events import Event
+from sightline.exceptions import OutsideFailure
+from sightline.host._commands import Command, Reply
+from sightline.host._runtime import connected
+from sightline.host._subscription import Frame
+from sightline.host._wire import Answer, Bye, Hello, Submit, Subscribe, Whole, decode_answer, encode_line
+
+_READ_SIZE = 256 * 1024
+_SECONDS_TO_CONNECT = 5.0
+# Frames read and not yet taken by the view; past this the host has to wait, and then to resync us.
+_FRAMES_AHEAD = 16
+
+
+class HostGone(OutsideFailure):
+    """The host ended without saying goodbye: it was killed, or the machine is in trouble."""
+
+
+class Client:
+    """A connection to a running session. Made by `connect`."""
+
+    def __init__(self, hello: Hello, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, rest: bytes) -> None:
+        self.hello = hello
+        self.session = hello.session
+        self._reader = reader
+        self._writer = writer
+        self._rest = rest
+        self._refs = 0
+        self._waiting: dict[int, asyncio.Future[Reply]] = {}
+        self._frames: asyncio.Queue[Frame | Exception | None] = asyncio.Queue(_FRAMES_AHEAD)
+        self._reading = asyncio.ensure_future(self._read())
+
+    async def submit(self, command: Command) -> Reply:
+        self._refs += 1
+        self._waiting[self._refs] = answer = asyncio.get_running_loop().create_future()
+        try:
+            self._send(Submit(command, self._refs))
+            return await answer
+        finally:
+            self._waiting.pop(self._refs, None)
+
+    async def subscribe(self, after: int | None = None) -> AsyncIterator[Frame]:
+        """Snapshots and events until the session is over; HostGone when the host is lost before. Once a client."""
+        self._send(Subscribe(after))
+        while True:
+            frame = await self._frames.get()
+            if frame is None:
+                return
+            if isinstance(frame, Exception):
+                raise frame
+            yield frame
+
+    def close(self) -> None:
+        """Leave. The session goes on."""
+        self._reading.cancel()
+        self._writer.close()
+
+    def _send(self, request: Subscribe | Submit) -> None:
+        if self._writer.is_closing():
+            raise self._gone()
+        self._writer.write(encode_line(request))
+
+    async def _read(self) -> None:
+        over = False
+        try:
+            while not over and (chunk := await self._reader.read(_READ_SIZE)):
+                lines = (self._rest + chunk).split(b"\n")
+                self._rest = lines.pop()
+                over = await self._take(lines)
+        except OSError:
+            pass
+        except msgspec.MsgspecError as error:
+            other = self.hello.version != __version__
+            hint = f"the host is version {self.hello.version}, this is {__version__}" if other else ""
+            await self._frames.put(OutsideFailure(f"the host said something unreadable: {error}", hint))
+            return
+        for answer in self._waiting.values():
+            if not answer.done():
+                answer.set_exception(self._gone())
+        self._writer.close()
+        await self._frames.put(None if over else self._gone())
+
+    async def _take(self, lines: list[bytes]) -> bool:
+        """Hand on what was read; events that came together stay together. True after a goodbye."""
+        events: list[Event] = []
+        over = False
+        for line in lines:
+            message: Answer = decode_answer(line)
+            match message:
+                case Reply():
+                    answer = self._waiting.get(message.ref)
+                    if answer is not None and not answer.done():
+                        answer.set_result(message)
+                case Whole():
+                    if events:
+                        await self._frames.put(events)
+                        events = []
+                    await self._frames.put(message.snapshot)
+                case Bye():
+                    over = True
+                case Hello():
+                    pass
+                case _:
+                    events.append(message)
+        if events:
+            await self._frames.put(events)
+        return over
+
+    def _gone(self) -> HostGone:
+        what = f"the host of session {self.session} is gone; its commands ended with it"
+        return HostGone(what, f"what was said is kept: sightline attach {self.session}")
+
+
+async def connect(session: str) -> Client:
+    """Connect to a running host; ConnectionError or another OSError when there is none."""
+    reader, writer = await asyncio.open_unix_connection(sock=connected(session, _SECONDS_TO_CONNECT))
+    rest = b""
+    try:
+        async with asyncio.timeout(_SECONDS_TO_CONNECT):
+            while b"\n" not in rest:
+                chunk = await reader.read(_READ_SIZE)
+                if not chunk:
+                    raise ConnectionResetError(f"the host of session {session} hung up")
+                rest += chunk
+        line, _, rest = rest.partition(b"\n")
+        hello = decode_answer(line)
+        if not isinstance(hello, Hello):
+            raise OutsideFailure(f"the host of session {session} did not say hello")
+    except BaseException:
+        writer.close()
+        raise
+    return Client(hello, reader, writer, rest)

@@ -1,0 +1,64 @@
+"""All hosts of this user: which run, and the way to one session whether it runs or not."""
+
+import asyncio
+
+from sightline.exceptions import UserMistake
+from sightline.host._client import Client, connect
+from sightline.host._kept import Kept, recover
+from sightline.host._runtime import forget_socket, sessions_with_sockets
+from sightline.host._wire import Hello
+from sightline.journal import Store, is_job_id, is_session_id, session_of
+
+
+async def running(store: Store) -> list[Hello]:
+    """Every host that answers, those started last first. The socket a killed host left behind is cleared away."""
+    found = await asyncio.gather(*(_greeted(store, session) for session in sessions_with_sockets()))
+    return sorted((hello for hello in found if hello is not None), key=lambda hello: hello.started, reverse=True)
+
+
+async def attach(store: Store, session: str) -> Client | Kept:
+    """The running session, or what is kept of it."""
+    if store.is_running(session):
+        try:
+            return await connect(session)
+        except OSError:  # it ended just now; or it has not begun to listen, or no longer answers
+            pass
+    recover(store, session)
+    return Kept(store, session)
+
+
+def find(store: Store, text: str) -> str:
+    """The session or job a person means: its id, or a beginning of it that fits only one."""
+    if is_session_id(text) or is_job_id(text):
+        session = session_of(text) or text
+        known = store.folder(session).is_dir()
+        if known and (text == session or not store.artifact(text).missing or text in _job_ids(store)):
+            return text
+        raise UserMistake(f"no job {text}" if text != session else f"no session {text}", _WHERE)
+    fitting = sorted(i for i in {*store.sessions(), *_job_ids(store)} if i.startswith(text)) if text else []
+    sessions = {session_of(found) or found for found in fitting}
+    if not fitting:
+        raise UserMistake(f"no session or job {text}", _WHERE)
+    if len(sessions) > 1:
+        raise UserMistake(f"{text} could be any of: {', '.join(sorted(sessions)[:5])}", "give more of the id")
+    return fitting[0]
+
+
+_WHERE = "see `sightline jobs` and `sightline ps`"
+
+
+def _job_ids(store: Store) -> set[str]:
+    return {job.id for job in store.jobs()}
+
+
+async def _greeted(store: Store, session: str) -> Hello | None:
+    try:
+        client = await connect(session)
+    except ConnectionRefusedError:
+        if not store.is_running(session):
+            forget_socket(session)
+        return None
+    except OSError:
+        return None
+    client.close()
+    return client.hello

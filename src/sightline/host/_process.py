@@ -1,0 +1,144 @@
+"""A host as a process of its own: made by a fork, so that it starts at once with what is already loaded.
+
+Rules:
+
+- The fork happens before there is a thread or an event loop.
+- The host is nobody's child and has no terminal: it outlives whoever started it. What a command inherits (environment,
+  folder, limits, niceness, umask) it inherits from whoever asked for it.
+- It keeps none of the descriptors it was born with: a pipe held open by a host would keep its reader waiting.
+- SIGTERM and SIGINT stop the session properly; a closed terminal (SIGHUP) means nothing to it.
+"""
+
+import asyncio
+import os
+import signal
+import socket
+import time
+from collections.abc import Callable
+
+from sightline.exec import CommandSpec
+from sightline.host._runtime import forget_socket, listen
+from sightline.host._server import SocketServer
+from sightline.host._session import Session
+from sightline.journal import JournalWriter, Store, prune
+
+# With nothing to do and nobody watching. A session made for one command has its first watcher coming.
+LINGER_AFTER_A_COMMAND = 1.0
+LINGER = 600.0
+
+_SECONDS_BETWEEN_PRUNES = 3600.0
+
+
+def launch(store: Store, spec: CommandSpec | None, *, cwd: str, title: str = "") -> str:
+    """Start a host for a new session and, with a spec, its first job. Returns its id: it can be connected to by then."""
+    writer = store.create(cwd=cwd, title=title)
+    session = writer.folder.name
+    listener = listen(session)
+    if between := os.fork():
+        os.waitpid(between, 0)  # it is gone at once
+        writer.close()
+        listener.close()
+        return session
+    try:
+        _leave(writer, listener)
+        if os.fork() == 0:
+            asyncio.run(host(store, writer, listener, spec, cwd=cwd))
+    except BaseException:
+        _log_bug()
+        os._exit(1)
+    os._exit(0)
+
+
+async def host(
+    store: Store, writer: JournalWriter, listener: socket.socket, spec: CommandSpec | None, *, cwd: str
+) -> None:
+    """Be the host of a session until nothing runs and nobody watches, or until told to stop."""
+    loop = asyncio.get_running_loop()
+    session = Session(writer, store.index)
+    server = SocketServer(session, listener, cwd=cwd, started=time.time())
+    over = asyncio.Event()
+    linger = LINGER if spec is None else LINGER_AFTER_A_COMMAND
+    waiting = _Linger(linger, lambda: session.idle and not server.connections, over.set)
+    session.on_idle = server.on_change = waiting.look
+    session.on_stopped = over.set
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, over.set)
+    loop.add_signal_handler(signal.SIGHUP, lambda: None)
+    if spec is not None:
+        session.start(spec)
+    await server.open()
+    waiting.look()
+    try:
+        await over.wait()
+        await session.stop()
+        await server.close()
+    finally:
+        forget_socket(session.id)
+        _remove_empty_log(writer)
+        writer.close()
+    prune_now_and_then(store)
+
+
+class _Linger:
+    """Calls `end` once it has been quiet for so long without a break."""
+
+    def __init__(self, seconds: float, quiet: Callable[[], bool], end: Callable[[], None]) -> None:
+        self._seconds = seconds
+        self._quiet = quiet
+        self._end = end
+        self._timer: asyncio.TimerHandle | None = None
+
+    def look(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if self._quiet():
+            self._timer = asyncio.get_running_loop().call_later(self._seconds, self._over)
+
+    def _over(self) -> None:
+        if self._quiet():
+            self._end()
+
+
+def prune_now_and_then(store: Store) -> None:
+    """Let go of what is too old or too much, at most once an hour, by whoever ends first after that."""
+    stamp = store.folder("").parent / "pruned"
+    try:
+        if time.time() - stamp.stat().st_mtime < _SECONDS_BETWEEN_PRUNES:
+            return
+    except OSError:
+        pass
+    try:
+        stamp.touch(mode=0o600)
+        prune(store)
+    except OSError:
+        pass
+
+
+def _leave(writer: JournalWriter, listener: socket.socket) -> None:
+    """Become a session leader without a terminal, with nothing open but what a host needs."""
+    os.setsid()
+    null = os.open(os.devnull, os.O_RDWR)
+    log = os.open(writer.folder / "host.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    for fd, source in ((0, null), (1, log), (2, log)):
+        os.dup2(source, fd)
+    kept = sorted({writer.fileno(), listener.fileno()})
+    begin = 3
+    for fd in (*kept, os.sysconf("SC_OPEN_MAX")):
+        os.closerange(begin, fd)
+        begin = fd + 1
+
+
+def _remove_empty_log(writer: JournalWriter) -> None:
+    try:
+        log = writer.folder / "host.log"
+        if not log.stat().st_size:
+            log.unlink()
+    except OSError:
+        pass
+
+
+def _log_bug() -> None:
+    import traceback
+
+    traceback.print_exc()

@@ -1,0 +1,125 @@
+"""A session on a Unix socket: each connection says hello, may subscribe once, and may submit commands."""
+
+import asyncio
+import os
+import socket
+from collections.abc import Callable
+
+import msgspec
+
+from sightline import __version__
+from sightline.host._commands import Reply
+from sightline.host._session import Session
+from sightline.host._subscription import Subscription
+from sightline.host._wire import REQUEST_CAP, Bye, Hello, Submit, Subscribe, decode_request, encode_frame, encode_line
+
+# What may wait in a connection before its view counts as slow; its own queue comes on top of that.
+_WRITE_BUFFER = 256 * 1024
+_SECONDS_FOR_GOODBYES = 2.0
+
+
+class SocketServer:
+    """Serves one session until closed. `cwd` and `started` are for those who list hosts."""
+
+    def __init__(self, session: Session, listener: socket.socket, *, cwd: str, started: float) -> None:
+        self._session = session
+        self._listener = listener
+        self._cwd, self._started = cwd, started
+        self._connections: set[asyncio.Task[None]] = set()
+        self._server: asyncio.Server | None = None
+        self.seen = 0  # connections so far
+        self.on_change: Callable[[], None] = lambda: None
+
+    @property
+    def connections(self) -> int:
+        return len(self._connections)
+
+    async def open(self) -> None:
+        self._server = await asyncio.start_unix_server(self._connected, sock=self._listener, limit=REQUEST_CAP)
+
+    async def close(self) -> None:
+        """Take no more views and let those there are hear the end, but not for ever."""
+        if self._server is not None:
+            self._server.close()
+        if self._connections:
+            await asyncio.wait(self._connections, timeout=_SECONDS_FOR_GOODBYES)
+        for task in list(self._connections):
+            task.cancel()
+        await asyncio.gather(*self._connections, return_exceptions=True)
+
+    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._connections.add(task)
+        self.seen += 1
+        writer.transport.set_write_buffer_limits(high=_WRITE_BUFFER)
+        connection = _Connection(self._session, reader, writer)
+        try:
+            await connection.serve(
+                Hello(self._session.id, __version__, os.getpid(), self._cwd, self._started, self._session.running)
+            )
+        except (OSError, asyncio.CancelledError):
+            pass  # the view is gone, or the host goes
+        finally:
+            connection.close()
+            self._connections.discard(task)
+            self.on_change()
+
+
+class _Connection:
+    def __init__(self, session: Session, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._session = session
+        self._reader = reader
+        self._writer = writer
+        self._subscription: Subscription | None = None
+        self._sending: asyncio.Task[None] | None = None
+
+    async def serve(self, hello: Hello) -> None:
+        """Until the other side leaves, or the session is over and has been told in full."""
+        self._writer.write(encode_line(hello))
+        listening = asyncio.ensure_future(self._listen())
+        try:
+            await asyncio.wait([listening])
+            if not listening.cancelled():
+                listening.result()
+        finally:
+            listening.cancel()
+
+    def close(self) -> None:
+        if self._sending is not None:
+            self._sending.cancel()
+        if self._subscription is not None:
+            self._subscription.close()
+        self._writer.close()
+
+    async def _listen(self) -> None:
+        while True:
+            try:
+                line = await self._reader.readline()
+            except ValueError:  # longer than any request
+                return
+            if not line.endswith(b"\n"):
+                return
+            try:
+                request = decode_request(line)
+            except msgspec.MsgspecError as error:
+                self._writer.write(encode_line(Reply(False, error=f"not a request: {error}")))
+                continue
+            match request:
+                case Subscribe() if self._subscription is None:
+                    self._subscription = self._session.subscribe(request.after)
+                    self._sending = asyncio.ensure_future(self._send(self._subscription))
+                case Submit():
+                    reply = await self._session.submit(request.command)
+                    self._writer.write(encode_line(msgspec.structs.replace(reply, ref=request.ref)))
+
+    async def _send(self, subscription: Subscription) -> None:
+        try:
+            async for frame in subscription:
+                self._writer.write(encode_frame(frame))
+                await self._writer.drain()
+            self._writer.write(encode_line(Bye()))
+            await self._writer.drain()
+        except OSError:
+            return
+        self._writer.close()

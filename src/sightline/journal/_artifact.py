@@ -1,0 +1,167 @@
+"""The whole output of a call, byte for byte in the order it arrived, with an index beside it.
+
+Rules:
+
+- The bytes are in `NAME.out`. `NAME.idx` has one record for each stretch of one stream: where it begins, when, and
+  which stream; a stretch of the same stream gets a new record every tenth of a second, so that times are known.
+- Only the owner may read them (0600): a command may print secrets.
+- Once a byte could not be kept, none after it is: what is there is always the beginning of the output, so an offset
+  in the output is an offset in the file.
+"""
+
+import os
+import struct
+import time
+from bisect import bisect_right
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+_RECORD = struct.Struct("<QdB7x")  # offset, seconds since the epoch, stream
+_STREAMS = ("stdout", "stderr")
+_NUMBERS = {name: number for number, name in enumerate(_STREAMS)}
+_SECONDS_APART = 0.1
+
+
+class ArtifactRun(msgspec.Struct, frozen=True):
+    """A stretch of output that came from one stream."""
+
+    offset: int
+    size: int
+    stream: str
+    time: float
+
+
+class Artifact:
+    """An artifact being written. `write` never fails: what cannot be kept is counted, and `problem` says why."""
+
+    def __init__(self, path: Path, clock: Callable[[], float] = time.time) -> None:
+        self.size = self.kept = 0
+        self.problem = ""
+        self._clock = clock
+        self._stream = -1
+        self._noted = 0.0
+        self._fds: list[int] = []
+        try:
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            for name in (path, index_path(path)):
+                self._fds.append(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600))
+        except OSError as error:
+            self._give_up(error)
+
+    def write(self, stream: str, data: bytes) -> None:
+        if not self.problem:
+            try:
+                self._note(_NUMBERS[stream])
+                self._write(data)
+            except OSError as error:
+                self._give_up(error)
+        self.size += len(data)
+
+    def close(self) -> None:
+        for fd in self._fds:
+            os.close(fd)
+        self._fds = []
+
+    def _note(self, stream: int) -> None:
+        now = self._clock()
+        if stream != self._stream or not 0 <= now - self._noted < _SECONDS_APART:
+            os.write(self._fds[1], _RECORD.pack(self.size, now, stream))
+            self._stream, self._noted = stream, now
+
+    def _write(self, data: bytes) -> None:
+        written = os.write(self._fds[0], data)
+        self.kept += written
+        while written < len(data):  # the disk is nearly full, or a limit is near: the next try says which
+            more = os.write(self._fds[0], data[written:])
+            self.kept += more
+            written += more
+
+    def _give_up(self, error: OSError) -> None:
+        self.problem = error.strerror or str(error)
+        self.close()
+
+
+class ArtifactReader:
+    """An artifact, finished or growing. One that was deleted is empty, and says so."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._fd = -1
+        self._starts: list[int] = []
+        self._runs: list[tuple[float, int]] = []
+        self._index_read = 0
+        self._open()
+
+    @property
+    def missing(self) -> bool:
+        return self._fd < 0
+
+    @property
+    def size(self) -> int:
+        return 0 if not self._open() else os.fstat(self._fd).st_size
+
+    def read(self, offset: int, size: int) -> bytes:
+        """Up to `size` bytes from there; fewer at the end."""
+        return os.pread(self._fd, size, offset) if self._open() else b""
+
+    def runs(self, start: int, end: int) -> list[ArtifactRun]:
+        """Who wrote the bytes from `start` to `end`, in order; the first and the last are cut to fit."""
+        end = min(end, self.size)
+        if start >= end:
+            return []
+        self._read_index(end)
+        found: list[ArtifactRun] = []
+        first = max(0, bisect_right(self._starts, start) - 1)
+        for number in range(first, len(self._starts)):
+            begin = max(start, self._starts[number])
+            if begin >= end:
+                break
+            after = self._starts[number + 1] if number + 1 < len(self._starts) else end
+            noted, stream = self._runs[number]
+            found.append(ArtifactRun(begin, min(end, after) - begin, _STREAMS[stream], noted))
+        return found or [ArtifactRun(start, end - start, "stdout", 0.0)]  # the index is gone
+
+    def streams(self, start: int, end: int) -> list[ArtifactRun]:
+        """Like `runs`, with neighbours of one stream joined."""
+        joined: list[ArtifactRun] = []
+        for run in self.runs(start, end):
+            if joined and joined[-1].stream == run.stream:
+                last = joined[-1]
+                joined[-1] = ArtifactRun(last.offset, last.size + run.size, last.stream, last.time)
+            else:
+                joined.append(run)
+        return joined
+
+    def close(self) -> None:
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1
+
+    def _open(self) -> bool:
+        """Whether it is there; a command that has just begun may not have written yet."""
+        if self._fd < 0:
+            try:
+                self._fd = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
+            except OSError:
+                return False
+        return True
+
+    def _read_index(self, end: int) -> None:
+        try:
+            with index_path(self._path).open("rb") as file:
+                file.seek(self._index_read)
+                data = file.read()
+        except OSError:
+            return
+        whole = len(data) - len(data) % _RECORD.size  # a record being written is read the next time
+        for offset, noted, stream in _RECORD.iter_unpack(data[:whole]):
+            if not self._starts or offset > self._starts[-1]:
+                self._starts.append(offset)
+                self._runs.append((noted, min(stream, 1)))
+        self._index_read += whole
+
+
+def index_path(path: Path) -> Path:
+    return path.with_suffix(".idx")

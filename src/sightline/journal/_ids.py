@@ -1,0 +1,32 @@
+"""The names of sessions and jobs: short enough to type, told apart by form, and a job names its session.
+
+A session is six characters that cannot be mistaken for each other or for a number (`k3m9qz`); a job of it has a dash
+and a number after that (`k3m9qz-1`).
+"""
+
+import re
+import secrets
+
+_LETTERS = "abcdefghjkmnpqrstuvwxyz"
+_CHARACTERS = _LETTERS + "23456789"
+
+_session = re.compile(f"[{_LETTERS}][{_CHARACTERS}]{{5}}").fullmatch
+_job = re.compile(f"([{_LETTERS}][{_CHARACTERS}]{{5}})-[1-9][0-9]{{0,8}}").fullmatch
+
+
+def new_session_id() -> str:
+    return secrets.choice(_LETTERS) + "".join(secrets.choice(_CHARACTERS) for _ in range(5))
+
+
+def is_session_id(text: str) -> bool:
+    return _session(text) is not None
+
+
+def is_job_id(text: str) -> bool:
+    return _job(text) is not None
+
+
+def session_of(job: str) -> str:
+    """The session a job belongs to; empty for anything that is not a job."""
+    match = _job(job)
+    return "" if match is None else match[1]

@@ -1,0 +1,102 @@
+"""The list of jobs: a line each time one begins or ends, the last line of a job counts.
+
+Rules:
+
+- A cache. All of it can be made again from the journals; a line that cannot be read is skipped.
+- Many hosts write, each line with one append. Whoever rewrites the whole holds the lock alone; an appender that finds
+  the file replaced under its feet opens the new one.
+"""
+
+import fcntl
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+JobState = Literal["running", "ok", "failed", "cancelled", "timed_out", "lost"]
+
+
+class JobRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One job, as lists show it."""
+
+    id: str
+    session: str
+    command: str = ""
+    cwd: str = ""
+    state: JobState = "running"
+    exit_code: int | None = None
+    started: float = 0.0
+    duration: float | None = None  # None while it runs
+    bytes: int = 0
+    pty: bool = False
+
+
+_encoder = msgspec.json.Encoder()
+_decoder = msgspec.json.Decoder(JobRecord)
+
+
+class JobIndex:
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    @property
+    def exists(self) -> bool:
+        return self._path.exists()
+
+    def add(self, *records: JobRecord) -> None:
+        """Note these jobs as they are now. Where that fails nothing is lost that could not be found again."""
+        data = b"".join([_encoder.encode(record) + b"\n" for record in records])
+        try:
+            fd = self._locked(fcntl.LOCK_SH)
+        except OSError:
+            return
+        try:
+            os.write(fd, data)
+        except OSError:
+            pass
+        finally:
+            os.close(fd)
+
+    def jobs(self) -> dict[str, JobRecord]:
+        """Every job there is a line of, in the order they began."""
+        try:
+            lines = self._path.read_bytes().splitlines()
+        except OSError:
+            return {}
+        found: dict[str, JobRecord] = {}
+        for line in lines:
+            try:
+                record = _decoder.decode(line)
+            except msgspec.MsgspecError:
+                continue
+            found[record.id] = record
+        return found
+
+    def rewrite(self, change: Callable[[dict[str, JobRecord]], Iterable[JobRecord]]) -> None:
+        """Replace what it has by what `change` makes of it; no line can be added meanwhile."""
+        fd = self._locked(fcntl.LOCK_EX)
+        try:
+            records = change(self.jobs())
+            new = self._path.with_suffix(".new")
+            with open(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600), "wb") as file:
+                file.writelines(_encoder.encode(record) + b"\n" for record in records)
+            new.replace(self._path)
+        finally:
+            os.close(fd)
+
+    def _locked(self, how: int) -> int:
+        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        while True:
+            fd = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+            try:
+                fcntl.flock(fd, how)
+                if os.path.samestat(os.fstat(fd), os.stat(self._path)):
+                    return fd
+            except FileNotFoundError:
+                pass
+            except OSError:
+                os.close(fd)
+                raise
+            os.close(fd)

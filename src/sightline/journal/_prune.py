@@ -1,0 +1,47 @@
+"""Letting go of what is old, or too much: whole sessions, those that are over, the oldest first."""
+
+import os
+import time
+from pathlib import Path
+
+import msgspec
+
+from sightline.journal._store import Store
+
+KEPT_SECONDS = 30 * 24 * 3600.0
+KEPT_BYTES = 10 * 1024**3
+
+
+class Pruned(msgspec.Struct, frozen=True):
+    sessions: int
+    bytes: int
+
+
+def prune(store: Store, *, older_than: float = KEPT_SECONDS, larger_than: int = KEPT_BYTES) -> Pruned:
+    """Delete what has not changed for so many seconds, then the oldest until no more than so many bytes are kept."""
+    measured = sorted((_measure(store.folder(session)), session) for session in store.sessions())
+    total = sum(size for (_, size), _ in measured)
+    oldest_kept = time.time() - older_than
+    gone, freed = set(), 0
+    for (changed, size), session in measured:
+        if changed >= oldest_kept and total - freed <= larger_than:
+            break
+        if store.remove(session):
+            gone.add(session)
+            freed += size
+    if gone:
+        store.index.rewrite(lambda jobs: [record for record in jobs.values() if record.session not in gone])
+    return Pruned(len(gone), freed)
+
+
+def _measure(folder: Path) -> tuple[float, int]:
+    """When anything in it last changed, and how much room it takes."""
+    changed, size = 0.0, 0
+    for parent, _, names in os.walk(folder):
+        for name in names:
+            try:
+                stat = os.stat(os.path.join(parent, name))
+            except OSError:
+                continue
+            changed, size = max(changed, stat.st_mtime), size + stat.st_blocks * 512
+    return changed, size

@@ -1,0 +1,179 @@
+"""One row of terminal output: finished (a tuple of runs) or still being written (`Line`).
+
+A line is a list of pieces as long as text is only added at its end. The first change in its middle turns it into
+cells, one for each column: a wide character has an empty cell behind it, a combining character joins the cell before.
+"""
+
+from functools import lru_cache
+
+import msgspec
+
+from sightline.text._style import DEFAULT, Style
+
+
+class Run(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+    """Characters of one row with the same style, written to the same stream."""
+
+    text: str
+    style: Style = DEFAULT
+    stream: str = "stdout"
+
+
+Row = tuple[Run, ...]
+Pen = tuple[Style, str]  # style and stream
+
+# Marks that one cell can hold: enough for any script, and a bound for a flood of them.
+_CELL_AT_MOST = 16
+
+
+def row_text(row: Row) -> str:
+    """The characters of a row, without their styles."""
+    return row[0].text if len(row) == 1 else "".join([run.text for run in row])
+
+
+@lru_cache(maxsize=4096)
+def char_width(char: str) -> int:
+    """Columns a character takes: 0, 1 or 2. Each is asked for alone, so that pieces measure like the whole."""
+    from wcwidth import wcwidth  # 30 ms to import: only when there is something other than ASCII to measure
+
+    return min(max(wcwidth(char), 0), 2)
+
+
+def text_width(text: str) -> int:
+    return len(text) if text.isascii() else sum(map(char_width, text))
+
+
+def fitting(text: str, room: int) -> int:
+    """How many characters fit into so many columns; those that take none still fit when it is full."""
+    if text.isascii():
+        return min(len(text), max(room, 0))
+    for index, char in enumerate(text):
+        room -= char_width(char)
+        if room < 0:
+            return index
+    return len(text)
+
+
+class Line:
+    """A row that the cursor is in, or that it has edited."""
+
+    __slots__ = ("_measured", "_pens", "_texts", "_width", "cells", "length")
+
+    def __init__(self, row: Row = ()) -> None:
+        self.clear()
+        for run in row:
+            self.append(run.text, (run.style, run.stream))
+
+    def clear(self) -> None:
+        """Back to a line with nothing in it."""
+        self.cells = False  # whether the two lists are of cells, or of pieces
+        self._texts: list[str] = []
+        self._pens: list[Pen] = []
+        self.length = 0  # characters in the pieces
+        self._width = 0  # columns of the pieces that were measured
+        self._measured = 0
+
+    def __bool__(self) -> bool:
+        return bool(self._texts)
+
+    @property
+    def width(self) -> int:
+        """Columns in use."""
+        if self.cells:
+            return len(self._texts)
+        for index in range(self._measured, len(self._texts)):
+            self._width += text_width(self._texts[index])
+        self._measured = len(self._texts)
+        return self._width
+
+    def append(self, text: str, pen: Pen) -> None:
+        """Add to the end of pieces."""
+        self._texts.append(text)
+        self._pens.append(pen)
+        self.length += len(text)
+
+    def overwrite(self, column: int, text: str, pen: Pen) -> int:
+        """Put text over what stands at a column at or before the end; the column behind it."""
+        self._to_cells()
+        if text.isascii():
+            return self._splice(column, list(text), pen)
+        new: list[str] = []
+        for char in text:
+            width = char_width(char)
+            if width == 0:
+                _join(char, new, len(new)) if new else _join(char, self._texts, column)
+            else:
+                new += (char,) if width == 1 else (char, "")
+        return self._splice(column, new, pen)
+
+    def pad(self, column: int, pen: Pen) -> None:
+        """Blanks from the end up to a column."""
+        gap = column - self.width
+        if gap <= 0:
+            return
+        if self.cells:
+            self._splice(len(self._texts), [" "] * gap, pen)
+        else:
+            self.append(" " * gap, pen)
+
+    def erase_before(self, column: int, pen: Pen) -> None:
+        """Blank everything before a column."""
+        if column >= self.width:
+            self.clear()
+            return
+        self._to_cells()
+        self._splice(0, [" "] * column, pen)
+
+    def erase_from(self, column: int) -> None:
+        """Remove everything from a column on."""
+        if column == 0:
+            self.clear()
+        elif column < self.width:
+            self._to_cells()
+            self._mend(column)
+            del self._texts[column:], self._pens[column:]
+
+    def row(self) -> Row:
+        """The line as it stands: neighbours with the same pen are one run."""
+        runs: list[Run] = []
+        start, last = 0, None
+        for index, pen in enumerate(self._pens):
+            if pen is not last and pen != last:
+                if last is not None:
+                    runs.append(Run("".join(self._texts[start:index]), *last))
+                start, last = index, pen
+        if last is not None:
+            runs.append(Run("".join(self._texts[start:]), *last))
+        return tuple(runs)
+
+    def _to_cells(self) -> None:
+        if self.cells:
+            return
+        pieces = list(zip(self._texts, self._pens, strict=True))
+        self.clear()
+        self.cells = True
+        for text, pen in pieces:
+            self.overwrite(len(self._texts), text, pen)
+
+    def _splice(self, column: int, new: list[str], pen: Pen) -> int:
+        end = column + len(new)
+        if new:
+            self._mend(column)
+            self._mend(end)
+            self._texts[column:end] = new
+            self._pens[column:end] = [pen] * len(new)
+        return end
+
+    def _mend(self, column: int) -> None:
+        """Make a wide character that is about to be cut at a column two blanks."""
+        if 0 < column < len(self._texts) and self._texts[column] == "":
+            self._texts[column - 1 : column + 1] = (" ", " ")
+
+
+def _join(char: str, cells: list[str], column: int) -> None:
+    """Add a character that takes no column to the cell before it; a cell that is full, or none at all, drops it."""
+    at = column - 1
+    if at > 0 and cells[at] == "":
+        at -= 1
+    if at >= 0 and len(cells[at]) < _CELL_AT_MOST:
+        cells[at] += char

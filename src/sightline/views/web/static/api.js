@@ -1,0 +1,58 @@
+// What the page asks of the server. A refusal becomes an ApiError whose message can be shown as it is.
+
+export class ApiError extends Error {
+  constructor(status, message) {
+    super(message);
+    this.status = status;
+  }
+}
+
+export const SIGN_IN = "This page is not signed in. Open the URL that `sightline serve` printed.";
+
+const job = (id, rest = "") => `/api/jobs/${encodeURIComponent(id)}${rest}`;
+
+async function ask(url, options = {}) {
+  let response;
+  try {
+    response = await fetch(url, options);
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new ApiError(0, "The server cannot be reached.");
+  }
+  if (!response.ok) throw new ApiError(response.status, await refusal(response));
+  return response;
+}
+
+async function refusal(response) {
+  if (response.status === 401) return SIGN_IN;
+  let body = {};
+  try {
+    body = await response.json();
+  } catch { /* not every refusal has a JSON body; the status says enough */ }
+  const what = body?.error ?? body?.message ?? body?.detail ?? `The server answered ${response.status}.`;
+  return body?.hint ? `${what} ${body.hint}` : String(what);
+}
+
+const post = (url, body) => ask(url, {
+  method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body ?? {}),
+});
+
+export const sessions = async () => (await ask("/api/sessions")).json();
+
+export const rows = async (id, first, count, signal) =>
+  (await ask(job(id, `/rows?first=${first}&count=${count}`), { signal })).json();
+
+export const find = async (id, text, first, limit, signal) =>
+  (await ask(job(id, `/find?text=${encodeURIComponent(text)}&first=${first}&limit=${limit}`), { signal })).json();
+
+export const cancel = (id) => post(job(id, "/cancel"));
+
+export async function text(id) {
+  const response = await ask(job(id, "/text"));
+  return { text: await response.text(), cut: Number(response.headers.get("X-Sightline-Cut") ?? 0) };
+}
+
+export const artifactUrl = (id) => job(id, "/artifact");
+
+export const start = async (body, session) =>
+  (await post(session ? `/api/sessions/${encodeURIComponent(session)}/jobs` : "/api/sessions", body)).json();

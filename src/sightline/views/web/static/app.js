@@ -1,0 +1,121 @@
+// Puts the page together: the stream brings, the list and the transcript show, the address names what is chosen
+// (#session or #job).
+
+import { forgetColours } from "./colours.js";
+import { byId, setText } from "./dom.js";
+import { when } from "./format.js";
+import { Keys } from "./keys.js";
+import { List } from "./list.js";
+import { StartForm } from "./start.js";
+import { Stream } from "./stream.js";
+import { Transcript } from "./transcript.js";
+
+const list = new List();
+const transcript = new Transcript(showEmptiness);
+const start = new StartForm(({ session, job }) => { location.hash = session === chosen ? job : session; });
+let chosen = null;
+let connected = false;
+let listed = false;
+let wasLost = false;
+
+const stream = new Stream({
+  list: takeList,
+  entries: (message) => transcript.take(message),
+  rows: (message) => transcript.takeRows(message),
+  status: (message) => transcript.takeStatus(message),
+  gone: () => showEmptiness("This session is no longer here."),
+  connection: showConnection,
+});
+
+new Keys({
+  neighbour: (by) => transcript.neighbour(by),
+  sessions: () => { showSidebar(true); (document.querySelector(".sessions [aria-current]") ?? document.querySelector(".sessions a"))?.focus(); },
+  start: () => start.focus(),
+  escape: () => { if (narrow.matches) showSidebar(false); },
+});
+
+function takeList({ sessions }) {
+  list.take(sessions);
+  listed = true;
+  const running = sessions.flatMap((session) => session.jobs ?? []).filter((job) => job.state === "running").length;
+  setText(byId("counts"), running ? `${running} running` : "nothing running");
+  document.title = running ? `(${running}) Sightline` : "Sightline";
+  if (!chosen) chooseFirst(sessions);
+  showHead();
+  showEmptiness();
+}
+
+function chooseFirst(sessions) {
+  if (location.hash.length > 1 || sessions.length === 0) return;
+  const busy = sessions.find((session) => session.jobs?.some((job) => job.state === "running"));
+  history.replaceState(null, "", `#${(busy ?? sessions[0]).id}`);
+  fromAddress();
+}
+
+// A job's id is its session's with a number: `k3m9qz-1`. Recordings may be named otherwise, and the list knows them.
+function fromAddress() {
+  const named = decodeURIComponent(location.hash.slice(1));
+  const session = list.find(named) ? named : named.replace(/-\d+$/, "");
+  const call = session === named ? null : named;
+  if (session !== chosen) {
+    chosen = session || null;
+    transcript.clear();
+    list.choose(chosen);
+    stream.watch(chosen);
+    showHead();
+    if (narrow.matches) showSidebar(false);
+  }
+  if (call) transcript.reveal(call);
+}
+
+function showHead() {
+  const session = list.find(chosen);
+  start.setSession(session);
+  byId("session-head").hidden = !session;
+  if (!session) return;
+  setText(byId("session-title"), session.title || session.jobs?.[0]?.command || session.id);
+  setText(byId("session-facts"), [session.id, session.cwd, when(session.started)].filter(Boolean).join(" · "));
+}
+
+function showEmptiness(text) {
+  const empty = byId("empty");
+  empty.hidden = transcript.size > 0;
+  if (text) setText(empty, text);
+  else if (listed && !list.sessions.length) setText(empty, "Nothing has run yet. Run a command below, or `sightline exec -- …` in a terminal.");
+  else if (connected) setText(empty, "Nothing here yet.");
+}
+
+function showConnection(state, detail) {
+  connected = state === "open";
+  const banner = byId("banner");
+  if (connected && wasLost) transcript.reconnected();
+  wasLost = !connected;
+  setText(banner, detail ?? "");
+  banner.hidden = connected;
+}
+
+const narrow = matchMedia("(max-width: 760px)");
+
+function showSidebar(open) {
+  byId("columns").classList.toggle("list-closed", !open);
+  byId("toggle-list").setAttribute("aria-expanded", String(open));
+}
+
+byId("toggle-list").addEventListener("click", () => showSidebar(byId("columns").classList.contains("list-closed")));
+narrow.addEventListener("change", () => showSidebar(!narrow.matches));
+showSidebar(!narrow.matches);
+
+byId("skip").addEventListener("click", (event) => {
+  event.preventDefault(); // the address names the session
+  byId("transcript").focus();
+});
+
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+  forgetColours();
+  for (const block of transcript.blocks.values()) block.rows.redrawAll();
+});
+addEventListener("resize", () => { for (const block of transcript.blocks.values()) block.changed(); });
+addEventListener("hashchange", fromAddress);
+
+if (location.hash.length > 1) fromAddress();
+else stream.watch(null);

@@ -1,0 +1,190 @@
+// A terminal block: one call, live. Rules of folding: a command that ended well and said much folds by itself; one that
+// failed never does; what a person chose wins over both, and nobody who is reading in a block loses it.
+
+import * as api from "./api.js";
+import { BlockHead } from "./blockhead.js";
+import { startTicking, stopTicking } from "./clock.js";
+import { copyText } from "./copy.js";
+import { button, make, setText } from "./dom.js";
+import { bytes, count, seconds, stateOf } from "./format.js";
+import { draw } from "./frame.js";
+import { Rows } from "./rows.js";
+import { RowStore } from "./rowstore.js";
+import { say, toast } from "./say.js";
+import { Search } from "./search.js";
+
+const FOLDS_ABOVE = 12; // rows; less than this is its own best summary
+
+export const chosenFolds = new Map(); // call id → folded, as a person chose it; outlives changing sessions
+
+let made = 0;
+
+export class Block {
+  constructor(entry) {
+    made += 1;
+    const name = `block${made}`;
+    this.id = entry.id;
+    this.store = new RowStore(entry.id, () => this.changed());
+    this.inView = false;
+    this.head = new BlockHead(name, {
+      fold: () => this.choose(!this.folded),
+      cancel: () => this.cancel(),
+      copyOutput: () => this.copyOutput(),
+      copyCommand: () => this.copyCommand(),
+      search: () => this.search.toggle(),
+      follow: () => this.rows.follow(!this.rows.following),
+    });
+    this.rows = new Rows(this.store, "Output", () => this.moved());
+    this.search = new Search(this);
+    this.newRows = button("", () => this.followAgain(), { className: "new-rows", hidden: true });
+    this.status = make("p", { className: "status", hidden: true });
+    this.note = make("p", { className: "note", hidden: true });
+    this.body = make("div", { className: "body", id: `${name}-body` },
+      this.search.element, this.rows.element, this.newRows, this.status, this.note);
+    this.element = make("article", { className: "block", "aria-labelledby": `${name}-title` }, this.head.element, this.body);
+    this.element.block = this; // how a key press finds its block
+    this.update(entry);
+  }
+
+  update(entry) {
+    const before = this.entry;
+    this.entry = entry;
+    this.store.setTotal(entry.running ? Math.max(entry.total ?? 0, this.store.total) : entry.total ?? 0);
+    if (before?.state !== entry.state) this.stateChanged(before);
+    this.changed();
+  }
+
+  stateChanged(before) {
+    const { state, running } = this.entry;
+    this.element.dataset.state = state;
+    if (running) startTicking(this);
+    else stopTicking(this);
+    this.rows.element.setAttribute("aria-label", `Output of ${this.entry.command || this.entry.name}`.slice(0, 120));
+    if (running) this.rows.follow(true);
+    else this.setStatus("");
+    if (before?.running && !running) say(this.ending());
+    this.fold(this.shouldFold(before));
+  }
+
+  shouldFold(before) {
+    if (chosenFolds.has(this.id)) return chosenFolds.get(this.id);
+    const reading = before?.running && (this.search.open || !this.rows.following || this.body.contains(document.activeElement));
+    return this.entry.state === "ok" && this.store.total > FOLDS_ABOVE && !reading;
+  }
+
+  ending() {
+    const { command, name, exit_code: code, state, elapsed } = this.entry;
+    const exit = code === null || code === undefined ? "" : `, exit ${code}`;
+    return `${(command || name).slice(0, 60)}: ${stateOf(state).word}${exit}, ${seconds(elapsed ?? 0)}`;
+  }
+
+  choose(folded) {
+    chosenFolds.set(this.id, folded);
+    this.fold(folded);
+  }
+
+  fold(folded) {
+    this.folded = folded;
+    this.body.hidden = folded;
+    this.element.classList.toggle("folded", folded);
+    this.head.setFolded(folded);
+    if (!folded && this.entry.running) this.rows.follow(true);
+    this.store.setSeen(this.inView && !folded);
+    this.changed();
+  }
+
+  setInView(inView) {
+    this.inView = inView;
+    this.store.setSeen(inView && !this.folded);
+    if (inView) this.changed();
+  }
+
+  takeRows(message) {
+    this.setStatus("");
+    this.store.take(message);
+  }
+
+  setStatus(text) {
+    setText(this.status, text);
+    this.status.hidden = !text;
+  }
+
+  // Data changed; drawing waits for the frame, and for being looked at.
+  changed() {
+    if (this.head) draw(this);
+  }
+
+  draw() {
+    this.head.update(this.entry, this.store.total);
+    this.drawNotes();
+    this.rows.element.hidden = this.store.total === 0;
+    this.rows.fit();
+    if (this.inView && !this.folded && this.store.total > 0) this.rows.draw();
+  }
+
+  drawNotes() {
+    const { said, note, binary, running, bytes: size = 0, kept } = this.entry;
+    const notes = [said, note].filter(Boolean);
+    if (binary) notes.push(`Binary output, ${bytes(size)}: not drawn, Download has it.`);
+    if (kept !== undefined && kept !== null && kept < size) notes.push(`${bytes(kept)} of ${bytes(size)} kept.`);
+    if (!running && size === 0 && this.store.total === 0 && notes.length === 0) notes.push("No output.");
+    setText(this.note, notes.join(" "));
+    this.note.hidden = notes.length === 0;
+  }
+
+  moved() {
+    this.head.setFollowing(this.rows.following);
+    const unseen = this.store.total - this.rows.releasedAt;
+    const show = this.entry.running && !this.rows.following;
+    this.newRows.hidden = !show;
+    if (show) setText(this.newRows, unseen > 0 ? `${count(unseen, "new row", "new rows")} ↓ Follow` : "↓ Follow");
+  }
+
+  followAgain() {
+    this.rows.follow(true);
+    this.rows.element.focus({ preventScroll: true }); // the pressed button disappears
+  }
+
+  tick() {
+    if (this.inView) this.head.tick();
+  }
+
+  async cancel() {
+    this.head.setCancelling(true);
+    try {
+      await api.cancel(this.id);
+      say("Cancelling");
+    } catch (error) {
+      this.head.setCancelling(false);
+      toast(`Could not cancel: ${error.message}`);
+    }
+  }
+
+  async copyOutput() {
+    try {
+      const { text, cut } = await api.text(this.id);
+      const copied = await copyText(text);
+      toast(!copied ? "The browser did not allow copying." : cut ? `Copied the last part; ${bytes(cut)} before it left out.` : "Output copied.");
+    } catch (error) {
+      toast(`Could not copy: ${error.message}`);
+    }
+  }
+
+  async copyCommand() {
+    toast(await copyText(this.entry.command) ? "Command copied." : "The browser did not allow copying.");
+  }
+
+  reconnected() {
+    if (this.entry.running) this.store.forget();
+  }
+
+  focus() {
+    this.head.fold.focus();
+    this.element.scrollIntoView({ block: "nearest" });
+  }
+
+  close() {
+    stopTicking(this);
+    this.search.stop();
+  }
+}

@@ -1,0 +1,98 @@
+// The head of a terminal block: what was run, how it stands, and what can be done with it.
+
+import { artifactUrl } from "./api.js";
+import { Elapsed } from "./clock.js";
+import { button, make, setText } from "./dom.js";
+import { bytes, count, seconds, stateOf } from "./format.js";
+
+const LONG_COMMAND = 400; // characters; above this, or above LONG_LINES, a command is shown in part until asked for
+const LONG_LINES = 5;
+
+export class BlockHead {
+  // actions: { fold, cancel, copyOutput, copyCommand, search, follow }
+  constructor(id, actions) {
+    this.elapsed = new Elapsed();
+    this.command = make("code", { className: "command" });
+    this.more = button("Show all", () => this.expand(), { className: "quiet", hidden: true });
+    this.fold = button("", actions.fold, { className: "fold", "aria-expanded": "true", "aria-controls": `${id}-body` });
+    this.sign = make("span", { className: "sign", "aria-hidden": "true" });
+    this.state = make("span", { className: "state" });
+    this.facts = make("span", { className: "facts" });
+    this.time = make("span", { className: "time" });
+    this.cancel = button("Cancel", actions.cancel, { className: "danger" });
+    this.follow = button("Follow", actions.follow, { "aria-pressed": "false" });
+    this.search = button("Search", actions.search, { "aria-expanded": "false" });
+    this.copy = button("Copy output", actions.copyOutput);
+    this.copyCommand = button("Copy command", actions.copyCommand);
+    this.download = make("a", { className: "button", text: "Download", download: true });
+    this.tools = make("div", { className: "tools", role: "group" },
+      this.cancel, this.follow, this.search, this.copy, this.copyCommand, this.download);
+    this.title = make("h3", { id: `${id}-title` }, this.command);
+    this.element = make("header", {},
+      make("div", { className: "line" }, this.fold, this.title, this.more),
+      make("div", { className: "line under" },
+        make("p", { className: "standing" }, this.sign, this.state, this.time, this.facts), this.tools));
+  }
+
+  update(entry, total) {
+    const called = entry.command || [entry.name, entry.arg].filter(Boolean).join(" ");
+    if (called !== this.called) this.setCommand(called, Boolean(entry.command));
+    const { sign, word } = stateOf(entry.state);
+    setText(this.sign, sign);
+    setText(this.state, word);
+    this.elapsed.set(entry.elapsed, entry.running);
+    this.tick();
+    this.setFacts(entry, total);
+    this.cancel.hidden = !entry.running || !entry.command;
+    this.follow.hidden = !entry.running;
+    if (!entry.running) this.setCancelling(false);
+    this.search.hidden = this.copy.hidden = total === 0;
+    this.copyCommand.hidden = !entry.command;
+    this.download.hidden = !entry.bytes || entry.kept === 0;
+    this.download.href = artifactUrl(entry.id);
+  }
+
+  setFacts(entry, total) {
+    const facts = [];
+    if (entry.exit_code !== null && entry.exit_code !== undefined) facts.push(`exit ${entry.exit_code}`);
+    if (total) facts.push(count(total, "row", "rows"));
+    if (entry.bytes) facts.push(bytes(entry.bytes));
+    if (entry.agent) facts.push(entry.agent);
+    setText(this.facts, facts.join(" · "));
+  }
+
+  tick() {
+    setText(this.time, this.elapsed.value || this.elapsed.running
+      ? seconds(this.elapsed.now, { running: this.elapsed.running }) : "");
+  }
+
+  setCommand(called, isCommand) {
+    this.called = called;
+    setText(this.command, called);
+    this.command.classList.toggle("typed", isCommand);
+    const short = called.length > 60 ? `${called.slice(0, 60)}…` : called;
+    this.tools.setAttribute("aria-label", `Actions for ${short}`);
+    this.long = called.length > LONG_COMMAND || called.split("\n").length > LONG_LINES;
+    this.more.hidden = !this.long;
+    this.title.classList.toggle("clamped", this.long);
+  }
+
+  expand() {
+    const clamped = this.title.classList.toggle("clamped");
+    setText(this.more, clamped ? "Show all" : "Show less");
+  }
+
+  setFolded(folded) {
+    this.fold.setAttribute("aria-expanded", String(!folded));
+    this.fold.setAttribute("aria-label", `${folded ? "Unfold" : "Fold"}: ${this.called.slice(0, 60)}`);
+  }
+
+  setFollowing(on) {
+    this.follow.setAttribute("aria-pressed", String(on));
+  }
+
+  setCancelling(on) {
+    this.cancel.disabled = on;
+    setText(this.cancel, on ? "Cancelling…" : "Cancel");
+  }
+}

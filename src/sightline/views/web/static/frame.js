@@ -1,0 +1,31 @@
+// One drawing per frame: whatever arrives marks itself dirty, and each dirty thing draws once, at the next frame.
+// A hidden tab gets no frames, so it draws nothing and catches up with one drawing when it is shown again.
+
+const BUDGET_MS = 12; // a frame that runs longer than this hands the rest to the next, so that keys and clicks get through
+
+const dirty = new Set();
+let asked = false;
+
+export function draw(thing) {
+  dirty.add(thing);
+  if (!asked) {
+    asked = true;
+    requestAnimationFrame(run);
+  }
+}
+
+function run(started) {
+  asked = false;
+  const end = performance.now() + BUDGET_MS;
+  const again = [];
+  for (const thing of dirty) {
+    dirty.delete(thing);
+    if (thing.draw(end)) again.push(thing); // true: there is more to do than fits in this frame
+    if (performance.now() > end) break;
+  }
+  for (const thing of again) dirty.add(thing);
+  if (dirty.size > 0) {
+    asked = true;
+    requestAnimationFrame(run);
+  }
+}

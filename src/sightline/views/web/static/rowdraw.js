@@ -1,0 +1,90 @@
+// One row of output as an element. A row is a list of runs, [text] or [text, style]; {skipped} stands for bytes passed over.
+
+import { coloursOf } from "./colours.js";
+import { make } from "./dom.js";
+import { bytes, digits } from "./format.js";
+
+const SHOWN_CHARACTERS = 2000; // laying out one endless line would take longer than a frame
+const LOOKS = { o: "bold", i: "italic", u: "underline", s: "strike", e: "from-err" };
+
+export function fillRow(element, number, row, query) {
+  element.dataset.n = digits(number + 1);
+  element.className = "row";
+  if (row === undefined) {
+    element.classList.add("waiting");
+    element.replaceChildren();
+  } else if (Array.isArray(row)) {
+    fillRuns(element, row, query);
+  } else {
+    element.classList.add("skipped");
+    element.replaceChildren(`${bytes(row.skipped ?? 0)} of output passed over`);
+  }
+}
+
+function fillRuns(element, row, query) {
+  const parts = [];
+  if (row.some((run) => run[1]?.e)) {
+    element.classList.add("err");
+    // Said before the row for those who cannot see the mark; kept out of what a selection copies by its class.
+    parts.push(make("span", { className: "hidden unselectable", text: "stderr: " }));
+  }
+  const hits = query ? rangesOf(row, query) : [];
+  let position = 0;
+  for (const [whole, style] of row) {
+    const text = whole.slice(0, SHOWN_CHARACTERS - position);
+    if (text) parts.push(styled(text, style, cutHits(hits, position, position + text.length)));
+    position += whole.length;
+    if (position >= SHOWN_CHARACTERS) break;
+  }
+  const length = row.reduce((sum, run) => sum + run[0].length, 0);
+  if (length > SHOWN_CHARACTERS) {
+    parts.push(make("span", { className: "cut", text: ` … ${digits(length - SHOWN_CHARACTERS)} more characters` }));
+  }
+  element.replaceChildren(...parts);
+}
+
+function styled(text, style, hits) {
+  const inner = hits.length ? marked(text, hits) : [text];
+  if (!style && inner.length === 1 && typeof inner[0] === "string") return text;
+  const span = document.createElement("span");
+  span.append(...inner);
+  if (style) applyStyle(span, style);
+  return span;
+}
+
+function applyStyle(span, style) {
+  for (const [key, name] of Object.entries(LOOKS)) if (style[key]) span.classList.add(name);
+  const colours = coloursOf(style);
+  if (colours.className) span.classList.add(colours.className);
+  if (colours.color) span.style.color = colours.color;
+  if (colours.background) span.style.backgroundColor = colours.background;
+}
+
+// Where the query is in the row, runs joined: a match may begin in one colour and end in another.
+function rangesOf(row, query) {
+  const text = row.map((run) => run[0]).join("").slice(0, SHOWN_CHARACTERS);
+  const lower = text.toLowerCase();
+  const wanted = query.toLowerCase();
+  if (lower.length !== text.length || !wanted) return []; // a letter whose lower case is longer would shift every mark
+  const ranges = [];
+  for (let at = lower.indexOf(wanted); at >= 0; at = lower.indexOf(wanted, at + wanted.length)) {
+    ranges.push([at, at + wanted.length]);
+  }
+  return ranges;
+}
+
+const cutHits = (hits, start, end) => hits
+  .filter(([from, to]) => from < end && to > start)
+  .map(([from, to]) => [Math.max(from, start) - start, Math.min(to, end) - start]);
+
+function marked(text, hits) {
+  const parts = [];
+  let done = 0;
+  for (const [from, to] of hits) {
+    if (from > done) parts.push(text.slice(done, from));
+    parts.push(make("mark", { text: text.slice(from, to) }));
+    done = to;
+  }
+  if (done < text.length) parts.push(text.slice(done));
+  return parts;
+}

@@ -1,0 +1,52 @@
+// The field that runs a command: in the chosen session while it lives, else in a new one, in the same folder.
+
+import * as api from "./api.js";
+import { byId, setText } from "./dom.js";
+
+export class StartForm {
+  constructor(onStarted) {
+    this.onStarted = onStarted;
+    this.form = byId("start");
+    this.input = byId("command");
+    this.same = byId("same-session");
+    this.problem = byId("start-problem");
+    this.session = null;
+    this.form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.run();
+    });
+  }
+
+  setSession(session) {
+    const changed = session?.id !== this.session?.id;
+    this.session = session;
+    const open = session?.kind === "session" && session.state === "running";
+    byId("where-label").hidden = !open;
+    if (!open) this.same.checked = false;
+    else if (changed) this.same.checked = true;
+  }
+
+  async run() {
+    const command = this.input.value.trim();
+    if (!command) return;
+    const body = { command };
+    if (this.session?.kind === "session" && this.session.cwd) body.cwd = this.session.cwd;
+    this.tell("");
+    try {
+      const started = await api.start(body, this.same.checked ? this.session?.id : undefined);
+      this.input.value = "";
+      this.onStarted(started);
+    } catch (error) {
+      this.tell(error.message);
+    }
+  }
+
+  tell(text) {
+    setText(this.problem, text);
+    this.problem.hidden = !text;
+  }
+
+  focus() {
+    this.input.focus();
+  }
+}

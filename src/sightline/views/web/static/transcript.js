@@ -1,0 +1,154 @@
+// The chosen session: entries by position. A patch replaces the entry at its position, so that hearing it twice changes
+// nothing. Many entries at once (opening a long session) are made over several frames.
+
+import { Block } from "./block.js";
+import { byId } from "./dom.js";
+import { makeSaying } from "./entries.js";
+import { draw } from "./frame.js";
+
+const NEAR_END = 48; // px; within this the page counts as being at its end, and stays there
+
+export class Transcript {
+  constructor(onChange) {
+    this.onChange = onChange;
+    this.pane = byId("transcript");
+    this.list = byId("entries");
+    this.held = new Map(); // position → { kind, id, element, update, block }
+    this.blocks = new Map(); // call id → Block
+    this.waiting = new Map(); // position → entry not drawn yet
+    this.early = new Map(); // call id → its last rows, come before its block was made
+    this.atEnd = true;
+    this.wantedCall = null;
+    this.watcher = new IntersectionObserver((seen) => this.seen(seen), { root: this.pane, rootMargin: "400px 0px" });
+    this.pane.addEventListener("scroll", () => this.scrolled(), { passive: true });
+    new ResizeObserver(() => { if (this.atEnd) this.toEnd(); }).observe(this.list);
+  }
+
+  clear() {
+    for (const number of [...this.held.keys()]) this.remove(number);
+    this.waiting.clear();
+    this.early.clear();
+    this.atEnd = true;
+    this.onChange();
+  }
+
+  take({ reset, entries }) {
+    if (reset) this.keepOnly(new Set(entries.map((entry) => entry.n)));
+    for (const entry of entries) this.waiting.set(entry.n, entry);
+    draw(this);
+  }
+
+  keepOnly(numbers) {
+    this.waiting.clear();
+    for (const number of [...this.held.keys()]) if (!numbers.has(number)) this.remove(number);
+  }
+
+  takeRows(message) {
+    const block = this.blocks.get(message.id);
+    if (block) block.takeRows(message);
+    else this.early.set(message.id, message);
+  }
+
+  takeStatus({ id, text }) {
+    this.blocks.get(id)?.setStatus(text);
+  }
+
+  reconnected() {
+    for (const block of this.blocks.values()) block.reconnected();
+  }
+
+  draw(end) {
+    for (const [number, entry] of this.waiting) {
+      this.waiting.delete(number);
+      this.put(number, entry);
+      if (performance.now() > end) break;
+    }
+    this.onChange();
+    if (this.wantedCall) this.reveal(this.wantedCall);
+    return this.waiting.size > 0;
+  }
+
+  put(number, entry) {
+    let held = this.held.get(number);
+    if (held && (held.kind !== entry.kind || held.id !== entry.id)) {
+      this.remove(number);
+      held = undefined;
+    }
+    if (held) held.update(entry);
+    else this.add(number, entry);
+  }
+
+  add(number, entry) {
+    const held = entry.kind === "call" ? this.makeBlock(entry) : makeSaying(entry);
+    if (entry.kind !== "call") held.update(entry);
+    held.kind = entry.kind;
+    held.id = entry.id;
+    held.element.dataset.n = number;
+    this.held.set(number, held);
+    this.insert(number, held.element);
+  }
+
+  // Nearly always the last; a late one is put where its position says.
+  insert(number, element) {
+    let after = this.list.lastElementChild;
+    while (after && Number(after.dataset.n) > number) after = after.previousElementSibling;
+    if (after) after.after(element);
+    else this.list.prepend(element);
+  }
+
+  makeBlock(entry) {
+    const block = new Block(entry);
+    this.blocks.set(entry.id, block);
+    const early = this.early.get(entry.id);
+    if (early) block.takeRows(early);
+    this.early.delete(entry.id);
+    this.watcher.observe(block.element);
+    return { element: block.element, block, update: (next) => block.update(next) };
+  }
+
+  remove(number) {
+    const held = this.held.get(number);
+    this.held.delete(number);
+    held.element.remove();
+    if (!held.block) return;
+    this.watcher.unobserve(held.element);
+    held.block.close();
+    this.blocks.delete(held.block.id);
+  }
+
+  seen(changes) {
+    for (const { target, isIntersecting } of changes) target.block.setInView(isIntersecting);
+  }
+
+  scrolled() {
+    this.atEnd = this.pane.scrollTop + this.pane.clientHeight >= this.pane.scrollHeight - NEAR_END;
+  }
+
+  toEnd() {
+    this.pane.scrollTop = this.pane.scrollHeight;
+  }
+
+  // Shows a call as soon as it is there; it may have been named in the address before the session was loaded.
+  reveal(id) {
+    this.wantedCall = id;
+    const block = this.blocks.get(id);
+    if (!block) return;
+    this.wantedCall = null;
+    this.atEnd = false;
+    block.element.scrollIntoView({ block: "start" });
+    block.head.fold.focus({ preventScroll: true });
+  }
+
+  // The block `by` steps from the one that has the focus, or from the first one in sight.
+  neighbour(by) {
+    const all = [...this.list.querySelectorAll(".block")];
+    const focused = document.activeElement?.closest?.(".block");
+    if (focused) return all[all.indexOf(focused) + by]?.block;
+    const top = this.pane.getBoundingClientRect().top;
+    return (all.find((element) => element.getBoundingClientRect().bottom > top + 20) ?? all.at(-1))?.block;
+  }
+
+  get size() {
+    return this.held.size + this.waiting.size;
+  }
+}

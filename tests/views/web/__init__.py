@@ -1,0 +1,1 @@
+"""The web view: its server, and its page in a real browser."""

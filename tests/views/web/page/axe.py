@@ -1,0 +1,30 @@
+"""axe-core, the accessibility checker, at a pinned version from npm, kept in the project's cache."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+_VERSION = "4.14.0"
+_FOLDER = Path(__file__).resolve().parents[4] / ".cache" / "axe"
+
+
+def axe_source() -> str:
+    """The script to run in the page; fetched the first time."""
+    script = _FOLDER / _VERSION / "node_modules" / "axe-core" / "axe.min.js"
+    if not script.exists():
+        _install(script.parents[2])
+    return script.read_text()
+
+
+def _install(folder: Path) -> None:
+    # Into a folder of its own first: an interrupted installation must not look like a finished one.
+    partial = folder.with_name(f"{folder.name}.partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    partial.mkdir(parents=True)
+    (partial / "package.json").write_text('{"private": true}\n')
+    npm = ["npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error", "--save-exact"]
+    done = subprocess.run([*npm, f"axe-core@{_VERSION}"], cwd=partial, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise RuntimeError(f"axe-core {_VERSION} could not be installed; node and npm are needed:\n{done.stderr[-2000:]}")
+    shutil.rmtree(folder, ignore_errors=True)
+    partial.rename(folder)
