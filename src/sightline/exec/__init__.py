@@ -1,5 +1,57 @@
 """Processes: started, read as they write, and ended with everything they started."""
 
+from typing import TYPE_CHECKING, Any
+
 from sightline.exec._process import GRACE, Process
 
-__all__ = ["GRACE", "Process"]
+if TYPE_CHECKING:
+    from sightline.exec._command import Command
+    from sightline.exec._environment import filtered_environment
+    from sightline.exec._jobs import Jobs, JobSnapshot
+    from sightline.exec._passing import Passing
+    from sightline.exec._sandbox import Sandboxed, SandboxSpec, SandboxStatus, sandbox_status, sandboxed
+    from sightline.exec._spec import CommandSpec, PassOn, Sink
+
+__all__ = [
+    "GRACE",
+    "Command",
+    "CommandSpec",
+    "JobSnapshot",
+    "Jobs",
+    "PassOn",
+    "Passing",
+    "Process",
+    "SandboxSpec",
+    "SandboxStatus",
+    "Sandboxed",
+    "Sink",
+    "filtered_environment",
+    "sandbox_status",
+    "sandboxed",
+]
+
+# A process can start before there is an event loop; what needs one, or is rarely used, is imported when asked for.
+_LATER = {
+    "Command": "_command",
+    "CommandSpec": "_spec",
+    "JobSnapshot": "_jobs",
+    "Jobs": "_jobs",
+    "PassOn": "_spec",
+    "Passing": "_passing",
+    "SandboxSpec": "_sandbox",
+    "SandboxStatus": "_sandbox",
+    "Sandboxed": "_sandbox",
+    "Sink": "_spec",
+    "filtered_environment": "_environment",
+    "sandbox_status": "_sandbox",
+    "sandboxed": "_sandbox",
+}
+
+
+def __getattr__(name: str) -> Any:
+    module = _LATER.get(name)
+    if module is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(f"{__name__}.{module}"), name)

@@ -1,4 +1,4 @@
-"""When output goes out and how much of it: the rule that keeps a view live without drowning it. Pure, no clock of its own.
+"""When output goes out and how much of it: the rule that keeps a view live without drowning it. Has no clock.
 
 - A piece goes out at once when 50 ms have passed since the last. Otherwise what there is waits for the mark, 100 ms
   after the last, or for 4 KB, whichever comes first.

@@ -17,7 +17,7 @@ import asyncio
 import random
 import time
 from collections.abc import Awaitable, Callable, Iterable
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 
@@ -62,9 +62,10 @@ class _Job:
         self.ended: float | None = None
         self.result_text: str | None = None
         self.error_text: str | None = None
-        self.settled = asyncio.Event()
+        self.kept_until = float("inf")
+        self.settled: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.watchers = 0
-        self.told = False  # delivered, acknowledged, or never to be: nobody need hear of its end any more
+        self.told = False  # nobody need hear of its end any more
 
     def snapshot(self, now: float) -> JobSnapshot:
         return JobSnapshot(
@@ -99,7 +100,7 @@ class Jobs:
         self._sleep = sleep
         self._chance = chance
         self._jobs: dict[str, _Job] = {}
-        self._work: dict[str, asyncio.Task[None]] = {}  # until it has settled, the job forgotten or not
+        self._work: dict[str, asyncio.Task[str]] = {}  # until it has settled, the job forgotten or not
         self._deliveries: dict[str, asyncio.Task[None]] = {}
         self._count = 0
         self._closed = False
@@ -113,8 +114,8 @@ class Jobs:
         if id in self._jobs or id in self._work:
             raise ValueError(f"there is a job {id} already")
         job = self._jobs[id] = _Job(id, kind, label, owner, self._clock())
-        task = self._work[id] = asyncio.get_running_loop().create_task(self._run(job, start))
-        task.add_done_callback(lambda _: self._on_settled(job))
+        task = self._work[id] = asyncio.get_running_loop().create_task(_result(start))
+        task.add_done_callback(lambda task: self._on_settled(job, task))
         return id
 
     def get(self, id: str) -> JobSnapshot | None:
@@ -122,11 +123,10 @@ class Jobs:
         job = self._jobs.get(id)
         return None if job is None else job.snapshot(self._clock())
 
-    def list(self, owner: str | None = None) -> list[JobSnapshot]:
-        """Every job there is, oldest first, or those one agent began. Reading this tells nobody anything."""
+    def snapshots(self, owner: str | None = None) -> list[JobSnapshot]:
+        """Every job there is, oldest first, or those one agent began. Reading them tells nobody anything."""
         self._forget_old()
-        now = self._clock()
-        return [job.snapshot(now) for job in self._jobs.values() if owner is None or job.owner == owner]
+        return self._now(job for job in self._jobs.values() if owner is None or job.owner == owner)
 
     def cancel(self, id: str) -> CancelOutcome:
         """Ask a job's work to stop. Its end is not waited for."""
@@ -151,40 +151,140 @@ class Jobs:
     async def wait(
         self,
         ids: Iterable[str] | None = None,
-        timeout: float = WAIT_SECONDS,
+        seconds: float = WAIT_SECONDS,
         *,
         owner: str | None = None,
-        progress: Callable[["list[JobSnapshot]"], None] | None = None,
-    ) -> "list[JobSnapshot]":
-        """The watched jobs once one that was running has ended, or after `timeout`. None: all that run (of `owner`).
+        progress: Callable[[list[JobSnapshot]], None] | None = None,
+    ) -> list[JobSnapshot]:
+        """The watched jobs once one that was running has ended, or after `seconds`. None: all that run (of `owner`).
 
-        Unknown ids are passed over. What has ended among what is returned counts as told.
+        Unknown ids are passed over. What has ended among what is returned counts as told. `progress` gets the same
+        jobs at once and then twice a second.
         """
         self._forget_old()
         watched = self._to_watch(ids, owner)
-        running = [job for job in watched if job.status == "running"]
-        for job in running:
+        for job in watched:
             job.watchers += 1
         try:
-            if running:
-                await self._first_end(running, watched, timeout, progress)
+            await self._first_end(watched, seconds, progress)
             self._forget_old()
             self.acknowledge(job.id for job in watched)
-            return self._snapshots(watched)
+            return self._now(self._remembered(watched))
         finally:
-            for job in running:
+            for job in watched:
                 job.watchers -= 1
-                self._deliver_if_nobody_knows(job)
+                self._deliver_if_untold(job)
 
     async def shutdown(self) -> None:
         """Cancel everything, deliver nothing more, and see the work wound up, within reason."""
         self._closed = True
-        for id in [job.id for job in self._jobs.values() if job.status == "running"]:
-            self.cancel(id)
-        tasks = [*self._work.values(), *self._deliveries.values()]
+        for job in list(self._jobs.values()):
+            self.cancel(job.id)
         for delivery in self._deliveries.values():
             delivery.cancel()
+        tasks = [*self._work.values(), *self._deliveries.values()]
         if tasks:
             enough = asyncio.ensure_future(self._sleep(_SECONDS_TO_WIND_UP))
-            await asyncio.wait([asyncio.gather(*tasks, return_exceptions=True), enough], return_when="FIRST_COMPLETED")
+            wound_up: asyncio.Future[Any] = asyncio.gather(*tasks, return_exceptions=True)
+            await asyncio.wait([wound_up, enough], return_when="FIRST_COMPLETED")
             enough.cancel()
+
+    def _make_sure_there_is_room(self) -> None:
+        if self._closed:
+            raise RuntimeError("the session is ending")
+        if sum(job.status == "running" for job in self._jobs.values()) >= self._max_running:
+            raise UserMistake(
+                f"{self._max_running} background jobs are running, which is the most there may be",
+                "wait for one of them to end, or cancel one",
+            )
+
+    def _to_watch(self, ids: Iterable[str] | None, owner: str | None) -> list[_Job]:
+        if ids is not None:
+            return [self._jobs[id] for id in dict.fromkeys(ids) if id in self._jobs]
+        running = [job for job in self._jobs.values() if job.status == "running"]
+        return [job for job in running if owner is None or job.owner == owner]
+
+    async def _first_end(
+        self, watched: list[_Job], seconds: float, progress: Callable[[list[JobSnapshot]], None] | None
+    ) -> None:
+        ends = [job.settled for job in watched if job.status == "running"]
+        if not ends:
+            return
+        others = [asyncio.ensure_future(self._sleep(seconds))]
+        if progress is not None:
+            progress(self._now(watched))
+            others.append(asyncio.ensure_future(self._report(watched, progress)))
+        try:
+            await asyncio.wait([*ends, *others], return_when="FIRST_COMPLETED")
+        finally:
+            for other in others:
+                other.cancel()
+        for other in others:
+            if other.done():
+                other.result()
+
+    async def _report(self, watched: list[_Job], progress: Callable[[list[JobSnapshot]], None]) -> None:
+        while True:
+            await self._sleep(_PROGRESS_SECONDS)
+            progress(self._now(self._remembered(watched)))
+
+    def _on_settled(self, job: _Job, task: "asyncio.Task[str]") -> None:
+        del self._work[job.id]
+        status: JobStatus
+        if task.cancelled():
+            status = "cancelled"
+        elif (error := task.exception()) is not None:
+            status, job.error_text = "failed", str(error) or type(error).__name__
+        else:
+            status, job.result_text = "completed", task.result()
+        self._end(job, status)
+        self._deliver_if_untold(job)
+
+    def _end(self, job: _Job, status: JobStatus) -> None:
+        """The first ending stands; each gives whoever wants to read the rest its time."""
+        now = self._clock()
+        job.kept_until = now + self._retention
+        if job.status == "running":
+            job.status = status
+            job.ended = now
+            job.settled.set_result(None)
+
+    def _deliver_if_untold(self, job: _Job) -> None:
+        if self._deliver is None or self._closed or job.id in self._deliveries:
+            return
+        if job.status != "running" and not job.told and not job.watchers:
+            self._deliveries[job.id] = asyncio.get_running_loop().create_task(self._tell(job, self._deliver))
+
+    async def _tell(self, job: _Job, deliver: Callable[[JobSnapshot], Awaitable[None]]) -> None:
+        """Until it was heard. A watcher that comes in between takes over, and gives back what it did not tell."""
+        failures = 0
+        try:
+            while not job.told and not job.watchers:
+                try:
+                    await deliver(job.snapshot(self._clock()))
+                    job.told = True
+                except Exception:
+                    await self._sleep(self._pause(failures))
+                    failures += 1
+        finally:
+            del self._deliveries[job.id]
+
+    def _pause(self, failures: int) -> float:
+        doubled = _RETRY_BASE * 2.0 ** min(failures, _RETRY_DOUBLINGS)
+        return min(doubled, _RETRY_CAP) + self._chance() * _RETRY_JITTER
+
+    def _now(self, jobs: Iterable[_Job]) -> list[JobSnapshot]:
+        now = self._clock()
+        return [job.snapshot(now) for job in jobs]
+
+    def _remembered(self, jobs: Iterable[_Job]) -> list[_Job]:
+        return [job for job in jobs if self._jobs.get(job.id) is job]
+
+    def _forget_old(self) -> None:
+        now = self._clock()
+        for id in [job.id for job in self._jobs.values() if job.kept_until <= now]:
+            del self._jobs[id]
+
+
+async def _result(start: Work) -> str:
+    return await start()

@@ -124,14 +124,16 @@ def _main(arguments: list[str]) -> int:
 
 
 def _undo_what_python_did() -> None:
-    """It ignores two signals, and in a bare environment sets a variable; what is started would inherit both."""
+    """It ignores two signals, and where there is no locale it sets one; what is started would inherit both."""
     import signal
 
     for number in (signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(number, signal.SIG_DFL)
     with open("/proc/self/environ", "rb") as file:  # as it was given to us
-        if not any(entry.startswith(b"LC_CTYPE=") for entry in file.read().split(b"\0")):
-            os.environ.pop("LC_CTYPE", None)
+        given = [entry for entry in file.read().split(b"\0") if entry.startswith(b"LC_CTYPE=")]
+    os.environb.pop(b"LC_CTYPE", None)
+    if given:
+        os.environb[b"LC_CTYPE"] = given[0].partition(b"=")[2]
 
 
 def _refuse(code: int, why: str) -> int:

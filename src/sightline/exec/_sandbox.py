@@ -6,11 +6,12 @@ program's own files cannot be written even when they are in the workspace: no co
 
 Bubblewrap does it where it works, because it restricts most. Landlock does it where the kernel has that. Otherwise
 the command runs unprotected and says so.
+
+What does the work is imported when it is used: the spec alone travels with every command.
 """
 
 import os
 import sys
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
@@ -19,7 +20,6 @@ import msgspec
 
 from sightline import paths
 from sightline.exceptions import OutsideFailure, UserMistake
-from sightline.exec import _bubblewrap, _landlock
 
 Kind = Literal["bubblewrap", "landlock", "none"]
 
@@ -58,6 +58,8 @@ class Sandboxed(msgspec.Struct, frozen=True, kw_only=True):
 
 def sandbox_status() -> SandboxStatus:
     """The best there is on this machine. The first call tries it, which takes some ten milliseconds."""
+    from sightline.exec import _bubblewrap, _landlock
+
     why = _bubblewrap.problem()
     if not why:
         return SandboxStatus(kind="bubblewrap")
@@ -71,6 +73,8 @@ def sandbox_status() -> SandboxStatus:
 
 def sandboxed(argv: Sequence[str], cwd: str, spec: SandboxSpec, *, _kind: Kind | None = None) -> Sandboxed:
     """`argv`, wrapped so that it keeps to `spec`, to be started in the folder `cwd` (empty: this one)."""
+    from sightline.exec import _bubblewrap, _landlock
+
     workspace = _checked_workspace(spec.workspace)
     status = sandbox_status()
     kind = _kind or status.kind
@@ -139,6 +143,8 @@ def _holds(folder: str, path: str) -> bool:
 
 
 def _temporary_folder() -> str:
+    import tempfile
+
     try:
         return os.path.realpath(tempfile.mkdtemp(prefix="sightline-"))
     except OSError as error:

@@ -41,9 +41,7 @@ class CannotStart(Exception):
         self.text = text
 
 
-def spawn(
-    argv: Sequence[str], *, cwd: str, env: Mapping[str, str], terminal: tuple[int, int] | None = None
-) -> Spawned:
+def spawn(argv: Sequence[str], *, cwd: str, env: Mapping[str, str], terminal: tuple[int, int] | None = None) -> Spawned:
     """Start it. `terminal` is the size of one, in columns and rows."""
     mark = _marks.new_mark()
     environment = _marks.marked_environment(env, cwd, mark)
@@ -65,9 +63,7 @@ def spawn(
     return Spawned(process, outputs, mark, born)
 
 
-def _on_pipes(
-    argv: Sequence[str], cwd: str, env: dict[str, str]
-) -> tuple["subprocess.Popen[bytes]", dict[str, int]]:
+def _on_pipes(argv: Sequence[str], cwd: str, env: dict[str, str]) -> tuple["subprocess.Popen[bytes]", dict[str, int]]:
     ends: list[int] = []
     try:
         ends += os.pipe()

@@ -22,7 +22,7 @@ class CommandSpec(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 
 
 class Sink(Protocol):
-    """Where every byte goes first. `write` never raises for what a disk does: `problem` says it, and `size` counts on."""
+    """Where every byte goes first. What a disk does is never raised: `problem` says it, and `size` counts on."""
 
     @property
     def size(self) -> int:

@@ -119,7 +119,7 @@ class Ending:
     async def _kill(self) -> None:
         """End all of them, also those that appear meanwhile, and see them gone."""
         deadline = time.monotonic() + _SECONDS_TO_DIE
-        while self._tree.kill() and time.monotonic() < deadline:  # nobody tells us when others' children die
+        while self._tree.kill() and time.monotonic() < deadline:  # noqa: ASYNC110, nobody tells us when others' children die
             await asyncio.sleep(_PAUSE / 2)
 
 

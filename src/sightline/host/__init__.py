@@ -2,6 +2,7 @@
 
 from sightline.host._client import Client, HostGone, connect
 from sightline.host._commands import Cancel, Command, Reply, Start, Stop
+from sightline.host._here import hosting
 from sightline.host._hosts import attach, find, running
 from sightline.host._kept import Kept, kept_jobs, recover
 from sightline.host._process import host, launch
@@ -28,6 +29,7 @@ __all__ = [
     "connect",
     "find",
     "host",
+    "hosting",
     "kept_jobs",
     "launch",
     "listen",

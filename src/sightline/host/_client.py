@@ -39,12 +39,14 @@ class Client:
 
     async def submit(self, command: Command) -> Reply:
         self._refs += 1
-        self._waiting[self._refs] = answer = asyncio.get_running_loop().create_future()
+        ref = self._refs
+        answer: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
+        self._waiting[ref] = answer
         try:
-            self._send(Submit(command, self._refs))
+            self._send(Submit(command, ref))
             return await answer
         finally:
-            self._waiting.pop(self._refs, None)
+            self._waiting.pop(ref, None)
 
     async def subscribe(self, after: int | None = None) -> AsyncIterator[Frame]:
         """Snapshots and events until the session is over; HostGone when the host is lost before. Once a client."""

@@ -51,11 +51,11 @@ def kept_jobs(store: Store) -> list[JobRecord]:
     """Every job, the newest first. Those whose host was killed are brought to an end on the way."""
     jobs = store.jobs()
     lost = {job.session for job in jobs if job.state == "running" and not store.is_running(job.session)}
-    for session in lost:
-        if store.folder(session).exists():
-            recover(store, session)
-        else:  # deleted by hand
-            store.index.rewrite(lambda known, gone=session: [job for job in known.values() if job.session != gone])
+    deleted = {session for session in lost if not store.folder(session).exists()}
+    for session in lost - deleted:
+        recover(store, session)
+    if deleted:  # by hand
+        store.index.rewrite(lambda known: [job for job in known.values() if job.session not in deleted])
     return store.jobs() if lost else jobs
 
 

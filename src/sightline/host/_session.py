@@ -9,22 +9,18 @@ Rules:
 
 import asyncio
 import time
-from collections import deque
 from collections.abc import Callable
 
 from sightline.events import Error, Event, ToolOutput, ToolResult, ToolUse, stamp
 from sightline.exec import Command as RunningCommand
 from sightline.exec import CommandSpec, PassOn
 from sightline.host._commands import Cancel, Command, Reply, Start, Stop
+from sightline.host._recent import Recent
 from sightline.host._subscription import Subscription
 from sightline.journal import JobIndex, JobRecord, JournalWriter, job_began, job_ended
 from sightline.transcript import Snapshot, Transcript
 
 MOST_JOBS = 100  # running at once in one session
-
-# What a view that lost its connection can be told event by event; past this it gets a snapshot.
-_RECENT_EVENTS = 4000
-_RECENT_CHARACTERS = 1024 * 1024
 
 
 class Session:
@@ -39,8 +35,7 @@ class Session:
         self._transcript = Transcript()
         self._seq = 0
         self._pending: list[Event] = []
-        self._recent: deque[Event] = deque()
-        self._recent_characters = 0
+        self._recent = Recent()
         self._subscriptions: set[Subscription] = set()
         self._commands: dict[str, RunningCommand] = {}
         self._tasks: set[asyncio.Task[None]] = set()
@@ -71,7 +66,8 @@ class Session:
 
     def subscribe(self, after: int | None = None) -> Subscription:
         """Everything after event `after`; None: a snapshot of now, and everything after that."""
-        subscription = Subscription(self.snapshot, self._missed(after), self._left)
+        missed = None if after is None else self._recent.after(after, self._transcript.now.seq)
+        subscription = Subscription(self.snapshot, missed, self._left)
         self._subscriptions.add(subscription)
         return subscription
 
@@ -157,9 +153,9 @@ class Session:
             self._complain(kept, events[0].seq)
         for event in events:
             self._transcript.apply(event)
-            self._note(event)
-        self._recent.extend(events)
-        self._forget_old()
+            if type(event) is not ToolOutput:
+                self._note(event)
+        self._recent.add(events)
         for subscription in list(self._subscriptions):
             subscription.offer(events)
 
@@ -171,33 +167,15 @@ class Session:
             self.publish(Error(what, "make room on the disk; the commands go on"))
 
     def _note(self, event: Event) -> None:
-        """What lists of jobs, and the memory of what was said lately, have to know of it."""
-        kind = type(event)
-        if kind is ToolOutput:
-            self._recent_characters += len(event.content)
-        elif isinstance(event, ToolUse) and event.id in self._commands:
-            self._records[event.id] = job_began(event)
-            self._index.add(self._records[event.id])
+        """What lists of jobs have to know of it."""
+        if isinstance(event, ToolUse) and event.id in self._commands:
+            record = job_began(event)
         elif isinstance(event, ToolResult) and event.id in self._records:
-            self._records[event.id] = job_ended(self._records[event.id], event)
-            self._index.add(self._records[event.id])
-
-    def _forget_old(self) -> None:
-        recent = self._recent
-        while len(recent) > _RECENT_EVENTS or self._recent_characters > _RECENT_CHARACTERS:
-            old = recent.popleft()
-            if type(old) is ToolOutput:
-                self._recent_characters -= len(old.content)
-
-    def _missed(self, after: int | None) -> list[Event] | None:
-        """What a view that knows events up to `after` has not seen; None when it needs a snapshot."""
-        known = self._transcript.now.seq
-        if after is None or after > known or after < 0:
-            return None
-        first_kept = self._recent[0].seq if self._recent else known + 1
-        if after + 1 < first_kept:
-            return None
-        return [event for event in self._recent if event.seq > after]
+            record = job_ended(self._records[event.id], event)
+        else:
+            return
+        self._records[event.id] = record
+        self._index.add(record)
 
     def _left(self, subscription: Subscription) -> None:
         self._subscriptions.discard(subscription)

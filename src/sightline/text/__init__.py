@@ -1,4 +1,4 @@
-"""Plain-text rules: filters for untrusted text, cuts that respect grapheme clusters, the interpreter of terminal output.
+"""Plain-text rules: filters for untrusted text, cuts between grapheme clusters, the interpreter of terminal output.
 
 Nothing here styles (style is data here), and nothing here knows what the text is for.
 """

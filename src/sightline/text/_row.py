@@ -57,7 +57,7 @@ def fitting(text: str, room: int) -> int:
 class Line:
     """A row that the cursor is in, or that it has edited."""
 
-    __slots__ = ("_measured", "_pens", "_texts", "_width", "cells", "length")
+    __slots__ = ("_measured", "_pens", "_texts", "_width", "cells", "size")
 
     def __init__(self, row: Row = ()) -> None:
         self.clear()
@@ -69,7 +69,7 @@ class Line:
         self.cells = False  # whether the two lists are of cells, or of pieces
         self._texts: list[str] = []
         self._pens: list[Pen] = []
-        self.length = 0  # characters in the pieces
+        self.size = 0  # cells, or characters in the pieces
         self._width = 0  # columns of the pieces that were measured
         self._measured = 0
 
@@ -80,7 +80,7 @@ class Line:
     def width(self) -> int:
         """Columns in use."""
         if self.cells:
-            return len(self._texts)
+            return self.size
         for index in range(self._measured, len(self._texts)):
             self._width += text_width(self._texts[index])
         self._measured = len(self._texts)
@@ -90,7 +90,7 @@ class Line:
         """Add to the end of pieces."""
         self._texts.append(text)
         self._pens.append(pen)
-        self.length += len(text)
+        self.size += len(text)
 
     def overwrite(self, column: int, text: str, pen: Pen) -> int:
         """Put text over what stands at a column at or before the end; the column behind it."""
@@ -132,6 +132,7 @@ class Line:
             self._to_cells()
             self._mend(column)
             del self._texts[column:], self._pens[column:]
+            self.size = column
 
     def row(self) -> Row:
         """The line as it stands: neighbours with the same pen are one run."""
@@ -162,6 +163,7 @@ class Line:
             self._mend(end)
             self._texts[column:end] = new
             self._pens[column:end] = [pen] * len(new)
+            self.size = len(self._texts)
         return end
 
     def _mend(self, column: int) -> None:

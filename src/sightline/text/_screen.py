@@ -8,6 +8,8 @@ Rules:
   last newline made counts as a row when something stands in it.
 - With `columns` a full row goes on in the next, as in a terminal: the step is taken by the character that no longer
   fits, not by the one that fills the row. Without, a row takes 64 K characters, and a move to the right ends at 4096.
+- Memory is bounded: only the last row may be wider than 4096. A newline that leaves such a row settles it, with
+  everything above; text put into a row above the last goes on in the next row there.
 - A tab leads to the next multiple of eight. At the end of a row it leaves blanks, within one it only moves.
 - Erasing takes no colour: what is erased is blank, and at the end of a row gone.
 - Rows do not depend on how the text was cut into pieces, as long as no sequence was cut.
@@ -19,7 +21,7 @@ from sightline.text._row import Line, Pen, Row, Run, fitting
 from sightline.text._style import DEFAULT, styled
 
 _ROW_AT_MOST = 64 * 1024
-_MOVE_AT_MOST = 4096
+_WIDE = 4096
 _TAB = 8
 _AT_END = -1  # the cursor stands behind the last character, in whichever column that is
 
@@ -33,8 +35,7 @@ class Screen:
         self.style = DEFAULT
         self.settled = 0
         # A wide character must fit into a row, or it would fit nowhere.
-        self._columns = None if columns is None else max(columns, 2)
-        self._limit = self._columns or _ROW_AT_MOST
+        self._columns = None if columns is None else min(max(columns, 2), _WIDE)
         self._height = max(height, 1)
         self._pen: Pen = (DEFAULT, "stdout")
         self._done: list[Row] = []
@@ -101,7 +102,7 @@ class Screen:
 
     def _whole_rows(self, text: str, lines: list[str]) -> list[str] | None:
         """The lines as rows, when each that begins at column 0 is one row with one style as it stands; else None."""
-        limit = self._limit
+        limit = self._columns or _WIDE
         if "\t" in text:
             if not text.isascii() or self.style != DEFAULT:
                 return None
@@ -116,11 +117,11 @@ class Screen:
         style, stream = self._pen
         rows = [(Run(text, style, stream),) if text else () for text in texts]
         self._rows[-1:] = [*rows, self._line]
-        self._settle()
+        self._settle(self._height)
 
-    def _settle(self) -> None:
+    def _settle(self, height: int) -> None:
         rows = self._rows
-        excess = len(rows) - self._height
+        excess = len(rows) - height
         if excess > 0:
             self._done += map(_finished, rows[:excess])
             del rows[:excess]
@@ -131,12 +132,13 @@ class Screen:
         if self._y < len(self._rows) - 1:
             self._go_to(self._y + 1, 0)
             return
-        if not self._line.cells:
-            self._rows[-1] = self._line.row()
+        left = self._line
+        if not left.cells:
+            self._rows[-1] = left.row()
         self._line = Line()
         self._rows.append(self._line)
         self._x = _AT_END
-        self._settle()
+        self._settle(self._height if left.size <= _WIDE else 1)
 
     def _put(self, text: str) -> None:
         """Text with no control but tab."""
@@ -165,14 +167,14 @@ class Screen:
         count = len(text)
         if self._columns is not None:
             count = fitting(text, self._columns - line.width)
-        if line.length + count > _ROW_AT_MOST:
-            count = max(_ROW_AT_MOST - line.length, 0)
+        if line.size + count > _WIDE:
+            count = min(count, max(self._most(self._y) - line.size, 0))
         if count:
             line.append(text[:count], self._pen)
         return count
 
     def _overwrite(self, text: str) -> int:
-        count = fitting(text, self._limit - self._x)
+        count = fitting(text, self._room(self._y) - self._x)
         if count:
             self._line.pad(self._x, self._blank)
             self._x = self._line.overwrite(self._x, text[:count], self._pen)
@@ -180,7 +182,7 @@ class Screen:
 
     def _tab(self) -> None:
         column = self._column
-        stop = min(column // _TAB * _TAB + _TAB, self._limit - 1)
+        stop = min(column // _TAB * _TAB + _TAB, self._room(self._y) - 1)
         if stop <= column:
             return
         if self._line.cells or column < self._line.width:
@@ -188,6 +190,14 @@ class Screen:
         else:
             self._line.pad(stop, self._blank)
             self._x = _AT_END
+
+    def _most(self, row: int) -> int:
+        """How many characters a row may take."""
+        return _ROW_AT_MOST if row == len(self._rows) - 1 else _WIDE
+
+    def _room(self, row: int) -> int:
+        """How many columns a row may take."""
+        return self._columns or self._most(row)
 
     @property
     def _blank(self) -> Pen:
@@ -213,16 +223,16 @@ class Screen:
 
     def _move(self, how: str, distance: int) -> None:
         # In a full row the cursor stands on the last column until a character takes the step to the next row.
-        row, column = self._y, min(self._column, self._limit - 1)
+        row, column = self._y, min(self._column, self._room(self._y) - 1)
         if how == "C":
-            column = max(column, min(column + distance, (self._columns or _MOVE_AT_MOST) - 1))
+            column = max(column, min(column + distance, (self._columns or _WIDE) - 1))
         elif how == "D":
             column = max(column - distance, 0)
         elif how in "AF":
             row = max(row - distance, 0)
         else:
             row = min(row + distance, len(self._rows) - 1)
-        self._go_to(row, 0 if how in "EF" else column)
+        self._go_to(row, 0 if how in "EF" else min(column, self._room(row) - 1))
 
     def _go_to(self, row: int, column: int) -> None:
         if row != self._y:
@@ -230,7 +240,7 @@ class Screen:
             if isinstance(target, tuple):
                 target = self._rows[row] = Line(target)
             self._y, self._line = row, target
-        self._x = column if column or self._line else _AT_END
+        self._x = column
 
     def _erase(self, which: str) -> None:
         column = self._column

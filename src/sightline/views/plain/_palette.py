@@ -22,13 +22,14 @@ class Palette(msgspec.Struct, frozen=True):
     good: str = ""
     bad: str = ""
     busy: str = ""
+    aside: str = ""  # what a command says on its other channel
 
     def step(self, status: str | None) -> str:
         return {"ok": self.good, "error": self.bad, "running": self.busy}.get(status or "", self.dim)
 
 
 PLAIN = Palette()
-COLOUR = Palette("\x1b[0m", "\x1b[1m", "\x1b[2m", "\x1b[32m", "\x1b[31m", "\x1b[36m")
+COLOUR = Palette("\x1b[0m", "\x1b[1m", "\x1b[2m", "\x1b[32m", "\x1b[31m", "\x1b[36m", "\x1b[35m")
 
 
 def palette_for(fd: int, choice: str) -> Palette:

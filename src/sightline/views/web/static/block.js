@@ -50,6 +50,7 @@ export class Block {
     const before = this.entry;
     this.entry = entry;
     this.store.setTotal(entry.running ? Math.max(entry.total ?? 0, this.store.total) : entry.total ?? 0);
+    this.head.update(entry, this.store.total);
     if (before?.state !== entry.state) this.stateChanged(before);
     this.changed();
   }

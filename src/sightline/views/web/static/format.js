@@ -1,7 +1,7 @@
 // How the page says sizes, durations and states. A state is always a sign and a word, never a colour alone.
 
 const STATES = {
-  running: { sign: "▸", word: "running" },
+  running: { sign: "●", word: "running" },
   ok: { sign: "✓", word: "ok" },
   failed: { sign: "✗", word: "failed" },
   cancelled: { sign: "⊘", word: "cancelled" },
@@ -13,7 +13,7 @@ const STATES = {
 export const stateOf = (name) => STATES[name] ?? { sign: "·", word: String(name ?? "unknown") };
 
 const number = new Intl.NumberFormat("en");
-const moment = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" });
+const moment = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
 
 export const count = (value, one, many) => `${number.format(value)} ${value === 1 ? one : many}`;
 export const digits = (value) => number.format(value);

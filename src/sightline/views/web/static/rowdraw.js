@@ -10,6 +10,7 @@ const LOOKS = { o: "bold", i: "italic", u: "underline", s: "strike", e: "from-er
 export function fillRow(element, number, row, query) {
   element.dataset.n = digits(number + 1);
   element.className = "row";
+  element.removeAttribute("title");
   if (row === undefined) {
     element.classList.add("waiting");
     element.replaceChildren();
@@ -25,6 +26,7 @@ function fillRuns(element, row, query) {
   const parts = [];
   if (row.some((run) => run[1]?.e)) {
     element.classList.add("err");
+    element.title = "stderr";
     // Said before the row for those who cannot see the mark; kept out of what a selection copies by its class.
     parts.push(make("span", { className: "hidden unselectable", text: "stderr: " }));
   }

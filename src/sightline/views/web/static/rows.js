@@ -5,6 +5,7 @@
 // - `following` keeps the end in sight. Anything a person does upwards lets go at once; reaching the end takes hold.
 
 import { make } from "./dom.js";
+import { digits } from "./format.js";
 import { draw } from "./frame.js";
 import { fillRow } from "./rowdraw.js";
 
@@ -150,6 +151,7 @@ export class Rows {
     if (height !== this.spacerHeight) {
       this.spacerHeight = height;
       this.spacer.style.height = `${height + BAR}px`;
+      this.element.style.setProperty("--gutter", `${Math.max(40, 16 + digits(this.total).length * 7)}px`);
     }
     const range = height - this.height;
     const to = this.scaled ? (this.top / Math.max(1, this.lastTop)) * range : this.top * rowHeight;

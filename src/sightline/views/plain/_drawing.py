@@ -1,0 +1,197 @@
+"""A session's frames, drawn: what its jobs said before we came, then what they say, each byte once.
+
+- What was said before is read from the artifact, up to the place the snapshot accounts for; events go on from there.
+  The same happens when we were too slow and get a new snapshot in the middle.
+- What is not drawn (a flood, a long past, binary output) is one row that says how much it is and where to find it.
+- With headings, a row says whose output follows whenever that changes.
+
+Nothing here writes or waits: `draw` gives what is to be written, in parts small enough to be interrupted between.
+"""
+
+from collections.abc import Iterator
+
+import msgspec
+
+from sightline.events import Error, Event, Notice, ToolOutput, ToolResult, ToolUse
+from sightline.host import Frame
+from sightline.journal import ArtifactReader, Store, session_of
+from sightline.text import clean_output, complete_prefix
+from sightline.transcript import Call, Remark, Snapshot
+from sightline.views.plain._ending import Ending, ending_of
+from sightline.views.plain._figures import size_words
+from sightline.views.plain._palette import CALL, Palette
+from sightline.views.plain.terminal_block import TerminalBlock
+
+_PART = 64 * 1024
+_LINE_NEAR = 4 * 1024
+
+
+class Past(msgspec.Struct, frozen=True):
+    """How much of what was missed is drawn: all of it up to `whole` bytes, else the last `tail` of it."""
+
+    whole: int
+    tail: int
+
+
+WHOLE_PAST = Past(8 * 1024 * 1024, 1024 * 1024)
+MISSED = Past(256 * 1024, 50 * 1024)
+
+
+class Drawing:
+    """Draws one job of a session, or all of them when `job` is empty."""
+
+    def __init__(self, store: Store, block: TerminalBlock, palette: Palette, *, job: str, headings: bool) -> None:
+        self.block = block
+        self.endings: dict[str, Ending] = {}
+        self.running: set[str] = set()
+        self._store = store
+        self._palette = palette
+        self._job = job
+        self._headings = headings
+        self._past = WHOLE_PAST
+        self._commands: dict[str, str] = {}
+        self._shown: dict[str, int] = {}  # bytes of each job drawn, or said to be passed over
+        self._speaker = ""
+        self._remarks = 0
+
+    def draw(self, frame: Frame) -> Iterator[str]:
+        if isinstance(frame, Snapshot):
+            yield from self._catch_up(frame)
+        else:
+            for event in frame:
+                yield from self._event(event)
+        self._past = MISSED
+
+    def _catch_up(self, snapshot: Snapshot) -> Iterator[str]:
+        remarks = 0
+        for entry in snapshot.entries:
+            if isinstance(entry, Call) and self._wanted(entry.id):
+                yield from self._call(entry)
+            elif isinstance(entry, Remark):
+                remarks += 1
+                if remarks > self._remarks:
+                    yield self._remark(entry.level, entry.text, entry.hint)
+        self._remarks = max(remarks, self._remarks)
+
+    def _call(self, call: Call) -> Iterator[str]:
+        self._begin(call.id, call.args, call.arg)
+        shown = self._shown.get(call.id, 0)
+        if call.received > shown:
+            yield from self._missed(call, shown)
+            self._shown[call.id] = call.received
+        if call.content is not None:
+            yield from self._end(ending_of(call))
+        elif call.status:
+            yield self._speaks(call.id) + self.block.status(call.status)
+
+    def _event(self, event: Event) -> Iterator[str]:
+        match event:
+            case ToolUse() if self._wanted(event.id):
+                self._begin(event.id, event.args, event.arg)
+                if self._headings:
+                    yield self._speaks(event.id)
+            case ToolOutput() if self._wanted(event.id):
+                yield from self._output(event)
+            case ToolResult() if self._wanted(event.id):
+                yield from self._end(ending_of(event))
+            case Notice() | Error():
+                self._remarks += 1
+                yield self._remark(event.level, event.text, event.hint)
+
+    def _output(self, event: ToolOutput) -> Iterator[str]:
+        if event.stream == "status":
+            yield self._speaks(event.id) + self.block.status(event.content)
+            return
+        reached = event.offset + event.size
+        if reached <= self._shown.get(event.id, 0):
+            return
+        self._shown[event.id] = reached
+        text = self._speaks(event.id)
+        if event.dropped:
+            text += self.block.remark(self._passed_over(event.id, event.dropped))
+        yield text + self.block.feed(event.content, event.stream)
+
+    def _missed(self, call: Call, shown: int) -> Iterator[str]:
+        """What came between what we have drawn and what the snapshot accounts for."""
+        yield self._speaks(call.id)
+        reader = self._store.artifact(call.id)
+        try:
+            if _is_binary(call):
+                yield self.block.remark(f"… {self._where(call.id, call.received - shown, 'of binary output')} …")
+            elif reader.size < call.received:
+                yield from self._without_artifact(call, shown, kept=reader.size)
+            else:
+                start = self._start(reader, shown, call.received)
+                if start > shown:
+                    yield self.block.remark(self._passed_over(call.id, start - shown))
+                for stream, text in text_of(reader, start, call.received):
+                    yield self.block.feed(text, stream)
+        finally:
+            reader.close()
+
+    def _start(self, reader: ArtifactReader, shown: int, end: int) -> int:
+        if end - shown <= self._past.whole:
+            return shown
+        start = end - self._past.tail
+        newline = reader.read(start, _LINE_NEAR).find(b"\n")
+        return start + newline + 1
+
+    def _without_artifact(self, call: Call, shown: int, kept: int) -> Iterator[str]:
+        """The output was deleted, or the disk was full: there is only the tail the snapshot has."""
+        pieces = [piece for piece in call.pieces if piece.offset >= shown]
+        first = pieces[0].offset if pieces else call.received
+        if first > shown:
+            gone = "was deleted" if not kept else "was not kept"
+            yield self.block.remark(f"… {size_words(first - shown)} of output {gone} …")
+        for piece in pieces:
+            yield self.block.feed(piece.text, piece.stream)
+
+    def _end(self, ending: Ending) -> Iterator[str]:
+        if ending.job in self.endings:
+            return
+        self.endings[ending.job] = ending
+        self.running.discard(ending.job)
+        yield self.block.end()
+        if not self._job:
+            yield self._speaks(ending.job) + ending.line(self._palette) + "\r\n"
+
+    def _begin(self, job: str, args: object, arg: str) -> None:
+        if job not in self._commands:
+            self._commands[job] = str(args.get("command", arg)) if isinstance(args, dict) else arg
+            self.running.add(job)
+
+    def _wanted(self, id: str) -> bool:
+        return id == self._job if self._job else bool(session_of(id))
+
+    def _speaks(self, job: str) -> str:
+        if not self._headings or job == self._speaker:
+            return ""
+        self._speaker = job
+        return self.block.heading(f"{CALL} {job}  {self._commands.get(job, '')}")
+
+    def _remark(self, level: str, text: str, hint: str) -> str:
+        drawn = self.block.remark(f"{level if level in ('warning', 'error') else 'note'}: {text}")
+        return drawn + (self.block.remark(f"hint: {hint}") if hint else "")
+
+    def _passed_over(self, job: str, size: int) -> str:
+        return f"… {self._where(job, size, 'passed over')} …"
+
+    def _where(self, job: str, size: int, what: str) -> str:
+        return f"{size_words(size)} {what}; sightline logs {job} has it"
+
+
+def text_of(reader: ArtifactReader, start: int, end: int) -> Iterator[tuple[str, str]]:
+    """Stream and clean text, part after part, each ending neither inside a character nor inside a sequence."""
+    for run in reader.streams(start, end):
+        offset, stop = run.offset, run.offset + run.size
+        while offset < stop:
+            data = reader.read(offset, min(_PART, stop - offset))
+            if not data:
+                return
+            size = (complete_prefix(data) if offset + len(data) < stop else 0) or len(data)
+            yield run.stream, clean_output(data[:size].decode("utf-8", "replace"))
+            offset += size
+
+
+def _is_binary(call: Call) -> bool:
+    return isinstance(call.details, dict) and bool(call.details.get("binary"))

@@ -1,0 +1,385 @@
+"""A command in the sandbox: what it can write, reach and leave behind. Every rule for both ways of enforcing it."""
+
+import asyncio
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import msgspec
+import psutil
+import pytest
+
+from sightline.exceptions import UserMistake
+from sightline.exec import (
+    Process,
+    SandboxSpec,
+    SandboxStatus,
+    _bubblewrap,
+    _landlock,
+    _sandbox,
+    sandbox_status,
+    sandboxed,
+)
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+needs_bubblewrap = pytest.mark.skipif(bool(_bubblewrap.problem()), reason="bubblewrap does not work here")
+needs_landlock = pytest.mark.skipif(not _landlock.abi(), reason="the kernel has no Landlock")
+
+
+@pytest.fixture(
+    params=[pytest.param("bubblewrap", marks=needs_bubblewrap), pytest.param("landlock", marks=needs_landlock)]
+)
+def kind(request) -> str:
+    return request.param
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    folder = tmp_path / "workspace"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def run(kind: str, workspace: Path) -> Run:
+    """Runs a command line of a shell's in the sandbox."""
+
+    def run(script: str, *, network: bool = False, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+        spec = SandboxSpec(workspace=str(workspace), network=network)
+        return run_argv(["sh", "-c", script], spec, kind, cwd or workspace)
+
+    return run
+
+
+def run_argv(argv, spec: SandboxSpec, kind: str | None, cwd: Path) -> subprocess.CompletedProcess[str]:
+    box = sandboxed(argv, str(cwd), spec, _kind=kind)  # type: ignore[arg-type]
+    try:
+        return subprocess.run(
+            box.argv, cwd=cwd, env={**os.environ, **box.env}, capture_output=True, text=True, timeout=30
+        )
+    finally:
+        box.cleanup()
+
+
+def test_writing_in_the_workspace_works(run, workspace):
+    """Making, changing, moving and removing, in folders too."""
+    done = run("mkdir a b && echo x > a/f && mv a/f b/g && echo y >> b/g && ln -s b/g l && rm -r a && : > b/empty")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert sorted(path.name for path in workspace.rglob("*")) == ["b", "empty", "g", "l"]
+    assert (workspace / "b" / "g").read_text() == "x\ny\n"
+
+
+@pytest.mark.parametrize(
+    "attempt",
+    ["echo x > {0}/new", "echo x > {0}/kept", "echo x >> {0}/kept", "rm {0}/kept", "mkdir {0}/d", "mv {0}/kept here",
+     "ln {0}/kept {0}/l", "ln -s x {0}/l", "truncate -s 0 {0}/kept", "mkfifo {0}/p", "mv {0} elsewhere"],
+)  # fmt: skip
+def test_writing_elsewhere_fails(run, tmp_path, attempt):
+    """Nothing outside changes."""
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "kept").write_text("kept")
+    assert run(attempt.format(outside)).returncode != 0
+    assert [path.name for path in outside.iterdir()] == ["kept"]
+    assert (outside / "kept").read_text() == "kept"
+
+
+def test_a_link_does_not_lead_out(run, workspace, tmp_path):
+    """One that was there before, and one the command makes, to a file and to a folder."""
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "file").write_text("kept")
+    (workspace / "before").symlink_to(outside)
+    done = run(f"echo x > before/new; echo x > before/file; ln -s {outside} after; echo x > after/new; ls after")
+    assert done.stdout.split() == ["file"]
+    assert (outside / "file").read_text() == "kept"
+
+
+def test_everything_can_be_read(run, tmp_path):
+    """What could be read before."""
+    (tmp_path / "outside").write_text("words")
+    assert run(f"cat {tmp_path}/outside; ls /usr/bin | head -n 1").stdout.startswith("words")
+
+
+def test_children_are_bound_by_the_same_rules(run, tmp_path):
+    """A grandchild in a session of its own."""
+    done = run(f"setsid sh -c 'sh -c \"echo x > {tmp_path}/new\"' ; test -e {tmp_path}/new || echo safe")
+    assert done.stdout == "safe\n"
+
+
+def test_the_temporary_folder_is_private_and_gone_afterwards(run):
+    """Its name is in TMPDIR; what the command made read-only in it goes too."""
+    done = run(
+        'echo "$TMPDIR"; stat -c %a "$TMPDIR"; '
+        'mkdir -p "$TMPDIR/a/b" && echo x > "$TMPDIR/a/b/c" && chmod 555 "$TMPDIR/a/b"'
+    )
+    folder, mode = done.stdout.split()
+    assert (done.returncode, mode) == (0, "700")
+    assert not Path(folder).exists()
+
+
+def test_the_usual_devices_work(run):
+    """Throwing away, random numbers, and a terminal of the command's own."""
+    terminal = 'import os; a, b = os.openpty(); os.write(b, b"x"); print(os.read(a, 1), os.isatty(b))'
+    done = run(f"echo x > /dev/null; head -c 4 /dev/urandom | wc -c; {sys.executable} -c '{terminal}'")
+    assert (done.stdout.split("\n")[:2], done.stderr) == (["4", "b'x' True"], "")
+
+
+@pytest.fixture
+def port() -> Iterator[int]:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield server.getsockname()[1]
+
+
+@pytest.mark.parametrize(("network", "said"), [(True, "connected\n"), (False, "refused\n")])
+def test_the_network_is_there_when_asked_for(run, kind, port, network, said):
+    """A server on this very machine is network, too."""
+    if kind == "landlock" and _landlock.abi() < 4:
+        pytest.skip("this kernel's Landlock knows no network")
+    code = f"import socket; socket.create_connection(({'127.0.0.1'!r}, {port}))"
+    script = f'{sys.executable} -c "{code}" 2> /dev/null && echo connected || echo refused'
+    assert run(script, network=network).stdout == said
+
+
+@pytest.mark.parametrize(
+    ("script", "code"), [("exit 7", 7), ("kill -9 $$", 137), ("exec no-such-command", 127), ("true", 0)]
+)
+def test_the_exit_code_is_the_commands_own(run, kind, script, code):
+    """Bubblewrap says 128 + n for a signal, as a shell does; under Landlock the command is the process."""
+    assert run(script).returncode == (-9 if code == 137 and kind == "landlock" else code)
+
+
+@pytest.mark.parametrize("missing", ["no-such-command", "./no=such"])
+def test_a_command_that_does_not_exist_ends_with_127(kind, workspace, missing):
+    """As in a shell, and says so."""
+    done = run_argv([missing, "a b"], SandboxSpec(workspace=str(workspace)), kind, workspace)
+    assert done.returncode == 127
+    assert missing in done.stderr
+
+
+def test_a_command_whose_name_has_an_equals_sign_is_a_command(kind, workspace):
+    """Its arguments arrive as they are."""
+    script = workspace / "a=b"
+    script.write_text('#!/bin/sh\nprintf "%s|" "$@"\n')
+    script.chmod(0o755)
+    done = run_argv(["./a=b", "x y", "$HOME", ""], SandboxSpec(workspace=str(workspace)), kind, workspace)
+    assert done.stdout == "x y|$HOME||"
+
+
+def test_signals_and_the_environment_are_as_without(run):
+    """Nothing is left ignored, and no variable is added but the two for temporary files."""
+    plain = subprocess.run(["sh", "-c", "grep SigIgn /proc/self/status"], capture_output=True, text=True)
+    assert run("grep SigIgn /proc/self/status").stdout == plain.stdout
+    names = set(run("env").stdout.splitlines())
+    added = {line.split("=")[0] for line in names} - set(os.environ)
+    assert added <= {"TMPDIR", "TMPPREFIX", "PWD", "OLDPWD", "_", "SHLVL"}
+
+
+def test_it_starts_in_the_folder_it_was_told(run, tmp_path):
+    """Also one outside the workspace."""
+    assert run("pwd", cwd=tmp_path).stdout == f"{tmp_path}\n"
+
+
+def test_the_workspace_may_be_named_through_a_link(kind, workspace, tmp_path):
+    """The folder counts, not the way to it."""
+    (tmp_path / "link").symlink_to(workspace)
+    done = run_argv(["sh", "-c", "echo x > f"], SandboxSpec(workspace=str(tmp_path / "link")), kind, tmp_path / "link")
+    assert (done.returncode, (workspace / "f").read_text()) == (0, "x\n")
+
+
+@pytest.mark.parametrize(
+    ("named", "message"),
+    [
+        ("", "has no workspace"),
+        ("/", "whole file system"),
+        ("{0}/none", "does not exist"),
+        ("{0}/file", "not a folder"),
+    ],
+)
+def test_a_workspace_that_cannot_be_is_a_mistake_with_a_hint(tmp_path, named, message):
+    """Nothing is started, nothing left behind."""
+    (tmp_path / "file").write_text("")
+    (tmp_path / "root").symlink_to("/")
+    with pytest.raises(UserMistake, match=message) as caught:
+        sandboxed(["true"], "", SandboxSpec(workspace=named.format(tmp_path)))
+    assert caught.value.hint
+    with pytest.raises(UserMistake, match="whole file system"):
+        sandboxed(["true"], "", SandboxSpec(workspace=str(tmp_path / "root")))
+
+
+@needs_bubblewrap
+@pytest.mark.parametrize("exists", [True, False])
+def test_our_own_files_stay_as_they_are_inside_the_workspace(workspace, monkeypatch, exists):
+    """Not written, not made, and not moved out of the way to be replaced."""
+    own = workspace / "share" / "deep" / "sightline"
+    monkeypatch.setenv("SIGHTLINE_HOME", str(own))
+    if exists:
+        own.mkdir(parents=True)
+        (own / "journal").write_text("kept")
+    attempts = ["echo x > {0}/journal", "rm -rf share", "mv {0} away", "{1} share/deep away", "{1} share away"]
+    rename = f"{sys.executable} -c 'import os, sys; os.rename(*sys.argv[1:])'"  # `mv` would copy
+    script = "; ".join([*attempts, "echo x > other"]).format("share/deep/sightline", rename)
+    run_argv(["sh", "-c", script], SandboxSpec(workspace=str(workspace)), "bubblewrap", workspace)
+    assert (workspace / "other").exists()
+    assert [path.read_text() for path in own.iterdir()] == (["kept"] if exists else [])
+
+
+@needs_landlock
+def test_landlock_refuses_a_workspace_that_holds_our_own_files(workspace, monkeypatch):
+    """It can allow a folder, not all of one but a part."""
+    monkeypatch.setenv("SIGHTLINE_HOME", str(workspace / "own"))
+    with pytest.raises(UserMistake, match="Landlock cannot protect") as caught:
+        sandboxed(["true"], "", SandboxSpec(workspace=str(workspace)), _kind="landlock")
+    assert "SIGHTLINE_HOME" in caught.value.hint
+
+
+@pytest.mark.parametrize("inside", [".", "sessions"])
+def test_our_own_folder_is_nobodys_workspace(tmp_path, monkeypatch, inside):
+    """Nor is one in it."""
+    monkeypatch.setenv("SIGHTLINE_HOME", str(tmp_path / "own"))
+    (tmp_path / "own" / inside).mkdir(parents=True, exist_ok=True)
+    with pytest.raises(UserMistake, match="keeps its own files"):
+        sandboxed(["true"], "", SandboxSpec(workspace=str(tmp_path / "own" / inside)))
+
+
+@needs_bubblewrap
+@pytest.mark.parametrize("place", ["home", "runtime"])
+def test_the_socket_of_a_host_cannot_be_reached(workspace, tmp_path, monkeypatch, place):
+    """Whoever reaches one could have a command run outside. Both places where hosts listen."""
+    folder = tmp_path / "sightline-home" / "run" if place == "home" else tmp_path / "runtime" / "sightline"
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / "runtime"))
+    folder.mkdir(parents=True)
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(folder / "s.sock"))
+        listener.listen()
+        code = f"import socket; socket.socket(socket.AF_UNIX).connect({str(folder / 's.sock')!r})"
+        assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+        done = run_argv([sys.executable, "-c", code], SandboxSpec(workspace=str(workspace)), "bubblewrap", workspace)
+    assert "FileNotFoundError" in done.stderr
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root owns them")
+def test_root_cannot_change_the_kernels_settings(run):
+    """They are guarded by ownership alone. Only asked, never tried: it would be this machine's."""
+    code = 'import os; os.close(os.open("/proc/sys/kernel/core_pattern", os.O_WRONLY))'
+    assert run(f"{sys.executable} -c '{code}'").returncode != 0
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs to be root to have rights to lose")
+def test_root_cannot_undo_the_mounts(run, tmp_path):
+    """Neither directly nor in a namespace of its own."""
+    run(f"mount -o remount,rw /; mount -o remount,rw {tmp_path}; echo x > {tmp_path}/new")
+    run(f"unshare -Urm sh -c 'mount -o remount,rw,bind /; echo x > {tmp_path}/new'")
+    assert not (tmp_path / "new").exists()
+
+
+async def start(kind: str, workspace: Path, script: str) -> tuple[Process, _sandbox.Sandboxed]:
+    box = sandboxed(["sh", "-c", script], str(workspace), SandboxSpec(workspace=str(workspace)), _kind=kind)  # type: ignore[arg-type]
+    return Process(box.argv, cwd=str(workspace), env=box.env, grace=5.0), box
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 10
+    while not condition():
+        assert time.monotonic() < deadline, "it never came true"
+        await asyncio.sleep(0.01)
+
+
+def sleepers(mark: str) -> list[psutil.Process]:
+    return [process for process in psutil.process_iter(["cmdline"]) if process.info["cmdline"] == ["sleep", mark]]
+
+
+async def test_ending_it_ends_everything_inside(kind, workspace):
+    """A child in a session of its own that ignores being asked included."""
+    mark = f"31{os.getpid()}.5"
+    inside = f'(trap "" TERM; setsid sleep {mark}) & sleep {mark} & sleep {mark}'
+    process, box = await start(kind, workspace, inside)
+    process._grace = 0.3
+    await until(lambda: len(sleepers(mark)) == 3)
+    await process.end()
+    process.close()
+    box.cleanup()
+    await until(lambda: not sleepers(mark))
+
+
+async def test_a_command_that_is_asked_to_end_has_its_time_for_that(kind, workspace):
+    """What encloses it does not end first and take it along."""
+    process, box = await start(
+        kind, workspace, "trap 'sleep 0.3; echo done > said; exit' TERM; : > ready; while :; do sleep 0.05; done"
+    )
+    await until((workspace / "ready").exists)
+    await process.end()
+    process.close()
+    box.cleanup()
+    assert (workspace / "said").read_text() == "done\n"
+
+
+@needs_bubblewrap
+async def test_it_ends_with_whoever_started_it(workspace):
+    """Killed without a chance to end anything."""
+    mark = f"32{os.getpid()}.5"
+    box = sandboxed(["sleep", mark], str(workspace), SandboxSpec(workspace=str(workspace)), _kind="bubblewrap")
+    code = f"import subprocess; subprocess.Popen({list(box.argv)!r}).wait()"
+    starter = await asyncio.create_subprocess_exec(sys.executable, "-c", code)
+    await until(lambda: bool(sleepers(mark)))
+    starter.kill()
+    await starter.wait()
+    await until(lambda: not sleepers(mark))
+    box.cleanup()
+
+
+def test_without_any_sandbox_the_command_runs_and_says_so(workspace, monkeypatch):
+    """Word by word."""
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    monkeypatch.setattr(_landlock, "abi", lambda: 0)
+    box = sandboxed(["echo", "x"], "", SandboxSpec(workspace=str(workspace)))
+    assert (box.argv, box.env) == (("echo", "x"), {})
+    assert box.message == (
+        "no sandbox here: bubblewrap is not installed and the kernel has no Landlock; the command runs unprotected"
+    )
+
+
+def test_the_status_says_why_nothing_better_is_used(monkeypatch):
+    """Bubblewrap missing, then Landlock too."""
+    monkeypatch.setattr(shutil, "which", lambda name: "/usr/bin/apt" if name == "apt" else None)
+    monkeypatch.setattr(_landlock, "abi", lambda: 3)
+    hint = "install bubblewrap (apt install bubblewrap)"
+    assert sandbox_status() == SandboxStatus(kind="landlock", why="bubblewrap is not installed", hint=hint)
+    monkeypatch.setattr(_landlock, "abi", lambda: 0)
+    assert sandbox_status().kind == "none"
+
+
+def test_a_bubblewrap_that_does_not_work_is_not_used(tmp_path, monkeypatch):
+    """It is tried for real; what it says is passed on."""
+    fake = tmp_path / "bwrap"
+    fake.write_text("#!/bin/sh\necho 'bwrap: no permission to make namespaces' >&2\nexit 1\n")
+    fake.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    status = sandbox_status()
+    assert status.kind != "bubblewrap"
+    assert "bubblewrap does not work here: bwrap: no permission to make namespaces" in status.why
+
+
+@pytest.mark.parametrize(
+    ("abi", "network", "said"),
+    [(7, True, []), (7, False, ["UDP"]), (3, False, ["using the network"]), (2, True, ["emptying files"])],
+)
+def test_what_landlock_cannot_do_is_said(workspace, monkeypatch, abi, network, said):
+    """By what the kernel's version of it knows."""
+    monkeypatch.setattr(_landlock, "abi", lambda: abi)
+    box = sandboxed(["true"], "", SandboxSpec(workspace=str(workspace), network=network), _kind="landlock")
+    box.cleanup()
+    assert all(word in box.message for word in ["socket file", *said])
+    assert ("network" in box.message) == ("using the network" in said)
+
+
+def test_a_spec_travels_as_json():
+    """It goes over a socket."""
+    spec = SandboxSpec(workspace="/w", network=True)
+    assert msgspec.json.decode(msgspec.json.encode(spec), type=SandboxSpec) == spec

@@ -1,0 +1,153 @@
+"""Outputs of any size: few elements, any row at hand, search over all of it."""
+
+import time
+
+import pytest
+
+from .glass import block_of, expect, moves_to
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+_DOM_ROWS = 500
+
+# Watches for tasks that would make the page stutter, from before its first script on.
+_WATCH_TASKS = """
+window.longest = 0;
+new PerformanceObserver((list) => { for (const task of list.getEntries()) window.longest = Math.max(window.longest, task.duration); })
+    .observe({ entryTypes: ['longtask'] });
+"""
+
+
+async def _timed(page, act, block, number):
+    """How long from the gesture until that row is drawn, seen from inside the page."""
+    started = time.perf_counter()
+    await act()
+    await moves_to(block, number)
+    return (time.perf_counter() - started) * 1000
+
+
+@pytest.mark.parametrize("rows", [1_000_000, 18_000_000])
+async def test_any_row_of_millions_is_reached_with_few_elements(page_server, open_page, rows):
+    """Home, End, paging, a row by its number and the dragged bar all arrive, with at most 500 rows in the page."""
+    job = await page_server.lines(rows)
+    page = await open_page()
+    block = block_of(page, f"seq 1 {rows}")
+    screen = block.locator(".screen")
+    await moves_to(block, rows)
+    took = {
+        "Home": await _timed(page, lambda: screen.press("Home"), block, 1),
+        "End": await _timed(page, lambda: screen.press("End"), block, rows),
+    }
+    await screen.press("g")
+    for number in (rows // 2, rows // 3, 12_345):
+        field = block.get_by_role("textbox", name="Go to row")
+        await field.fill(str(number))
+        took[f"row {number:,}"] = await _timed(page, lambda field=field: field.press("Enter"), block, number)
+        assert await block.locator(".row").count() <= _DOM_ROWS
+        await expect(block.locator(f'.row[data-n="{number:,}"]')).to_have_text(str(number))
+    await screen.evaluate("e => { e.scrollTop = e.scrollHeight * 0.75; }")
+    await page.wait_for_function(
+        "(goal) => { const n = Number(document.querySelectorAll('.row:not(.waiting)')[20]?.textContent); return Math.abs(n - goal) < goal / 50; }",
+        arg=rows * 0.75,
+    )
+    assert await block.locator(".row").count() <= _DOM_ROWS
+    print({gesture: f"{ms:.0f} ms" for gesture, ms in took.items()})
+    await page_server.end(job)
+
+
+async def test_every_row_can_be_stepped_to_in_an_output_taller_than_a_browser_allows(page_server, open_page):
+    """Arrows and wheel move by rows, not by what a pixel of the scaled bar is worth."""
+    await page_server.lines(18_000_000)
+    page = await open_page()
+    block = block_of(page, "seq 1 18000000")
+    await block.locator(".screen").press("g")
+    await page.keyboard.type("9000000")
+    await page.keyboard.press("Enter")
+    await moves_to(block, 9_000_000)
+    top = "() => { const box = document.querySelector('.screen').getBoundingClientRect(); return [...document.querySelectorAll('.row')].find((row) => row.getBoundingClientRect().top >= box.top - 1).dataset.n; }"
+    before = int((await page.evaluate(top)).replace(",", ""))
+    for _ in range(3):
+        await page.keyboard.press("ArrowDown")
+    await page.wait_for_function(f"({top})() === '{before + 3:,}'")
+    await block.locator(".screen").hover()
+    await page.mouse.wheel(0, 190)
+    await page.wait_for_function(f"({top})() === '{before + 13:,}'")
+
+
+async def test_a_flood_leaves_the_page_responsive(page_server, open_page):
+    """Rows by the thousand: no task over 100 ms, few elements, and a key acts at once."""
+    job = await page_server.start("yes")
+    page = await open_page()
+    await page.evaluate(_WATCH_TASKS)
+    block = block_of(page, "yes")
+    text = "".join(f"\x1b[3{n % 8}mrow {n}\x1b[0m and some words to make it a line of usual length\n" for n in range(2000))
+    for _ in range(30):
+        await page_server.write(job, text)
+        await page.wait_for_timeout(20)
+    await moves_to(block, 60_000)
+    assert await block.locator(".row").count() <= _DOM_ROWS
+    longest = await page.evaluate("window.longest")
+    print(f"longest task {longest:.0f} ms")
+    assert longest < 400  # the bound of 100 ms is measured by the benchmark, on a quiet machine
+
+
+async def test_a_long_session_opens_without_a_stutter(page_server, open_page):
+    """Thousands of entries are made over many frames, and all arrive in order."""
+    page_server.session("rec001", kind="recording")
+    page_server.entries["rec001"] = [{"agent": "", "kind": "words", "text": f"words {n}"} for n in range(3000)]
+    page = await open_page("#rec001")
+    await expect(page.get_by_text("words 2999", exact=True)).to_be_visible()
+    texts = await page.locator(".saying .text").all_text_contents()
+    assert texts == [f"words {n}" for n in range(3000)]
+
+
+async def test_an_endless_line_is_shown_in_part(page_server, open_page):
+    """A line of a million characters says how much of it is not drawn."""
+    job = await page_server.start("cat minified.js")
+    await page_server.write(job, "x" * 1_000_000 + "\n")
+    page = await open_page()
+    await expect(block_of(page, "cat minified.js").locator(".cut")).to_have_text(" … 998,000 more characters")
+
+
+async def test_search_finds_in_all_of_the_output(page_server, open_page):
+    """Count, next, previous, around the end, and the match marked in its row."""
+    await page_server.lines(100_000)
+    page = await open_page()
+    block = block_of(page, "seq 1 100000")
+    await block.locator(".screen").press("Home")
+    await block.get_by_role("button", name="Search").click()
+    await block.get_by_role("searchbox").fill("7777")
+    told = block.locator(".told")
+    await expect(told).to_have_text("1 of 19")
+    await moves_to(block, 7777)
+    await expect(block.locator(".row.found mark")).to_have_text("7777")
+    await page.keyboard.press("Enter")
+    await expect(told).to_have_text("2 of 19")
+    await moves_to(block, 17_777)
+    await page.keyboard.press("Shift+Enter")
+    await page.keyboard.press("Shift+Enter")
+    await expect(told).to_have_text("19 of 19")
+    await moves_to(block, 97_777)
+    await block.get_by_role("button", name="Next match").click()
+    await expect(told).to_have_text("1 of 19")
+    await block.get_by_role("searchbox").fill("nowhere")
+    await expect(told).to_have_text("no match")
+    await page.keyboard.press("Escape")
+    await expect(block.get_by_role("searchbox")).to_be_hidden()
+    await expect(block.locator("mark")).to_have_count(0)
+
+
+async def test_search_marks_across_colours_and_goes_on_while_running(page_server, open_page):
+    """A match may begin in one colour and end in another; a later match is found by stepping on."""
+    job = await page_server.start("tests")
+    await page_server.write(job, "\x1b[31mFAI\x1b[32mLED\x1b[0m one\nfine\n")
+    page = await open_page()
+    block = block_of(page, "tests")
+    await block.get_by_role("button", name="Search").click()
+    await block.get_by_role("searchbox").fill("failed")
+    await expect(block.locator(".told")).to_have_text("1 of 1")
+    assert "".join(await block.locator("mark").all_text_contents()) == "FAILED"
+    await page_server.write(job, "failed two\n")
+    await expect(block.locator(".row")).to_have_count(3)
+    await page.keyboard.press("Enter")
+    await expect(block.locator(".told")).to_have_text("2 of 2")
