@@ -6,6 +6,7 @@ from typing import NoReturn
 
 from sightline import __version__
 from sightline.cli import _commands as commands
+from sightline.cli._job_parser import add_job_commands
 from sightline.exceptions import UserMistake
 from sightline.providers import APPROVALS, provider_names
 
@@ -40,6 +41,7 @@ def build_parser() -> Parser:
     _add_view(subparsers)
     _add_events(subparsers)
     _add_flow(subparsers)
+    add_job_commands(subparsers, _add_common, _seconds)
     _add_doctor(subparsers)
     _add_demo(subparsers)
     _add_completion(subparsers)
@@ -117,14 +119,14 @@ def _add_flow(subparsers: "argparse._SubParsersAction[Parser]") -> None:
 
 def _add_doctor(subparsers: "argparse._SubParsersAction[Parser]") -> None:
     doctor = subparsers.add_parser("doctor", help="which providers are installed, and what is missing")
-    _add_common(doctor, verbose=False, below=True)
+    _add_common(doctor, verbose="", below=True)
     doctor.set_defaults(command=commands.doctor)
 
 
 def _add_demo(subparsers: "argparse._SubParsersAction[Parser]") -> None:
     demo = subparsers.add_parser("demo", help="play a recording of every provider")
     demo.add_argument("--fast", action="store_true", help="without the pauses")
-    _add_common(demo, verbose=False, below=True)
+    _add_common(demo, verbose="", below=True)
     demo.set_defaults(command=commands.demo)
 
 
@@ -135,7 +137,10 @@ def _add_completion(subparsers: "argparse._SubParsersAction[Parser]") -> None:
 
 
 def _add_common(
-    group: "argparse.ArgumentParser | argparse._ArgumentGroup", *, verbose: bool = True, below: bool = False
+    group: "argparse.ArgumentParser | argparse._ArgumentGroup",
+    *,
+    verbose: str = "also show tool calls and subagents",
+    below: bool = False,
 ) -> None:
     """Options of most commands. Those below the main command leave alone what was already given before their name."""
 
@@ -143,8 +148,7 @@ def _add_common(
         return argparse.SUPPRESS if below else value
 
     if verbose:
-        help_text = "also show tool calls and subagents"
-        group.add_argument("-v", "--verbose", action="store_true", default=default(False), help=help_text)
+        group.add_argument("-v", "--verbose", action="store_true", default=default(False), help=verbose)
     choices = ("auto", "always", "never")
     group.add_argument("--color", choices=choices, default=default("auto"), help="auto: only on a terminal")
     _add_debug_log(group, default(None))

@@ -28,7 +28,6 @@ POLICY = (
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"
 )
 _SGR = re.compile(r"\x1b\[([\d;]*)m")
-_LIVE_ROWS = 200
 _FLAGS = {1: "o", 2: "d", 3: "i", 4: "u", 7: "v", 9: "s"}
 
 Row = Any
@@ -138,10 +137,12 @@ class FakeServer:
         self.signed_in = True
         self.requests: list[str] = []
         self.cancels: list[str] = []
+        self.live_rows = 200
+        self.rows_an_answer = 500
         self._tabs: dict[asyncio.Queue[bytes | None], str | None] = {}
         self._seq = 0
         self._port = 0
-        self._server: uvicorn.Server | None = None
+        self._server: _Quiet | None = None
         self._serving: asyncio.Task[None] | None = None
 
     @property
@@ -205,10 +206,9 @@ class FakeServer:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind(("127.0.0.1", self._port))
         self._port = listening.getsockname()[1]
-        self._server = _Quiet(uvicorn.Config(self._app(), log_level="critical", lifespan="off", timeout_graceful_shutdown=1))
+        self._server = _Quiet(uvicorn.Config(self._app(), log_level="critical", lifespan="off"))
         self._serving = asyncio.create_task(self._server.serve(sockets=[listening]))
-        while not self._server.started:
-            await asyncio.sleep(0.005)
+        await self._server.listening.wait()
 
     async def down(self) -> None:
         assert self._server is not None
@@ -251,10 +251,9 @@ class FakeServer:
         entry = self.entries[session][position]
         return entry.entry(position) if isinstance(entry, FakeJob) else {**entry, "n": position}
 
-    @staticmethod
-    def _rows(job: FakeJob) -> Any:
-        first = max(0, job.total - _LIVE_ROWS)
-        return {"id": job.id, "total": job.total, "first": first, "rows": job.window(first, _LIVE_ROWS)}
+    def _rows(self, job: FakeJob) -> Any:
+        first = max(0, job.total - self.live_rows)
+        return {"id": job.id, "total": job.total, "first": first, "rows": job.window(first, self.live_rows)}
 
     # HTTP
 
@@ -320,7 +319,8 @@ class FakeServer:
         first, count = int(request.query_params["first"]), int(request.query_params["count"])
         if count > 500:
             return JSONResponse({"error": "count is at most 500"}, 400)
-        return JSONResponse({"total": job.total, "first": first, "rows": job.window(first, count)})
+        rows = job.window(first, min(count, self.rows_an_answer))
+        return JSONResponse({"total": job.total, "first": first, "rows": rows})
 
     async def _find(self, request: Request) -> Response:
         job, query = self.jobs[request.path_params["id"]], request.query_params
@@ -344,7 +344,15 @@ class FakeServer:
 
 
 class _Quiet(uvicorn.Server):
-    """Leaves the signals to pytest."""
+    """Leaves the signals to pytest, and says when it listens."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.listening = asyncio.Event()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.listening.set()
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:

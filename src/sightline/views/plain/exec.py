@@ -11,13 +11,14 @@ import asyncio
 import os
 import signal
 from collections.abc import AsyncIterator
+from typing import TypeVar
 
 import msgspec
 
 from sightline.events import Error, Notice, ToolUse
 from sightline.exceptions import OutsideFailure, UserMistake
 from sightline.exec import CommandSpec
-from sightline.host import Client, Frame, Kept, Start, Subscription, attach, connect, find, hosting, launch
+from sightline.host import Cancel, Client, Frame, Kept, Session, Start, Subscription, attach, connect, find, hosting, launch
 from sightline.journal import Store, session_of
 from sightline.transcript import Call, Remark, Snapshot
 from sightline.views.plain._cancelling import Canceller
@@ -27,6 +28,9 @@ from sightline.views.plain._palette import Palette
 
 _CANCELLED, _READER_GONE = 130, 141
 _SECONDS_FOR_LAST_BYTES = 1.0
+_SECONDS_TO_END = 6.0  # a little more than a command is given to end by itself
+
+T = TypeVar("T")
 
 
 def show_exec(store: Store, spec: CommandSpec, palette: Palette, *, session: str, labelled: bool) -> int:
@@ -46,6 +50,11 @@ def detach_exec(store: Store, spec: CommandSpec, palette: Palette, *, session: s
 def pass_exec(store: Store, spec: CommandSpec, *, session: str) -> int:
     """Run it with its output, byte for byte, as ours."""
     return asyncio.run(_passed_from(_Asked(store, spec, "", session)) if session else _passed(store, spec))
+
+
+def events_exec(store: Store, spec: CommandSpec, *, session: str) -> int:
+    """Run it with its events as our output."""
+    return asyncio.run(_events_from(_Asked(store, spec, "", session)) if session else _events(store, spec))
 
 
 class _Asked(msgspec.Struct, frozen=True):
@@ -132,23 +141,65 @@ async def _passed(store: Store, spec: CommandSpec) -> int:
         cancel = Canceller(session, job)
         _take_signals(cancel, hung_up)
         ending = await _ended(session.subscribe(0), job)
-        written = await _last_bytes(passing.close(), cancel)
+        closing = asyncio.get_running_loop().create_task(passing.close())
+        written = await _in_time(closing, cancel, _SECONDS_FOR_LAST_BYTES)
     if passing.broken and not hung_up.is_set():
         return _READER_GONE
-    return _told(ending) if written and ending is not None else _CANCELLED
+    return _CANCELLED if written is None or ending is None else _told(ending)
 
 
 async def _passed_from(asked: _Asked) -> int:
+    """The command is a job of somebody else's session: its bytes are read back from where that one keeps them."""
     from sightline.views.plain.logs import pass_bytes
 
     client, job = await asked.begun()
-    cancel = Canceller(client, job)
-    _take_signals(cancel, asyncio.Event())
+    passing = asyncio.get_running_loop().create_task(pass_bytes(asked.store, job, client))
+    cancel = Canceller(client, job, passing.cancel)
+    hung_up = asyncio.Event()
+    _take_signals(cancel, hung_up)
     try:
-        ending = await pass_bytes(asked.store, job, client, cancel.pressed)
+        ending = await _in_time(passing, cancel, _SECONDS_TO_END)
     except BrokenPipeError:
-        ...
-    return 0
+        if not hung_up.is_set():
+            await _cancel_anew(client.session, job)
+        return _READER_GONE
+    finally:
+        client.close()
+    return _CANCELLED if ending is None else _told(ending)
+
+
+async def _events(store: Store, spec: CommandSpec) -> int:
+    async with hosting(store, cwd=spec.cwd) as session:
+        job = session.start(spec).id
+        return await _written(store, session, session.subscribe(0), job)
+
+
+async def _events_from(asked: _Asked) -> int:
+    client, job = await asked.begun()
+    try:
+        return await _written(asked.store, client, client.subscribe(None), job)
+    except BrokenPipeError:
+        await _cancel_anew(client.session, job)
+        raise
+    finally:
+        client.close()
+
+
+async def _written(store: Store, session: Client | Session, frames: AsyncIterator[Frame], job: str) -> int:
+    from sightline.views.plain._event_lines import pass_events
+
+    work = asyncio.get_running_loop().create_task(pass_events(store, frames, job))
+    cancel = Canceller(session, job, work.cancel)
+    _take_signals(cancel, asyncio.Event())
+    ending = await _in_time(work, cancel, _SECONDS_TO_END)
+    return _CANCELLED if ending is None else ending.exit_code
+
+
+async def _cancel_anew(session: str, job: str) -> None:
+    """Over a new connection: what waits in the old one is of no interest any more."""
+    client = await connect(session)
+    await client.submit(Cancel(job))
+    client.close()
 
 
 def _take_signals(cancel: Canceller, hung_up: asyncio.Event) -> None:
@@ -156,3 +207,49 @@ def _take_signals(cancel: Canceller, hung_up: asyncio.Event) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, cancel)
     loop.add_signal_handler(signal.SIGHUP, hung_up.set)
+
+
+async def _in_time(work: "asyncio.Task[T]", cancel: Canceller, seconds: float) -> "T | None":
+    """What the work comes to; None when it took too long after a Ctrl+C, because nobody reads what it writes."""
+    pressed = asyncio.ensure_future(cancel.pressed.wait())
+    await asyncio.wait([work, pressed], return_when=asyncio.FIRST_COMPLETED)
+    if not work.done():
+        await asyncio.wait([work], timeout=seconds)
+    pressed.cancel()
+    if work.done() and not work.cancelled():
+        return work.result()
+    work.cancel()
+    return None
+
+
+async def _ended(frames: Subscription, job: str) -> Ending | None:
+    """Wait for the end of a command whose output goes elsewhere; what must be told meanwhile is told on stderr."""
+    told = 0
+    async for frame in frames:
+        if isinstance(frame, Snapshot):
+            remarks = [entry for entry in frame.entries if isinstance(entry, Remark)][told:]
+        else:
+            remarks = [Remark("", e.level, e.text, e.hint) for e in frame if isinstance(e, Notice | Error)]
+        told += len(remarks)
+        for remark in remarks:
+            hint = f"hint: {remark.hint}\n" if remark.hint else ""
+            await write_patiently(2, f"{remark.level}: {remark.text}\n{hint}".encode())
+        ending = ending_in(frame, job)
+        if ending is not None:
+            return ending
+    return None
+
+
+def _mentions(frame: Frame, job: str) -> bool:
+    known = frame.entries if isinstance(frame, Snapshot) else frame
+    return any(isinstance(item, Call | ToolUse) and item.id == job for item in known)
+
+
+def _told(ending: Ending) -> int:
+    """Where nothing is added to the output: say only what the command could not say itself."""
+    if ending.how == "spawn":
+        message, _, hint = ending.said.partition("; ")
+        write_all(2, (f"error: {message}\n" + (f"hint: {hint}\n" if hint else "")).encode())
+    elif ending.how in ("timeout", "host"):
+        write_all(2, f"error: {ending.said}\n".encode())
+    return ending.exit_code

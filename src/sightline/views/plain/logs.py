@@ -114,9 +114,6 @@ async def _followed(output: _Raw | _Shown, store: Store, job: str, watched: Clie
     except HostGone:
         kept = await attach(store, watched.session)
         return await _until_ended(kept.subscribe(None), job, output)
-    finally:
-        if isinstance(watched, Client):
-            watched.close()
 
 
 async def _until_ended(frames: AsyncIterator[Frame], job: str, output: _Raw | _Shown) -> Ending | None:

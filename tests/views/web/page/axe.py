@@ -25,6 +25,8 @@ def _install(folder: Path) -> None:
     npm = ["npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error", "--save-exact"]
     done = subprocess.run([*npm, f"axe-core@{_VERSION}"], cwd=partial, capture_output=True, text=True)
     if done.returncode != 0:
-        raise RuntimeError(f"axe-core {_VERSION} could not be installed; node and npm are needed:\n{done.stderr[-2000:]}")
+        raise RuntimeError(
+            f"axe-core {_VERSION} could not be installed; node and npm are needed:\n{done.stderr[-2000:]}"
+        )
     shutil.rmtree(folder, ignore_errors=True)
     partial.rename(folder)

@@ -8,10 +8,29 @@ from .glass import block_of, expect, moves_to
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 _EVERY_COLOUR = "".join(
-    f"\x1b[{code}m{code} words\x1b[0m " for code in [*range(30, 38), *range(40, 48), *range(90, 98), *range(100, 108), 1, 2, 3, 4, 7, 9]
+    f"\x1b[{code}m{code} words\x1b[0m "
+    for code in [*range(30, 38), *range(40, 48), *range(90, 98), *range(100, 108), 1, 2, 3, 4, 7, 9]
 )
 _PAIRS = "\n".join(" ".join(f"\x1b[3{fg};4{bg}mpair\x1b[0m" for fg in range(8)) for bg in range(8))
-_MORE = " ".join(f"\x1b[38;5;{n}mcube\x1b[0m" for n in range(16, 256, 7)) + " \x1b[38;2;250;250;240mpale\x1b[0m \x1b[2;33mdim\x1b[0m\n"
+_MORE = (
+    " ".join(f"\x1b[38;5;{n}mcube\x1b[0m" for n in range(16, 256, 7))
+    + " \x1b[38;2;250;250;240mpale\x1b[0m \x1b[2;33mdim\x1b[0m\n"
+)
+
+
+_RUN_AXE = """async () => {
+    const runOnly = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+    const { violations } = await axe.run(document, { runOnly });
+    const shown = (node) => `${node.html.slice(0, 160)} ${node.failureSummary.slice(0, 240)}`;
+    return violations.map((one) => [one.id, one.impact, one.nodes.slice(0, 4).map(shown)]);
+}"""
+_OUTLINE = """() => {
+    const focused = document.activeElement, style = getComputedStyle(focused);
+    return [focused.tagName + focused.className + focused.textContent.slice(0, 20), style.outlineStyle + style.outlineWidth];
+}"""
+_SHOW_BANNER = (
+    "() => { const e = document.getElementById('banner'); e.hidden = false; e.textContent = 'Connection lost'; }"
+)
 
 
 async def _everything(server):
@@ -36,11 +55,7 @@ async def _everything(server):
 
 async def _violations(page):
     await page.evaluate(axe_source())
-    found = await page.evaluate(
-        """async () => (await axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] }))
-            .violations.map((v) => [v.id, v.impact, v.nodes.slice(0, 4).map((n) => n.html.slice(0, 160) + ' ' + n.failureSummary.slice(0, 240))])"""
-    )
-    return found
+    return await page.evaluate(_RUN_AXE)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -57,7 +72,7 @@ async def test_axe_finds_no_violation(page_server, open_page, scheme, width):
     await expect(block.locator("mark").first).to_be_visible()
     await page_server.status(job, "no output for 10 s")
     await block.get_by_role("button", name="Copy command").click()
-    await page.evaluate("document.getElementById('banner').hidden = false; document.getElementById('banner').textContent = 'Connection lost'")
+    await page.evaluate(_SHOW_BANNER)
     if width < 760:
         await page.get_by_role("button", name="Sessions").click()
     assert await _violations(page) == []
@@ -144,9 +159,7 @@ async def test_focus_is_visible_on_every_stop(page_server, open_page):
     stops = set()
     for _ in range(60):
         await page.keyboard.press("Tab")
-        name, outline = await page.evaluate(
-            "() => { const e = document.activeElement, s = getComputedStyle(e); return [e.tagName + e.className + e.textContent.slice(0, 20), s.outlineStyle + s.outlineWidth]; }"
-        )
+        name, outline = await page.evaluate(_OUTLINE)
         if name.startswith("BODY"):
             break
         stops.add(name)

@@ -101,6 +101,22 @@ async def test_a_persons_own_folding_wins(page_server, open_page):
     await expect(open_block.locator(".screen")).to_be_visible()
 
 
+async def test_what_one_unfolds_stays_in_sight(page_server, open_page):
+    """At the end of a long session an unfolded block opens where it is; the page does not run to its end."""
+    for number in range(8):
+        job = await page_server.start(f"make {number}")
+        await page_server.write(job, _MANY)
+        await page_server.end(job)
+    await page_server.write(await page_server.start("last"), "x\n")
+    page = await open_page()
+    block = block_of(page, "make 1")
+    await expect(block_of(page, "last").locator(".row")).to_be_visible()
+    unfold = block.get_by_role("button", name="Unfold: make 1")
+    await unfold.click()
+    await expect(block.locator(".row").last).to_have_text("row 39")
+    await expect(block.get_by_role("button", name="Fold: make 1")).to_be_in_viewport()
+
+
 async def test_nobody_who_is_reading_loses_the_block(page_server, open_page):
     """A block in which one has scrolled up does not fold when its command ends well."""
     job = await page_server.lines(200)

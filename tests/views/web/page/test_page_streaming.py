@@ -1,5 +1,7 @@
 """Output appears while the command runs, as a terminal would show it."""
 
+import time
+
 import pytest
 
 from .glass import block_of, expect, moves_to, row_texts
@@ -32,8 +34,6 @@ async def test_first_row_is_drawn_in_the_frame_after_it_arrives(page_server, ope
             }).observe(document.getElementById('entries'), { childList: true, subtree: true }));
         }"""
     )
-    import time
-
     await page_server.write("abcdef-1", f"{time.time() * 1000:.0f}\n")
     took = await page.evaluate("window.took")
     print(f"written to drawn: {took} ms")
@@ -70,7 +70,9 @@ async def test_stderr_is_told_apart_by_a_mark_and_by_words(page_server, open_pag
 async def test_colours_are_drawn_from_the_rows_styles(page_server, open_page):
     """Named, 256 and true colours, inverse and weight reach the glass."""
     job = await page_server.start("colours")
-    await page_server.write(job, "\x1b[31mred\x1b[0m \x1b[1mbold\x1b[0m \x1b[38;5;33mblue\x1b[0m \x1b[48;2;0;80;0mgreen\x1b[0m\n")
+    await page_server.write(
+        job, "\x1b[31mred\x1b[0m \x1b[1mbold\x1b[0m \x1b[38;5;33mblue\x1b[0m \x1b[48;2;0;80;0mgreen\x1b[0m\n"
+    )
     page = await open_page()
     row = block_of(page, "colours").locator(".row")
 

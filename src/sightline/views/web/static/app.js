@@ -17,13 +17,14 @@ let chosen = null;
 let connected = false;
 let listed = false;
 let wasLost = false;
+let gone = false;
 
 const stream = new Stream({
   list: takeList,
   entries: (message) => transcript.take(message),
   rows: (message) => transcript.takeRows(message),
   status: (message) => transcript.takeStatus(message),
-  gone: () => showEmptiness("This session is no longer here."),
+  gone: () => { gone = true; showEmptiness(); },
   connection: showConnection,
 });
 
@@ -31,12 +32,19 @@ new Keys({
   neighbour: (by) => transcript.neighbour(by),
   sessions: () => { showSidebar(true); (document.querySelector(".sessions [aria-current]") ?? document.querySelector(".sessions a"))?.focus(); },
   start: () => start.focus(),
-  escape: () => { if (narrow.matches) showSidebar(false); },
+  escape: () => {
+    if (!narrow.matches || byId("columns").classList.contains("list-closed")) return;
+    showSidebar(false);
+    byId("toggle-list").focus();
+  },
 });
 
 function takeList({ sessions }) {
   list.take(sessions);
-  listed = true;
+  if (!listed) {
+    listed = true;
+    if (location.hash.length > 1) fromAddress(); // only the list tells a job's id from a recording's that looks like one
+  }
   const running = sessions.flatMap((session) => session.jobs ?? []).filter((job) => job.state === "running").length;
   setText(byId("counts"), running ? `${running} running` : "nothing running");
   document.title = running ? `(${running}) Sightline` : "Sightline";
@@ -59,6 +67,7 @@ function fromAddress() {
   const call = session === named ? null : named;
   if (session !== chosen) {
     chosen = session || null;
+    gone = false;
     transcript.clear();
     list.choose(chosen);
     stream.watch(chosen);
@@ -77,10 +86,10 @@ function showHead() {
   setText(byId("session-facts"), [session.id, session.cwd, when(session.started)].filter(Boolean).join(" · "));
 }
 
-function showEmptiness(text) {
+function showEmptiness() {
   const empty = byId("empty");
   empty.hidden = transcript.size > 0;
-  if (text) setText(empty, text);
+  if (gone) setText(empty, "This session is no longer here.");
   else if (listed && !list.sessions.length) setText(empty, "Nothing has run yet. Run a command below, or `sightline exec -- …` in a terminal.");
   else if (connected) setText(empty, "Nothing here yet.");
 }

@@ -35,6 +35,7 @@ export class Block {
       follow: () => this.rows.follow(!this.rows.following),
     });
     this.rows = new Rows(this.store, "Output", () => this.moved());
+    if (entry.command) this.rows.top = Infinity; // how a command ended stands at its end
     this.search = new Search(this);
     this.newRows = button("", () => this.followAgain(), { className: "new-rows", hidden: true });
     this.status = make("p", { className: "status", hidden: true });
@@ -81,6 +82,7 @@ export class Block {
 
   choose(folded) {
     chosenFolds.set(this.id, folded);
+    this.element.dispatchEvent(new Event("hold", { bubbles: true })); // what is being looked at must not scroll away
     this.fold(folded);
   }
 

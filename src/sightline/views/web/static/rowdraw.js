@@ -36,12 +36,9 @@ function fillRuns(element, row, query) {
     const text = whole.slice(0, SHOWN_CHARACTERS - position);
     if (text) parts.push(styled(text, style, cutHits(hits, position, position + text.length)));
     position += whole.length;
-    if (position >= SHOWN_CHARACTERS) break;
+    if (position > SHOWN_CHARACTERS) break;
   }
-  const length = row.reduce((sum, run) => sum + run[0].length, 0);
-  if (length > SHOWN_CHARACTERS) {
-    parts.push(make("span", { className: "cut", text: ` … ${digits(length - SHOWN_CHARACTERS)} more characters` }));
-  }
+  if (position > SHOWN_CHARACTERS) parts.push(make("span", { className: "cut", text: " … the row goes on; Download has all of it" }));
   element.replaceChildren(...parts);
 }
 

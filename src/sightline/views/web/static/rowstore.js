@@ -1,13 +1,15 @@
 // The rows of one call that the page knows: at most 5,000, the rest is fetched when it is to be seen. Rules:
 // - The server's newest word wins. Live rows (`take`) replace; fetched rows only fill gaps, since a fetch that was under
 //   way while live rows came is older than they are.
-// - The last rows of a running command may still change. Those that fell out of the live window unseen are forgotten.
+// - A live message holds every row that changed since the one before it, or, when these are more than a window, the
+//   newest window of rows. In the second case rows that could still change and are no longer in it are forgotten.
 
 import * as api from "./api.js";
 
 const KEPT_ROWS = 5000;
 const KEPT_UNSEEN = 200; // of a block that is not on screen
-const UNSETTLED = 200; // rows from the end that may still be rewritten (the live window)
+const WINDOW = 200; // rows in a full live message
+const UNSETTLED = 50; // rows from the end that a command may still rewrite
 const MOST_PER_FETCH = 500;
 const AHEAD = 120; // rows fetched beyond what is visible, on both sides
 const STALE_FETCH_MS = 150; // a fetch for a place that was scrolled past is given up after this long
@@ -34,8 +36,11 @@ export class RowStore {
   }
 
   take({ total, first, rows }) {
-    const doubtful = Math.min(this.total, total) - UNSETTLED;
-    for (const n of this.rows.keys()) if ((n >= doubtful && n < first) || n >= total) this.rows.delete(n);
+    const missed = rows.length >= WINDOW || first > this.total;
+    const doubtful = missed ? Math.min(this.total, total) - UNSETTLED : first;
+    if (doubtful < first || total < this.total) {
+      for (const n of this.rows.keys()) if ((n >= doubtful && n < first) || n >= total) this.rows.delete(n);
+    }
     this.total = total;
     rows.forEach((row, index) => this.put(first + index, row));
     this.trim();
@@ -82,7 +87,8 @@ export class RowStore {
       if (covered || performance.now() - this.fetching.at < STALE_FETCH_MS) return;
       this.fetching.control.abort();
     }
-    const from = gap ? Math.max(0, gap[0] - AHEAD) : wide[0];
+    let from = wide[0];
+    while (gap && from > 0 && from > gap[0] - AHEAD && !this.rows.has(from - 1)) from -= 1;
     this.fetch(from, Math.min(this.total, from + MOST_PER_FETCH, (gap ?? wide)[1] + AHEAD));
   }
 

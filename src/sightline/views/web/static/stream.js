@@ -18,6 +18,7 @@ export class Stream {
     this.source = null;
     this.wait = FIRST_WAIT_MS;
     this.timer = 0;
+    this.refused = false;
     addEventListener("online", () => this.retryNow());
     document.addEventListener("visibilitychange", () => { if (!document.hidden) this.retryNow(); });
   }
@@ -55,6 +56,7 @@ export class Stream {
 
   opened() {
     this.wait = FIRST_WAIT_MS;
+    this.refused = false;
     this.handlers.connection("open");
   }
 
@@ -63,13 +65,14 @@ export class Stream {
     this.close();
     const wait = this.wait;
     this.wait = Math.min(wait * 2, LONGEST_WAIT_MS);
-    this.handlers.connection("lost", "Connection lost, trying again…");
+    if (!this.refused) this.handlers.connection("lost", "Connection lost, trying again…");
     this.timer = setTimeout(() => this.open(), wait);
     // EventSource hides the status of what it was answered; one plain request tells why.
     try {
       await sessions();
     } catch (error) {
-      if (error instanceof ApiError && error.status === 401 && !this.source) this.handlers.connection("refused", SIGN_IN);
+      this.refused = error instanceof ApiError && error.status === 401;
+      if (this.refused && !this.source) this.handlers.connection("refused", SIGN_IN);
     }
   }
 

@@ -21,6 +21,7 @@ export class Transcript {
     this.wantedCall = null;
     this.watcher = new IntersectionObserver((seen) => this.seen(seen), { root: this.pane, rootMargin: "400px 0px" });
     this.pane.addEventListener("scroll", () => this.scrolled(), { passive: true });
+    this.list.addEventListener("hold", () => { this.atEnd = false; });
     new ResizeObserver(() => { if (this.atEnd) this.toEnd(); }).observe(this.list);
   }
 

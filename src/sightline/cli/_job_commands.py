@@ -1,0 +1,155 @@
+"""One function per command about commands and jobs: arguments to calls. Imports happen inside."""
+
+import argparse
+import os
+from typing import Any
+
+from sightline.exceptions import UserMistake
+
+
+def exec_command(arguments: argparse.Namespace) -> int:
+    words = arguments.words[1:] if arguments.words[:1] == ["--"] else arguments.words
+    if not words:
+        raise UserMistake("no command given", "write it after `--`: sightline exec -- make test")
+    if arguments.network and not arguments.sandbox:
+        raise UserMistake("--network is about the sandbox", "add --sandbox, or leave it out")
+    from sightline.views.plain import exec as views
+    from sightline.views.plain._terminal import is_terminal
+
+    spec, store, session = _spec(arguments, words), _store(), arguments.session
+    if arguments.detach:
+        return views.detach_exec(store, spec, _palette(arguments, 2), session=session)
+    if arguments.output_format == "events":
+        return views.events_exec(store, spec, session=session)
+    if not is_terminal(1):
+        return views.pass_exec(store, spec, session=session)
+    return views.show_exec(store, spec, _palette(arguments), session=session, labelled=arguments.verbose)
+
+
+def _spec(arguments: argparse.Namespace, words: list[str]) -> Any:
+    from sightline.exec import CommandSpec, SandboxSpec
+
+    cwd = os.getcwd()
+    columns, rows = 80, 24
+    if os.isatty(1):
+        size = os.get_terminal_size(1)
+        columns, rows = size.columns or columns, size.lines or rows
+    sandbox = SandboxSpec(workspace=cwd, network=arguments.network) if arguments.sandbox else None
+    return CommandSpec(
+        argv=tuple(words),
+        cwd=cwd,
+        pty=arguments.pty,
+        columns=columns,
+        rows=rows,
+        timeout=arguments.timeout,
+        sandbox=sandbox,
+    )
+
+
+def attach(arguments: argparse.Namespace) -> int:
+    from sightline.host import find
+    from sightline.views.plain._terminal import is_terminal
+
+    store = _store()
+    id = find(store, arguments.id)
+    if is_terminal(1):
+        from sightline.views.plain.attach import show_attached
+
+        return show_attached(store, id, _palette(arguments), labelled=arguments.verbose)
+    from sightline.views.plain.logs import show_logs
+
+    return show_logs(store, _one_job(store, id), _palette(arguments), follow=True, labelled=False)
+
+
+def logs(arguments: argparse.Namespace) -> int:
+    from sightline.host import find
+    from sightline.views.plain.logs import show_logs
+
+    store = _store()
+    job = _one_job(store, find(store, arguments.id))
+    return show_logs(store, job, _palette(arguments), follow=arguments.follow, labelled=arguments.verbose)
+
+
+def cancel(arguments: argparse.Namespace) -> int:
+    from sightline.host import find
+    from sightline.views.plain.sessions import cancel_jobs
+
+    store = _store()
+    return cancel_jobs(store, find(store, arguments.id), _palette(arguments), force=arguments.force)
+
+
+def jobs(arguments: argparse.Namespace) -> int:
+    from sightline.host import find
+    from sightline.journal import session_of
+    from sightline.views.plain import write_all
+    from sightline.views.plain.jobs import jobs_json, jobs_table
+
+    store = _store()
+    found = find(store, arguments.session) if arguments.session else ""
+    session = session_of(found) or found
+    if arguments.json:
+        write_all(1, jobs_json(store, session))
+    else:
+        write_all(1, jobs_table(store, session, _palette(arguments), everything=arguments.all).encode())
+    return 0
+
+
+def jobs_prune(arguments: argparse.Namespace) -> int:
+    from sightline.views.plain import write_all
+    from sightline.views.plain.jobs import prune_jobs
+
+    write_all(1, prune_jobs(_store(), arguments.older_than, arguments.larger_than).encode())
+    return 0
+
+
+def ps(arguments: argparse.Namespace) -> int:
+    from sightline.views.plain import write_all
+    from sightline.views.plain.sessions import sessions_json, sessions_table
+
+    if arguments.json:
+        write_all(1, sessions_json(_store()))
+    else:
+        write_all(1, sessions_table(_store(), _palette(arguments)).encode())
+    return 0
+
+
+def stop(arguments: argparse.Namespace) -> int:
+    if bool(arguments.ids) == arguments.all:
+        raise UserMistake("which sessions?", "name them (see `sightline ps`), or give --all")
+    from sightline.views.plain.sessions import stop_sessions
+
+    return stop_sessions(_store(), arguments.ids)
+
+
+def serve(arguments: argparse.Namespace) -> int:
+    from sightline.views.web import serve
+
+    code: int = serve(arguments.port, arguments.files)
+    return code
+
+
+def _one_job(store: Any, id: str) -> str:
+    """The job itself, or the only one of a session."""
+    from sightline.journal import session_of
+
+    if session_of(id):
+        return id
+    found = [job.id for job in store.jobs() if job.session == id]
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        raise UserMistake(f"session {id} has no jobs", "see `sightline jobs`")
+    raise UserMistake(f"session {id} has {len(found)} jobs", f"name one: {', '.join(sorted(found)[:5])}")
+
+
+def _store() -> Any:
+    from sightline.journal import Store
+    from sightline.paths import data_folder
+
+    return Store(data_folder())
+
+
+def _palette(arguments: argparse.Namespace, fd: int = 1) -> Any:
+    from sightline.views.plain import palette_for
+
+    return palette_for(fd, arguments.color)

@@ -1,0 +1,94 @@
+"""The JSON that goes over HTTP: what is asked and what is answered. The OpenAPI document is made of these."""
+
+from typing import Any, Literal
+
+import msgspec
+
+
+class Problem(msgspec.Struct, frozen=True):
+    """Why a request was refused, and what can be done about it."""
+
+    error: str
+    hint: str = ""
+
+
+class JobBody(msgspec.Struct, frozen=True):
+    """One command that runs or ran."""
+
+    id: str
+    session: str
+    command: str
+    cwd: str
+    state: Literal["running", "ok", "failed", "cancelled", "timed_out", "lost"]
+    exit_code: int | None
+    started: float  # seconds since the epoch
+    elapsed: float  # seconds
+    bytes: int  # of output
+    pty: bool
+
+
+class SessionBody(msgspec.Struct, frozen=True):
+    """A session and its jobs, the first of them first."""
+
+    id: str
+    kind: Literal["session", "recording"]
+    title: str
+    cwd: str
+    state: Literal["running", "ended"]
+    started: float
+    jobs: list[JobBody]
+
+
+class Sessions(msgspec.Struct, frozen=True):
+    """The newest sessions; `more` is how many jobs there are beyond those listed."""
+
+    sessions: list[SessionBody]
+    more: int = 0
+
+
+class JobList(msgspec.Struct, frozen=True):
+    """Jobs, the newest first; `more` says whether there are older ones."""
+
+    jobs: list[JobBody]
+    more: bool = False
+
+
+class StartBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A command to run: its arguments, or a line for the shell."""
+
+    argv: list[str] | None = None
+    command: str | None = None
+    cwd: str = ""
+    pty: bool = False
+    timeout: float | None = None  # seconds
+
+
+class Started(msgspec.Struct, frozen=True):
+    session: str
+    job: str
+
+
+class CancelBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`force`: end it at once, without asking it first."""
+
+    force: bool = False
+
+
+class Cancelled(msgspec.Struct, frozen=True):
+    id: str
+
+
+class RowsBody(msgspec.Struct, frozen=True):
+    """Rows by number. A row is a list of runs (text, and a style where there is one), or says what it stands for."""
+
+    total: int
+    first: int
+    rows: list[list[list[Any]] | dict[str, int]]
+
+
+class FoundBody(msgspec.Struct, frozen=True):
+    """Numbers of the rows that contain a text. With `more`, go on from `next`."""
+
+    rows: list[int]
+    more: bool
+    next: int
