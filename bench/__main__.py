@@ -4,13 +4,14 @@ import argparse
 import sys
 from collections.abc import Callable, Iterator
 
-from bench import parsing, program, wrapping
+from bench import parsing, program, running, wrapping
 from bench.row import Row
 
 GROUPS: dict[str, Callable[[], Iterator[Row]]] = {
     "parsing": parsing.rows,
     "program": program.rows,
     "wrapping": wrapping.rows,
+    "running": running.rows,
 }
 
 

@@ -91,6 +91,14 @@ def test_what_does_not_fit_is_counted_and_said(tmp_path):
     assert (tmp_path / "a.out").stat().st_size == 10_000
 
 
+def test_an_artifact_has_a_cap(tmp_path, monkeypatch):
+    """A command that prints for ever must not fill the disk: to the byte, and it is said."""
+    monkeypatch.setattr("sightline.journal._artifact.ARTIFACT_CAP", 10)
+    artifact = written(tmp_path / "a.out", ("stdout", b"1234567"), ("stdout", b"890abc"), ("stdout", b"def"))
+    assert (artifact.size, artifact.kept, artifact.problem) == (16, 10, "it is longer than 0 MB")
+    assert (tmp_path / "a.out").read_bytes() == b"1234567890"
+
+
 def test_a_folder_that_cannot_be_written_keeps_nothing_and_says_so(tmp_path):
     """The command goes on; nobody is surprised later."""
     (tmp_path / "file").write_text("")

@@ -2,9 +2,12 @@
 
 import argparse
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sightline.exceptions import UserMistake
+
+if TYPE_CHECKING:
+    from sightline.journal import Store
 
 
 def exec_command(arguments: argparse.Namespace) -> int:
@@ -128,7 +131,7 @@ def serve(arguments: argparse.Namespace) -> int:
     return code
 
 
-def _one_job(store: Any, id: str) -> str:
+def _one_job(store: "Store", id: str) -> str:
     """The job itself, or the only one of a session."""
     from sightline.journal import session_of
 
@@ -142,7 +145,7 @@ def _one_job(store: Any, id: str) -> str:
     raise UserMistake(f"session {id} has {len(found)} jobs", f"name one: {', '.join(sorted(found)[:5])}")
 
 
-def _store() -> Any:
+def _store() -> "Store":
     from sightline.journal import Store
     from sightline.paths import data_folder
 

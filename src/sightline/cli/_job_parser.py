@@ -74,7 +74,10 @@ def _add_jobs(subparsers: "Subparsers", add_common: Callable[..., None]) -> None
     )
     prune.add_argument("--older-than", default="30d", metavar="AGE", help="not changed for so long (default: 30d)")
     prune.add_argument(
-        "--larger-than", default="10G", metavar="SIZE", help="the oldest, until no more than this is kept (default: 10G)"
+        "--larger-than",
+        default="10G",
+        metavar="SIZE",
+        help="the oldest, until no more than this is kept (default: 10G)",
     )
     prune.set_defaults(command=commands.jobs_prune)
 

@@ -6,7 +6,7 @@ Rules:
   which stream; a stretch of the same stream gets a new record every tenth of a second, so that times are known.
 - Only the owner may read them (0600): a command may print secrets.
 - Once a byte could not be kept, none after it is: what is there is always the beginning of the output, so an offset
-  in the output is an offset in the file.
+  in the output is an offset in the file. That goes for a full disk and for the cap alike.
 """
 
 import os
@@ -22,6 +22,9 @@ _RECORD = struct.Struct("<QdB7x")  # offset, seconds since the epoch, stream
 _STREAMS = ("stdout", "stderr")
 _NUMBERS = {name: number for number, name in enumerate(_STREAMS)}
 _SECONDS_APART = 0.1
+
+# Of one call. A command that prints for ever must not fill the disk.
+ARTIFACT_CAP = 8 * 1024**3
 
 
 class ArtifactRun(msgspec.Struct, frozen=True):
@@ -71,6 +74,11 @@ class Artifact:
             self._stream, self._noted = stream, now
 
     def _write(self, data: bytes) -> None:
+        if self.kept + len(data) > ARTIFACT_CAP:
+            data = data[: ARTIFACT_CAP - self.kept]
+            os.write(self._fds[0], data)
+            self.kept += len(data)
+            raise OSError(0, f"it is longer than {ARTIFACT_CAP // 1024**2} MB")
         written = os.write(self._fds[0], data)
         self.kept += written
         while written < len(data):  # the disk is nearly full, or a limit is near: the next try says which

@@ -4,6 +4,7 @@ import re
 
 from sightline.exceptions import UserMistake
 
+_UNITS = ("B", "KB", "MB", "GB")
 _SIZES = {"": 1, "k": 1024, "m": 1024**2, "g": 1024**3, "t": 1024**4}
 _TIMES = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
 
@@ -14,11 +15,9 @@ _time = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?([smhdw])", re.IGNORECASE).fullmatch
 def size_words(size: float) -> str:
     if size < 1024:
         return f"{size:.0f} B"
-    for unit in ("KB", "MB", "GB"):
-        size /= 1024
-        if size < 999.5:
-            break
-    return f"{size:.1f} {unit}" if size < 9.95 else f"{size:.0f} {unit}"
+    power = 1 if size < 999.5 * 1024 else 2 if size < 999.5 * 1024**2 else 3
+    size /= 1024**power
+    return f"{size:.{1 if size < 9.95 else 0}f} {_UNITS[power]}"
 
 
 def duration_words(seconds: float) -> str:

@@ -18,7 +18,20 @@ import msgspec
 from sightline.events import Error, Notice, ToolUse
 from sightline.exceptions import OutsideFailure, UserMistake
 from sightline.exec import CommandSpec
-from sightline.host import Cancel, Client, Frame, Kept, Session, Start, Subscription, attach, connect, find, hosting, launch
+from sightline.host import (
+    Cancel,
+    Client,
+    Frame,
+    Kept,
+    Session,
+    Start,
+    Subscription,
+    attach,
+    connect,
+    find,
+    hosting,
+    launch,
+)
 from sightline.journal import Store, session_of
 from sightline.transcript import Call, Remark, Snapshot
 from sightline.views.plain._cancelling import Canceller
@@ -154,7 +167,7 @@ async def _passed_from(asked: _Asked) -> int:
 
     client, job = await asked.begun()
     passing = asyncio.get_running_loop().create_task(pass_bytes(asked.store, job, client))
-    cancel = Canceller(client, job, passing.cancel)
+    cancel = Canceller(client, job, lambda: _abandon(passing))
     hung_up = asyncio.Event()
     _take_signals(cancel, hung_up)
     try:
@@ -189,7 +202,7 @@ async def _written(store: Store, session: Client | Session, frames: AsyncIterato
     from sightline.views.plain._event_lines import pass_events
 
     work = asyncio.get_running_loop().create_task(pass_events(store, frames, job))
-    cancel = Canceller(session, job, work.cancel)
+    cancel = Canceller(session, job, lambda: _abandon(work))
     _take_signals(cancel, asyncio.Event())
     ending = await _in_time(work, cancel, _SECONDS_TO_END)
     return _CANCELLED if ending is None else ending.exit_code
@@ -220,6 +233,10 @@ async def _in_time(work: "asyncio.Task[T]", cancel: Canceller, seconds: float) -
         return work.result()
     work.cancel()
     return None
+
+
+def _abandon(work: "asyncio.Task[T]") -> None:
+    work.cancel()
 
 
 async def _ended(frames: Subscription, job: str) -> Ending | None:

@@ -128,5 +128,7 @@ async def _until_ended(frames: AsyncIterator[Frame], job: str, output: _Raw | _S
 def _reached(frame: Frame, job: str) -> int:
     """How far the output of a job has got, as this frame tells it."""
     if isinstance(frame, Snapshot):
-        return max((entry.received for entry in frame.entries if isinstance(entry, Call) and entry.id == job), default=0)
+        return max(
+            (entry.received for entry in frame.entries if isinstance(entry, Call) and entry.id == job), default=0
+        )
     return max((e.offset + e.size for e in frame if isinstance(e, ToolOutput) and e.id == job), default=0)

@@ -32,6 +32,7 @@ class TerminalBlock:
         self._screen = self._new_screen()
         self._drawn: list[Row] = []  # the rows on the terminal that may be written again
         self._blanks = 0  # how many of them, at the end, hold nothing any more
+        self._open = False  # whether the cursor stands on a row of ours
         self._at_end = True  # whether the cursor stands behind the last character of the last row
         self._status = ""
         self._interrupted = False
@@ -71,9 +72,10 @@ class TerminalBlock:
         text = self._paint()
         if self._blanks:
             text += (f"\x1b[{self._blanks - 1}A" if self._blanks > 1 else "") + "\r"
-        elif self._drawn:
+        elif self._open:
             text += "\r\n"
-        self._drawn, self._blanks, self._at_end, self._interrupted = [], 0, True, False
+        self._drawn, self._blanks = [], 0
+        self._open = self._interrupted = False
         self._screen = self._new_screen(self._screen.style)
         return text
 
@@ -97,8 +99,8 @@ class TerminalBlock:
         parts = self._changes(rows)
         added = [self._rendered(row) for row in rows[len(self._drawn) :]]
         if added:
-            parts.append(("\r\n" if self._drawn else "") + "\r\n".join(added))
-            self._at_end = True
+            parts.append(("\r\n" if self._open else "") + "\r\n".join(added))
+            self._open = self._at_end = True
         self._drawn = live
         return "".join(parts)
 
@@ -112,7 +114,7 @@ class TerminalBlock:
                 continue
             grown = _growth(old, new) if index == last and at == last and self._at_end else None
             if grown is not None:
-                parts.append(self._rendered_runs(grown))
+                parts.append(_kept_to_its_row(self._rendered_runs(grown)))
             else:
                 parts.append(f"{_vertical(index - at)}\r\x1b[K{self._rendered(new)}")
                 at = index
@@ -127,8 +129,7 @@ class TerminalBlock:
         if self._labelled and row and row[0].stream in _LABELS:
             palette = self._palette
             text = f"{palette.dim}{_LABELS[row[0].stream]}{palette.reset}{text}"
-        # Terminals do not agree on how wide some characters are: a row that is too long must not become two.
-        return text if text.isascii() else f"\x1b[?7l{text}\x1b[?7h"
+        return _kept_to_its_row(text)
 
     def _rendered_runs(self, row: Row) -> str:
         if not self._palette.reset:
@@ -141,6 +142,11 @@ class TerminalBlock:
         codes = _codes(run.style)
         aside = self._palette.aside if run.stream == "stderr" and run.style.fg is None else ""
         return f"{aside}{codes}{run.text}{self._palette.reset}" if codes or aside else run.text
+
+
+def _kept_to_its_row(text: str) -> str:
+    """Terminals do not agree on how wide some characters are: a row that is too long must not become two."""
+    return text if text.isascii() else f"\x1b[?7l{text}\x1b[?7h"
 
 
 def _vertical(rows: int) -> str:

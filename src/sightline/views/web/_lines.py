@@ -58,8 +58,6 @@ class LineIndex:
                 return
             for start in range(0, len(block), SLICE):
                 self._take(block[start : start + SLICE])
-                if self.rise is not None:
-                    return
 
     def before(self, row: int) -> Place:
         """The last place that is not after a row."""
@@ -89,11 +87,13 @@ class LineIndex:
         return Place(self._offsets[number], self._rows[number], self._styles[number])
 
     def _take(self, piece: bytes) -> None:
+        if self.rise is not None:
+            return
         lines = piece.count(b"\n")
         after = piece.rfind(b"\n") + 1 if lines else 0
         plain = not self._held and b"\x1b" not in piece and b"\xc2\x9b" not in piece
         style = self._style if plain else self._styled(piece, after)
-        if self.rise is not None:
+        if style is None:
             return
         if lines:
             self.tail = Place(self.scanned + after, self.tail.row + lines, style)
@@ -103,14 +103,14 @@ class LineIndex:
                 self._styles.append(style)
         self.scanned += len(piece)
 
-    def _styled(self, piece: bytes, after: int) -> Style:
-        """The style at the last row that begins in a piece; moves on to the style at its end."""
+    def _styled(self, piece: bytes, after: int) -> Style | None:
+        """The style at the last row that begins in a piece; moves on to the style at its end. None: counting ends."""
         held = len(self._held)
         data = self._held + piece
         rise = _rise(data)
         if rise is not None:
             self._stop(self.scanned - held + rise.start(), data.count(b"\n", 0, rise.start()))
-            return DEFAULT
+            return None
         style = style_after(self._style, data[: held + after]) if after else self._style
         whole = complete_prefix(data)
         self._style = style_after(style, data[held + after if after else 0 : whole])

@@ -10,7 +10,6 @@ Rules:
 import time
 from collections import deque
 from collections.abc import Iterator
-from typing import Protocol
 
 import msgspec
 
@@ -35,16 +34,6 @@ class Found(msgspec.Struct, frozen=True):
     rows: list[int]
     more: bool
     next: int
-
-
-class Rows(Protocol):
-    """What any call has, with an artifact or without."""
-
-    total: int
-
-    def read(self, first: int, count: int) -> list[bytes]: ...
-    def find(self, text: str, first: int, limit: int) -> Found: ...
-    def lines(self, first: int) -> Iterator[str]: ...
 
 
 class ArtifactRows:
@@ -133,10 +122,6 @@ class ArtifactRows:
         end = self._index.tail.row if self._screen is None else self._screen.first
         rest = self._find_in_rows(text, max(end, first), limit - len(found))
         return Found(found + rest.rows, rest.more, rest.next)
-
-    def lines(self, first: int) -> Iterator[str]:
-        """The text of the rows from one on."""
-        return _texts(self, first)
 
     def last_part(self, most: int) -> tuple[int, int]:
         """Where to begin reading so that no more than so many bytes follow: the row, and the bytes before it."""
@@ -243,18 +228,11 @@ class FixedRows:
                 found.append(number)
         return Found(found, False, self.total)
 
-    def lines(self, first: int) -> Iterator[str]:
-        return _texts(self, first)
+    def text(self) -> str:
+        return "".join([text_of(row) + "\n" for row in self._rows])
 
 
 def text_of(row: bytes) -> str:
     """The characters of an encoded row."""
     runs = msgspec.json.decode(row)
     return "".join([run[0] for run in runs]) if isinstance(runs, list) else ""
-
-
-def _texts(rows: Rows, first: int) -> Iterator[str]:
-    while some := rows.read(first, _ROWS_AT_ONCE):
-        first += len(some)
-        for row in some:
-            yield text_of(row) + "\n"

@@ -40,6 +40,11 @@ class JobRows:
         """Whether there is output that nobody has looked at, as far as it can be looked at."""
         return self._rows.unseen > 64 or (self._rows.finished and not self._rows.looked_finished)
 
+    @property
+    def seen(self) -> tuple[int, bool]:
+        """Up to where it was looked at, and whether that was the end."""
+        return self._rows.reader.size - self._rows.unseen, self._rows.looked_finished
+
     def finish(self) -> None:
         """The call ended: what is there now is all."""
         self._rows.finished = True
@@ -107,6 +112,10 @@ class Shelf:
     def total(self, job: str) -> int | None:
         """The number of rows of a call that ended, when it has been counted."""
         return self._totals.get(job)
+
+    def total_so_far(self, job: str) -> int:
+        held = self._open.get(job)
+        return self._totals.get(job) or (0 if held is None else held.total)
 
     def count(self, job: str, total: int) -> None:
         if len(self._totals) >= _TOTALS_KEPT:

@@ -26,7 +26,8 @@ _RUN_AXE = """async () => {
 }"""
 _OUTLINE = """() => {
     const focused = document.activeElement, style = getComputedStyle(focused);
-    return [focused.tagName + focused.className + focused.textContent.slice(0, 20), style.outlineStyle + style.outlineWidth];
+    const name = focused.tagName + focused.className + focused.textContent.slice(0, 20);
+    return [name, style.outlineStyle + style.outlineWidth];
 }"""
 _SHOW_BANNER = (
     "() => { const e = document.getElementById('banner'); e.hidden = false; e.textContent = 'Connection lost'; }"

@@ -92,3 +92,15 @@ async def test_changing_sessions_shows_only_the_chosen_one(page_server, open_pag
     await expect(page.locator(".block")).to_have_count(1)
     await page.go_back()
     await expect(block_of(page, "first").locator(".row")).to_have_text(["of the first", "unseen"])
+
+
+async def test_the_end_of_a_command_brings_its_last_rows_as_they_are(page_server, open_page):
+    """A last rewriting that no live message told of is seen once the command has ended."""
+    job = await page_server.start("download")
+    await page_server.write(job, "99%")
+    page = await open_page()
+    block = block_of(page, "download")
+    await expect(block.locator(".row")).to_have_text(["99%"])
+    page_server.jobs[job].rows = [[["100%"]]]
+    await page_server.end(job, 1)
+    await expect(block.locator(".row")).to_have_text(["100%"])

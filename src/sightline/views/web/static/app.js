@@ -39,8 +39,9 @@ new Keys({
   },
 });
 
-function takeList({ sessions }) {
-  list.take(sessions);
+function takeList(message) {
+  const { sessions } = message;
+  list.take(message);
   if (!listed) {
     listed = true;
     if (location.hash.length > 1) fromAddress(); // only the list tells a job's id from a recording's that looks like one

@@ -64,7 +64,10 @@ export class Block {
     this.rows.element.setAttribute("aria-label", `Output of ${this.entry.command || this.entry.name}`.slice(0, 120));
     if (running) this.rows.follow(true);
     else this.setStatus("");
-    if (before?.running && !running) say(this.ending());
+    if (before?.running && !running) {
+      this.store.settle();
+      say(this.ending());
+    }
     this.fold(this.shouldFold(before));
   }
 
@@ -178,7 +181,7 @@ export class Block {
   }
 
   reconnected() {
-    if (this.entry.running) this.store.forget();
+    if (this.entry.running) this.store.forgetFrom(0);
   }
 
   focus() {

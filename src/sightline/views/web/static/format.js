@@ -17,7 +17,7 @@ const moment = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "shor
 
 export const count = (value, one, many) => `${number.format(value)} ${value === 1 ? one : many}`;
 export const digits = (value) => number.format(value);
-export const when = (epoch) => moment.format(new Date(epoch * 1000));
+export const when = (epoch) => (epoch ? moment.format(new Date(epoch * 1000)) : "");
 
 export function bytes(size) {
   if (size < 1000) return `${size} B`;

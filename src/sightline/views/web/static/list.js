@@ -28,6 +28,7 @@ export class List {
   constructor() {
     this.element = byId("sessions");
     this.older = byId("older");
+    this.beyond = byId("beyond");
     this.sessions = [];
     this.shown = STEP;
     this.chosen = null;
@@ -39,8 +40,9 @@ export class List {
     startTicking(this);
   }
 
-  take(sessions) {
+  take({ sessions, more = 0 }) {
     this.sessions = sessions;
+    this.more = more;
     this.at = performance.now();
     draw(this);
   }
@@ -70,6 +72,8 @@ export class List {
       else this.element.insertBefore(held.element, before);
     }
     this.older.hidden = this.sessions.length <= this.shown;
+    this.beyond.hidden = !this.older.hidden || !this.more;
+    setText(this.beyond, `${count(this.more, "older job is", "older jobs are")} listed by \`sightline jobs\`.`);
   }
 
   make(id) {

@@ -53,10 +53,17 @@ export class RowStore {
     this.onChange();
   }
 
-  // After a reconnect nothing says which rows were rewritten meanwhile.
-  forget() {
-    this.rows.clear();
+  // Rows from one on are asked for again: after a reconnect nothing says what was rewritten meanwhile, and after the end
+  // nobody says it any more. An answer that is under way may be from before.
+  forgetFrom(first) {
+    this.fetching?.control.abort();
+    this.fetching = null;
+    for (const number of this.rows.keys()) if (number >= first) this.rows.delete(number);
     this.onChange();
+  }
+
+  settle() {
+    this.forgetFrom(this.total - UNSETTLED);
   }
 
   put(number, row) {

@@ -1,0 +1,66 @@
+"""The application: routes, refusals, and the guard around all of it."""
+
+import msgspec
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from sightline.exceptions import SightlineError
+from sightline.views.web._api import Api
+from sightline.views.web._asked import Refused, json_answer
+from sightline.views.web._bodies import Problem
+from sightline.views.web._download import Unsatisfiable
+from sightline.views.web._guard import Guard
+from sightline.views.web._openapi import document
+from sightline.views.web._static import index, static
+
+
+def routes_of(api: Api) -> list[Route]:
+    """Every path there is."""
+
+    async def openapi(request: Request) -> Response:
+        return json_answer(document())
+
+    return [
+        Route("/", index),
+        Route("/static/{name}", static),
+        Route("/api/openapi.json", openapi),
+        Route("/api/page", api.page),
+        Route("/api/sessions", api.sessions, methods=["GET"]),
+        Route("/api/sessions", api.start, methods=["POST"]),
+        Route("/api/sessions/{id}", api.session),
+        Route("/api/sessions/{id}/events", api.events),
+        Route("/api/sessions/{id}/jobs", api.start_in, methods=["POST"]),
+        Route("/api/jobs", api.jobs),
+        Route("/api/jobs/{id}", api.job),
+        Route("/api/jobs/{id}/cancel", api.cancel, methods=["POST"]),
+        Route("/api/jobs/{id}/artifact", api.artifact),
+        Route("/api/jobs/{id}/rows", api.rows),
+        Route("/api/jobs/{id}/find", api.find),
+        Route("/api/jobs/{id}/text", api.text),
+    ]
+
+
+def application(api: Api, token: str, cookie: str) -> Guard:
+    handlers = {HTTPException: _refused_by_routing, SightlineError: _refused, Exception: _broken}
+    return Guard(Starlette(routes=routes_of(api), exception_handlers=handlers), token, cookie)
+
+
+async def _refused_by_routing(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    what = {404: f"nothing is at {request.url.path}", 405: f"{request.method} is not possible here"}
+    return json_answer(Problem(what.get(error.status_code, error.detail)), error.status_code, dict(error.headers or {}))
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    assert isinstance(error, SightlineError)
+    status = error.status if isinstance(error, Refused) else 503
+    headers = {"content-range": f"bytes */{error.size}"} if isinstance(error, Unsatisfiable) else None
+    return json_answer(Problem(error.message, error.hint), status, headers)
+
+
+async def _broken(request: Request, error: Exception) -> Response:
+    problem = Problem("something is wrong in the server itself", "the terminal `sightline serve` runs in says more")
+    return Response(msgspec.json.encode(problem), 500, media_type="application/json")

@@ -1,0 +1,55 @@
+"""Reading a request: bodies and parameters that are what they should be, or a refusal that says what is wrong."""
+
+from typing import TypeVar
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from sightline.exceptions import SightlineError
+
+_BODY_CAP = 1024 * 1024
+
+T = TypeVar("T")
+
+
+class Refused(SightlineError):
+    """A request that cannot be answered: the status says whose fault it is."""
+
+    def __init__(self, status: int, message: str, hint: str = "") -> None:
+        super().__init__(message, hint)
+        self.status = status
+
+
+def json_answer(body: object, status: int = 200, headers: dict[str, str] | None = None) -> Response:
+    return Response(msgspec.json.encode(body), status, headers, "application/json")
+
+
+async def body(request: Request, kind: type[T]) -> T:
+    """The body as a struct; an empty one is an empty object."""
+    parts, size = [], 0
+    async for part in request.stream():
+        size += len(part)
+        if size > _BODY_CAP:
+            raise Refused(413, "the request is too long", f"send at most {_BODY_CAP} bytes")
+        parts.append(part)
+    try:
+        return msgspec.json.decode(b"".join(parts) or b"{}", type=kind)
+    except msgspec.MsgspecError as error:
+        raise Refused(400, f"not what is asked for here: {error}", "see /api/openapi.json") from error
+
+
+def number(request: Request, name: str, default: int, most: int | None = None) -> int:
+    """A whole number that is not negative; one over the most counts as the most."""
+    given = request.query_params.get(name)
+    if given is None:
+        return default
+    if not (given.isascii() and given.isdigit() and len(given) <= 15):
+        raise Refused(400, f"{name} is not a number", f"use {name}={default}")
+    return int(given) if most is None else min(int(given), most)
+
+
+def after(request: Request) -> int | None:
+    """The number of the last event a reader knows."""
+    given = request.headers.get("last-event-id") or request.query_params.get("after") or ""
+    return int(given) if given.isascii() and given.isdigit() and len(given) <= 15 else None

@@ -1,0 +1,143 @@
+"""The list of sessions and jobs, and noticing that it changed.
+
+While anybody is listening, the index of jobs is asked for its size and time five times a second, and the sessions that
+were running whether they still are. Only when one of these changed is anything read.
+"""
+
+import asyncio
+import os
+import time
+from collections.abc import Callable
+
+import msgspec
+
+from sightline.exceptions import SightlineError
+from sightline.host import kept_jobs
+from sightline.journal import Header, JobRecord, Store
+from sightline.views.web._bodies import JobBody, SessionBody, Sessions
+from sightline.views.web._recordings import Recording
+
+LISTED = 200
+_SECONDS_BETWEEN_LOOKS = 0.2
+_IDLE_SHARE = 10  # a look that took long is followed by a rest this many times as long
+
+
+class Catalog:
+    def __init__(self, store: Store, recordings: list[Recording]) -> None:
+        self._store = store
+        self._path = store.folder("").parent / "jobs.jsonl"
+        self._recordings = recordings
+        self._headers: dict[str, Header] = {}
+        self._seen: object = None
+        self._running: set[str] = set()
+        self._listeners: set[Callable[[], None]] = set()
+        self._looking: asyncio.Task[None] | None = None
+        self._lock = asyncio.Lock()
+        self.jobs: dict[str, JobRecord] = {}  # the newest first
+        self.encoded = b""
+
+    def listen(self, listener: Callable[[], None]) -> None:
+        self._listeners.add(listener)
+        if self._looking is None:
+            self._looking = asyncio.ensure_future(self._keep_looking())
+
+    def leave(self, listener: Callable[[], None]) -> None:
+        self._listeners.discard(listener)
+        if not self._listeners:
+            self.close()
+
+    def close(self) -> None:
+        if self._looking is not None:
+            self._looking.cancel()
+            self._looking = None
+
+    async def refresh(self) -> None:
+        """Have what the index says now."""
+        async with self._lock:
+            seen = self._signature()
+            if seen == self._seen and self.encoded:
+                return
+            listed = await asyncio.to_thread(self._read)
+            self._seen = seen
+            encoded = msgspec.json.encode(listed)
+            if encoded != self.encoded:
+                self.encoded = encoded
+                for listener in list(self._listeners):
+                    listener()
+
+    async def job(self, id: str) -> JobRecord | None:
+        await self.refresh()
+        return self.jobs.get(id)
+
+    def listed(self, limit: int) -> Sessions:
+        """The newest sessions, those with the newest jobs; recordings were asked for by name and come first."""
+        jobs = list(self.jobs.values())
+        by_session: dict[str, list[JobRecord]] = {}
+        for job in jobs[:limit]:
+            by_session.setdefault(job.session, []).append(job)
+        sessions = [self._session(id, found) for id, found in by_session.items()]
+        sessions.sort(key=lambda session: session.started, reverse=True)
+        return Sessions([*(recording.listed for recording in self._recordings), *sessions], max(len(jobs) - limit, 0))
+
+    def body(self, job: JobRecord) -> JobBody:
+        running = job.state == "running"
+        return JobBody(
+            id=job.id,
+            session=job.session,
+            command=job.command,
+            cwd=job.cwd,
+            state=job.state,
+            exit_code=job.exit_code,
+            started=job.started,
+            elapsed=max(time.time() - job.started, 0.0) if running else job.duration or 0.0,
+            bytes=self._size(job.id) if running else job.bytes,
+            pty=job.pty,
+        )
+
+    async def _keep_looking(self) -> None:
+        while True:
+            began = time.monotonic()
+            await self.refresh()
+            await asyncio.sleep(max(_SECONDS_BETWEEN_LOOKS, _IDLE_SHARE * (time.monotonic() - began)))
+
+    def _signature(self) -> object:
+        try:
+            stat = os.stat(self._path)
+            index = (stat.st_ino, stat.st_mtime_ns, stat.st_size)
+        except OSError:
+            index = None
+        return index, [self._store.is_running(session) for session in sorted(self._running)]
+
+    def _read(self) -> Sessions:
+        self.jobs = {job.id: job for job in kept_jobs(self._store)}
+        listed = self.listed(LISTED)
+        self._running = {session.id for session in listed.sessions if session.state == "running"}
+        return listed
+
+    def _session(self, id: str, jobs: list[JobRecord]) -> SessionBody:
+        header = self._header(id)
+        jobs = sorted(jobs, key=lambda job: job.started)
+        return SessionBody(
+            id=id,
+            kind="session",
+            title=header.title or jobs[0].command,
+            cwd=header.cwd or jobs[0].cwd,
+            state="running" if self._store.is_running(id) else "ended",
+            started=header.created or jobs[0].started,
+            jobs=[self.body(job) for job in jobs],
+        )
+
+    def _header(self, session: str) -> Header:
+        if session not in self._headers:
+            try:
+                self._headers[session] = self._store.read(session).header
+            except (OSError, SightlineError):
+                return Header(session)
+        return self._headers[session]
+
+    def _size(self, job: str) -> int:
+        reader = self._store.artifact(job)
+        try:
+            return reader.size
+        finally:
+            reader.close()

@@ -1,0 +1,69 @@
+"""Entries of a session's state as the page gets them: what it draws, without what it asks for when it is to be seen."""
+
+import time
+from typing import Any, Protocol
+
+from sightline.transcript import Call, Entry, Message, Remark, Words
+
+_STATES = {"cancelled": "cancelled", "timeout": "timed_out", "host": "lost"}
+_DELETED = "output was deleted"
+
+
+class Outputs(Protocol):
+    """What is known of a call's output."""
+
+    def call_id(self, number: int, call: Call) -> str: ...
+    def total(self, number: int, call: Call) -> int: ...
+    def missing(self, number: int, call: Call) -> bool: ...
+
+
+def entry_body(number: int, entry: Entry, outputs: Outputs, *, live: bool) -> dict[str, Any]:
+    """`live`: more may come, so a call without a result is running; else it was left without one."""
+    match entry:
+        case Message():
+            return {"n": number, "kind": "message", "agent": entry.agent, "text": entry.text, "how": entry.how}
+        case Words():
+            kind = "reasoning" if entry.reasoning else "words"
+            return {"n": number, "kind": kind, "agent": entry.agent, "text": entry.text}
+        case Remark():
+            level = "notice" if entry.level in ("info", "unknown") else entry.level
+            text = {"level": level, "text": entry.text, "hint": entry.hint}
+            return {"n": number, "kind": "remark", "agent": entry.agent, **text}
+        case Call():
+            return _call(number, entry, outputs, live=live)
+
+
+def state_of(call: Call, *, live: bool) -> str:
+    if call.content is None:
+        return "running" if live else "lost"
+    details = call.details if isinstance(call.details, dict) else {}
+    return _STATES.get(str(details.get("ended")), "failed" if call.is_error or call.exit_code else "ok")
+
+
+def _call(number: int, call: Call, outputs: Outputs, *, live: bool) -> dict[str, Any]:
+    details = call.details if isinstance(call.details, dict) else {}
+    args = call.args if isinstance(call.args, dict) else {}
+    state = state_of(call, live=live)
+    running = state == "running"
+    size = max(int(details.get("bytes") or 0), call.received)
+    is_command = "artifact" in details or call.native_name == "exec"
+    return {
+        "n": number,
+        "kind": "call",
+        "agent": call.agent,
+        "id": outputs.call_id(number, call),
+        "name": call.name,
+        "arg": call.arg,
+        "command": str(args.get("command") or ""),
+        "cwd": str(args.get("cwd") or ""),
+        "state": state,
+        "exit_code": call.exit_code,
+        "elapsed": max(time.time() - call.began, 0.0) if running and call.began else call.duration,
+        "running": running,
+        "bytes": size,
+        "total": outputs.total(number, call),
+        "binary": bool(details.get("binary")),
+        "said": (call.content or "") if is_command else "",
+        "kept": int(details.get("kept", size) or 0),
+        "note": _DELETED if not running and size and outputs.missing(number, call) else "",
+    }

@@ -1,0 +1,7 @@
+"""stub"""
+
+from typing import Any
+
+
+def document() -> dict[str, Any]:
+    return {}

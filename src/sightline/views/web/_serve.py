@@ -1,0 +1,97 @@
+"""Running the server: loopback only, a token nobody can guess, until it is told to stop."""
+
+import asyncio
+import hashlib
+import logging
+import secrets
+import signal
+import socket
+import sys
+from types import FrameType
+
+import uvicorn
+
+from sightline.exceptions import OutsideFailure
+from sightline.journal import Store
+from sightline.paths import data_folder
+from sightline.views.web._api import Api
+from sightline.views.web._app import application
+from sightline.views.web._recordings import Recording
+
+_HOST = "127.0.0.1"
+_BACKLOG = 128
+_SECONDS_FOR_GOODBYES = 1
+# Threads that count or search must not hold up what is live; the default is 5 ms.
+_SWITCH_INTERVAL = 0.001
+
+
+class _Server(uvicorn.Server):
+    """Ends on the first signal, and remembers which it was."""
+
+    ended_by = 0
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        self.ended_by = self.ended_by or sig
+        self.should_exit = True
+
+
+def run(port: int, files: list[str]) -> int:
+    recordings = [Recording(position, path) for position, path in enumerate(files, 1)]
+    token = secrets.token_urlsafe(32)
+    listener = _listen(port)
+    port = listener.getsockname()[1]
+    sys.setswitchinterval(_SWITCH_INTERVAL)
+    logging.getLogger("uvicorn").setLevel(logging.CRITICAL)
+    logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
+    return asyncio.run(_serve(listener, port, token, recordings))
+
+
+async def _serve(listener: socket.socket, port: int, token: str, recordings: list[Recording]) -> int:
+    api = Api(Store(data_folder()), recordings)
+    # Cookies do not tell ports apart: each server has a name of its own for its token.
+    cookie = f"sightline-{hashlib.sha256(token.encode()).hexdigest()[:8]}"
+    config = uvicorn.Config(
+        application(api, token, cookie),
+        http="h11",
+        ws="none",
+        lifespan="off",
+        interface="asgi3",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        date_header=False,
+        proxy_headers=False,
+        backlog=_BACKLOG,
+        timeout_graceful_shutdown=_SECONDS_FOR_GOODBYES,
+    )
+    server = _Server(config)
+    _say(f"http://{_HOST}:{port}/?token={token}", port)
+    try:
+        await server.serve(sockets=[listener])
+    finally:
+        api.close()
+    return 130 if server.ended_by == signal.SIGINT else 0
+
+
+def _listen(port: int) -> socket.socket:
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((_HOST, port))
+        listener.listen(_BACKLOG)
+    except OSError as error:
+        listener.close()
+        hint = "choose another with --port, or leave it out"
+        raise OutsideFailure(f"cannot listen on port {port}: {error.strerror}", hint) from error
+    return listener
+
+
+def _say(url: str, port: int) -> None:
+    """The socket already takes connections, so the URL works from the moment it is printed."""
+    lines = [
+        url,
+        f"from another machine: ssh -L {port}:{_HOST}:{port} HOST, then open the same URL there",
+        "Ctrl+C ends the server; what runs goes on",
+    ]
+    sys.stdout.write("\n".join(lines) + "\n")
+    sys.stdout.flush()

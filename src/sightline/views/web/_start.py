@@ -1,0 +1,93 @@
+"""Starting commands: in a session that runs, or in a new one, whose host is made by the command line."""
+
+import asyncio
+import os
+import re
+import shlex
+import shutil
+import sys
+
+from sightline.exec import CommandSpec
+from sightline.host import Command, Reply, Start, connect
+from sightline.journal import session_of
+from sightline.views.web._asked import Refused
+from sightline.views.web._bodies import StartBody, Started
+
+_SECONDS_TO_START = 20.0
+_LONGEST_TIMEOUT = 30 * 24 * 3600.0
+
+# Words that mean the same with and without a shell.
+_plain = re.compile(r"[A-Za-z0-9_./-][A-Za-z0-9_@%+=:,./ -]*").fullmatch
+_job_id = re.compile(r"\b[a-z][a-z2-9]{5}-[1-9][0-9]*\b").search
+
+
+def spec_of(body: StartBody) -> CommandSpec:
+    """What to run; refuses what cannot be."""
+    argv = _argv(body)
+    if any("\0" in word for word in (*argv, body.cwd)):
+        raise Refused(400, "a command cannot contain a zero byte")
+    if body.cwd and not os.path.isdir(body.cwd):
+        raise Refused(400, f"no folder {body.cwd}", "name one that exists, or leave it out")
+    if body.timeout is not None and not 0 < body.timeout <= _LONGEST_TIMEOUT:
+        raise Refused(400, "that is no time a command could take", "give timeout in seconds, more than 0")
+    return CommandSpec(argv=tuple(argv), cwd=body.cwd or os.getcwd(), pty=body.pty, timeout=body.timeout)
+
+
+async def start_session(spec: CommandSpec) -> Started:
+    """In a session of its own. A server has threads and must not fork a host; the command line may."""
+    options = ["-d", *(["--pty"] if spec.pty else []), *(["--timeout", str(spec.timeout)] if spec.timeout else [])]
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "sightline", "exec", *options, "--", *spec.argv),
+        cwd=spec.cwd,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    try:
+        async with asyncio.timeout(_SECONDS_TO_START):
+            out, err = await process.communicate()
+    except TimeoutError:
+        process.kill()
+        await process.wait()
+        raise Refused(503, "the command could not be started in time", "try again when less is running") from None
+    found = _job_id(out.decode("utf-8", "replace"))
+    if process.returncode or found is None:
+        said = err.decode("utf-8", "replace").strip().splitlines()
+        raise Refused(409, said[0] if said else "the command could not be started", "see `sightline doctor`")
+    return Started(session_of(found[0]), found[0])
+
+
+async def start_in(session: str, spec: CommandSpec) -> Started:
+    reply = await submit(session, Start(spec))
+    return Started(session, reply.id)
+
+
+async def submit(session: str, command: Command) -> Reply:
+    """Have a running host do something; refuses when it is not running, or will not."""
+    try:
+        client = await connect(session)
+    except OSError:
+        raise Refused(409, f"session {session} is over", "start the command in a new session") from None
+    try:
+        reply = await client.submit(command)
+    finally:
+        client.close()
+    if not reply.ok:
+        raise Refused(409, reply.error, reply.hint)
+    return reply
+
+
+def _argv(body: StartBody) -> list[str]:
+    if (body.argv is None) == (body.command is None):
+        raise Refused(400, "say what to run: argv or command, and not both")
+    if body.argv is not None:
+        if not body.argv or not body.argv[0]:
+            raise Refused(400, "argv has no program", "the first of argv is what to run")
+        return body.argv
+    command = (body.command or "").strip()
+    if not command:
+        raise Refused(400, "there is no command", "say what to run")
+    words = shlex.split(command) if _plain(command) else []
+    if words and "=" not in words[0] and shutil.which(words[0]):
+        return words
+    return ["sh", "-c", command]

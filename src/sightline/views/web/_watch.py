@@ -1,0 +1,171 @@
+"""Sessions somebody watches: one connection to each host, however many tabs, and the fold of what it says.
+
+Rules:
+
+- A host that is killed is no error: what is kept of its session says how it ended, and takes the place of the fold.
+- A watch nobody listens to is let go of after a moment; a tab that reloads finds it still there.
+- A listener is told that the fold changed, never made to wait; how much it remembers is its own affair.
+"""
+
+import asyncio
+from collections import deque
+from typing import Protocol
+
+from sightline.events import Event, ToolOutput
+from sightline.exceptions import OutsideFailure, SightlineError
+from sightline.host import Client, Kept, connect, recover
+from sightline.journal import Store
+from sightline.transcript import Snapshot, Transcript
+
+_SECONDS_KEPT = 3.0
+_SECONDS_BETWEEN_LOOKS = 0.5
+_RECENT_EVENTS = 2000
+_RECENT_CHARACTERS = 1024 * 1024
+
+
+class Listener(Protocol):
+    """Called on the event loop, after the fold has changed."""
+
+    def happened(self, events: list[Event]) -> None: ...
+    def replaced(self) -> None: ...
+    def over(self) -> None: ...
+
+
+class Watch:
+    """One session: `transcript` is its fold as far as it is known, `live` whether more may come."""
+
+    def __init__(self, store: Store, session: str) -> None:
+        self.session = session
+        self.transcript = Transcript()
+        self.live = True
+        self.known = asyncio.Event()  # set once the fold is that of the session
+        self.listeners: set[Listener] = set()
+        self._store = store
+        self._recent: deque[Event] = deque()
+        self._recent_characters = 0
+        self._task = asyncio.ensure_future(self._follow())
+        self.letting_go: asyncio.TimerHandle | None = None
+
+    @property
+    def now(self) -> Snapshot:
+        return self.transcript.now
+
+    def since(self, after: int | None) -> list[Event] | None:
+        """The events after one; None when only the whole state can tell."""
+        if after is None or not 0 <= after <= self.now.seq:
+            return None
+        if after == self.now.seq:
+            return []
+        if not self._recent or self._recent[0].seq > after + 1:
+            return None
+        return [event for event in self._recent if event.seq > after]
+
+    def close(self) -> None:
+        self._task.cancel()
+
+    async def _follow(self) -> None:
+        while self.live:
+            client = await self._connected()
+            if client is None:
+                await self._read_what_is_kept()
+                continue
+            try:
+                async for frame in client.subscribe():
+                    self._take(frame)
+                self._end()
+            except OutsideFailure:
+                pass  # the host is gone; the journal knows the rest
+            finally:
+                client.close()
+
+    async def _connected(self) -> Client | None:
+        if not self._store.is_running(self.session):
+            return None
+        try:
+            return await connect(self.session)
+        except (OSError, SightlineError):
+            return None
+
+    async def _read_what_is_kept(self) -> None:
+        """All of it is over, or its host has no socket: then it is looked at again and again."""
+        running = self._store.is_running(self.session)
+        try:
+            snapshot = await asyncio.to_thread(_kept, self._store, self.session, running)
+        except (OSError, SightlineError):  # deleted, or not yet written
+            snapshot = self.now
+        if snapshot.seq != self.now.seq or not self.known.is_set():
+            self._take(snapshot)
+        if running:
+            await asyncio.sleep(_SECONDS_BETWEEN_LOOKS)
+        else:
+            self._end()
+
+    def _take(self, frame: Snapshot | list[Event]) -> None:
+        if isinstance(frame, Snapshot):
+            self.transcript = Transcript(frame)
+            self._recent.clear()
+            self._recent_characters = 0
+            self.known.set()
+            for listener in list(self.listeners):
+                listener.replaced()
+            return
+        for event in frame:
+            self.transcript.apply(event)
+            self._remember(event)
+        for listener in list(self.listeners):
+            listener.happened(frame)
+
+    def _remember(self, event: Event) -> None:
+        recent = self._recent
+        recent.append(event)
+        if type(event) is ToolOutput:
+            self._recent_characters += len(event.content)
+        while len(recent) > _RECENT_EVENTS or self._recent_characters > _RECENT_CHARACTERS:
+            old = recent.popleft()
+            if type(old) is ToolOutput:
+                self._recent_characters -= len(old.content)
+
+    def _end(self) -> None:
+        self.live = False
+        self.known.set()
+        for listener in list(self.listeners):
+            listener.over()
+
+
+class Watches:
+    """All that are watched, by session."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._watches: dict[str, Watch] = {}
+
+    def join(self, session: str, listener: Listener) -> Watch:
+        watch = self._watches.get(session)
+        if watch is None:
+            watch = self._watches[session] = Watch(self._store, session)
+        if watch.letting_go is not None:
+            watch.letting_go.cancel()
+            watch.letting_go = None
+        watch.listeners.add(listener)
+        return watch
+
+    def leave(self, watch: Watch, listener: Listener) -> None:
+        watch.listeners.discard(listener)
+        if not watch.listeners:
+            watch.letting_go = asyncio.get_running_loop().call_later(_SECONDS_KEPT, self._let_go, watch)
+
+    def close(self) -> None:
+        for watch in list(self._watches.values()):
+            self._let_go(watch)
+
+    def _let_go(self, watch: Watch) -> None:
+        if watch.letting_go is not None:
+            watch.letting_go.cancel()
+        self._watches.pop(watch.session, None)
+        watch.close()
+
+
+def _kept(store: Store, session: str, running: bool) -> Snapshot:
+    if not running:
+        recover(store, session)
+    return Kept(store, session).snapshot()
