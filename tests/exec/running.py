@@ -20,7 +20,7 @@ class Memory:
 
     def __init__(self, limit: int = sys.maxsize) -> None:
         self.data = bytearray()
-        self.writes: list[tuple[str, bytes]] = []
+        self.writes: list[tuple[str, int]] = []
         self.size = 0
         self.problem = ""
         self.closed = False
@@ -33,7 +33,7 @@ class Memory:
     def write(self, stream: str, data: bytes) -> None:
         assert not self.closed
         self.size += len(data)
-        self.writes.append((stream, data))
+        self.writes.append((stream, len(data)))
         if self.size > self._limit:
             self.problem = "no space left on device"
         else:
@@ -124,10 +124,10 @@ class Ran:
 
     def _stream_of(self, start: int, end: int) -> set[str]:
         streams, offset = set(), 0
-        for stream, data in self.sink.writes:
-            if offset < end and offset + len(data) > start:
+        for stream, size in self.sink.writes:
+            if offset < end and offset + size > start:
                 streams.add(stream)
-            offset += len(data)
+            offset += size
         return streams
 
 

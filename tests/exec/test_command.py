@@ -114,6 +114,13 @@ async def test_standard_output_and_error_are_told_apart_in_order(tmp_path: Path)
     ]
 
 
+@pytest.fixture
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a busy machine the other half may take longer than a person would wait for it."""
+    monkeypatch.setattr("sightline.exec._command.HELD_SECONDS", 5.0)
+
+
+@pytest.mark.usefixtures("patient")
 async def test_a_character_split_by_the_other_stream_stays_whole():
     """Half of one on stdout, something on stderr, then the other half: both are what their streams said."""
     ran = await python(
@@ -130,6 +137,7 @@ os.write(1, smile[2:] + b"b\\n")
     assert "\ufffd" not in ran.sink.data.decode("utf-8", "replace"), "also in what is kept"
 
 
+@pytest.mark.usefixtures("patient")
 async def test_an_escape_sequence_split_between_two_writes_stays_whole():
     ran = await python(
         'import os, time; os.write(1, b"\\x1b[3"); time.sleep(0.03); os.write(1, b"1mred\\x1b[0m\\n")'
@@ -202,7 +210,7 @@ async def test_massive_output_is_kept_whole_and_shown_at_its_end():
 
 async def test_a_flood_does_not_starve_the_loop():
     """Others that share it are heard within a blink."""
-    ran = Ran("yes")
+    ran = Ran("yes", sink=Memory(limit=0))
     running = ran.start()
     await ran.until(lambda ran: ran.sink.size > 1_000_000)
     loop = asyncio.get_running_loop()
@@ -211,11 +219,8 @@ async def test_a_flood_does_not_starve_the_loop():
         before = loop.time()
         await asyncio.sleep(0.002)
         delays.append(loop.time() - before)
-        ran.sink.data.clear()
-        ran.sink.writes.clear()
     ran.command.cancel()
-    with pytest.raises(AssertionError):  # what was kept was thrown away above
-        await running
+    await running
     assert sorted(delays)[25] < 0.05
 
 

@@ -6,6 +6,8 @@ refuses to move above the top of the screen: a move up there means the drawing n
 
 import re
 
+from wcwidth import wcwidth
+
 from sightline.text import Row, row_text
 
 _TOKEN = re.compile(r"\x1b\[(\?7[lh]|[0-9;]*[mK]|[0-9]*[AB])|([\r\n])|([^\x00-\x1f\x7f-\x9f]+)")
@@ -65,24 +67,15 @@ class Glass:
 
     def _put(self, text: str) -> None:
         line = self.lines[self.y]
-        for char in _cells(text):
-            assert self.x < self.columns, "wrote past the right edge"
-            line += [" "] * (self.x + 1 - len(line))
-            line[self.x] = char
-            self.x += 1
-
-
-def _cells(text: str) -> list[str]:
-    from wcwidth import wcwidth
-
-    cells: list[str] = []
-    for char in text:
-        width = wcwidth(char)
-        if width <= 0 and cells:
-            cells[-1] += char
-        else:
-            cells += [char] if width < 2 else [char, ""]
-    return cells
+        for char in text:
+            width = wcwidth(char)
+            if width <= 0 and self.x:
+                line[self.x - 1] += char
+                continue
+            assert self.x + width <= self.columns, "wrote past the right edge"
+            line += [" "] * (self.x + width - len(line))
+            line[self.x : self.x + width] = [char, ""][:width]
+            self.x += width
 
 
 def plain(rows: list[Row]) -> list[str]:

@@ -19,6 +19,7 @@ from sightline.transcript import Snapshot, Transcript
 
 _SECONDS_KEPT = 3.0
 _SECONDS_BETWEEN_LOOKS = 0.5
+_SECONDS_OF_SILENCE = 0.1
 _RECENT_EVENTS = 2000
 _RECENT_CHARACTERS = 1024 * 1024
 
@@ -69,13 +70,17 @@ class Watch:
             if client is None:
                 await self._read_what_is_kept()
                 continue
+            # A host that has said nothing yet says nothing now: then the empty fold is that of the session.
+            silent = asyncio.get_running_loop().call_later(_SECONDS_OF_SILENCE, self._take, [])
             try:
-                async for frame in client.subscribe():
+                async for frame in client.subscribe(self.now.seq):
+                    silent.cancel()
                     self._take(frame)
                 self._end()
             except OutsideFailure:
                 pass  # the host is gone; the journal knows the rest
             finally:
+                silent.cancel()
                 client.close()
 
     async def _connected(self) -> Client | None:
@@ -105,15 +110,16 @@ class Watch:
             self.transcript = Transcript(frame)
             self._recent.clear()
             self._recent_characters = 0
-            self.known.set()
-            for listener in list(self.listeners):
-                listener.replaced()
-            return
-        for event in frame:
-            self.transcript.apply(event)
-            self._remember(event)
+        else:
+            for event in frame:
+                self.transcript.apply(event)
+                self._remember(event)
         for listener in list(self.listeners):
-            listener.happened(frame)
+            if isinstance(frame, Snapshot) or not self.known.is_set():
+                listener.replaced()
+            else:
+                listener.happened(frame)
+        self.known.set()
 
     def _remember(self, event: Event) -> None:
         recent = self._recent

@@ -101,6 +101,18 @@ async def test_a_persons_own_folding_wins(page_server, open_page):
     await expect(open_block.locator(".screen")).to_be_visible()
 
 
+async def test_an_output_whose_rows_are_counted_later_folds_too(page_server, open_page):
+    """The server may know that a command ended before it knows how many rows that was."""
+    job = await page_server.start("make all")
+    page = await open_page()
+    block = block_of(page, "make all")
+    await page_server.end(job)
+    await expect(block.locator(".state")).to_have_text("ok")
+    await expect(block.get_by_role("button", name="Fold")).to_have_attribute("aria-expanded", "true")
+    await page_server.write(job, _MANY)
+    await expect(block.get_by_role("button", name="Unfold")).to_have_attribute("aria-expanded", "false")
+
+
 async def test_what_one_unfolds_stays_in_sight(page_server, open_page):
     """At the end of a long session an unfolded block opens where it is; the page does not run to its end."""
     for number in range(8):

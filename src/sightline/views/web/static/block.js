@@ -14,6 +14,7 @@ import { say, toast } from "./say.js";
 import { Search } from "./search.js";
 
 const FOLDS_ABOVE = 12; // rows; less than this is its own best summary
+const LONG_BYTES = 1000; // taken for many rows as long as they have not been counted
 
 export const chosenFolds = new Map(); // call id → folded, as a person chose it; outlives changing sessions
 
@@ -50,7 +51,7 @@ export class Block {
   update(entry) {
     const before = this.entry;
     this.entry = entry;
-    this.store.setTotal(entry.running ? Math.max(entry.total ?? 0, this.store.total) : entry.total ?? 0);
+    this.store.setTotal(Math.max(entry.total ?? 0, this.store.total)); // rows may have been told of before the entry counts them
     this.head.update(entry, this.store.total);
     if (before?.state !== entry.state) this.stateChanged(before);
     this.changed();
@@ -68,13 +69,20 @@ export class Block {
       this.store.settle();
       say(this.ending());
     }
-    this.fold(this.shouldFold(before));
+    this.keptOpen = Boolean(before?.running) && (this.isRead || !this.rows.following);
+    this.fold(this.shouldFold);
   }
 
-  shouldFold(before) {
+  get isRead() {
+    return this.search.open || this.body.contains(document.activeElement);
+  }
+
+  // Asked again while the rows of an ended command are still being counted.
+  get shouldFold() {
     if (chosenFolds.has(this.id)) return chosenFolds.get(this.id);
-    const reading = before?.running && (this.search.open || !this.rows.following || this.body.contains(document.activeElement));
-    return this.entry.state === "ok" && this.store.total > FOLDS_ABOVE && !reading;
+    const { state, binary, bytes: size = 0 } = this.entry;
+    const long = this.store.total > FOLDS_ABOVE || (this.store.total === 0 && size > LONG_BYTES && !binary);
+    return state === "ok" && long && !this.keptOpen && !this.isRead;
   }
 
   ending() {
@@ -121,6 +129,7 @@ export class Block {
   }
 
   draw() {
+    if (!this.folded && this.shouldFold) this.fold(true);
     this.head.update(this.entry, this.store.total);
     this.drawNotes();
     this.rows.element.hidden = this.store.total === 0;

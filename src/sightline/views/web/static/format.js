@@ -6,7 +6,7 @@ const STATES = {
   failed: { sign: "✗", word: "failed" },
   cancelled: { sign: "⊘", word: "cancelled" },
   timed_out: { sign: "◷", word: "timed out" },
-  lost: { sign: "?", word: "lost with its host" },
+  lost: { sign: "?", word: "lost" },
   ended: { sign: "·", word: "ended" },
 };
 

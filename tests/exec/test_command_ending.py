@@ -1,0 +1,296 @@
+"""Ending a command: cancelling it, running out of time, and dying with it. Nothing it started is left."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from sightline.events import ToolOutput
+from sightline.exec import _guard
+
+from .running import Memory, Ran, children_of_ours, is_gone, noted, python, sh, wait_for
+
+linux_only = pytest.mark.skipif(sys.platform != "linux", reason="only Linux gives orphans to whom it is told to")
+
+# Each starts a process that notes its id as "stray" and stays.
+CHILD = "sleep 600 & echo $! > stray"
+DEAF = """sh -c 'trap "" TERM; echo $$ > stray; while :; do sleep 0.05; done' &"""
+SETSID = "setsid sh -c 'echo $$ > stray; exec sleep 600' &"
+DAEMON = "(setsid sh -c 'echo $$ > stray; exec sleep 600' >/dev/null 2>&1 &)"
+DEAF_DAEMON = """(setsid sh -c 'trap "" TERM; echo $$ > stray; while :; do sleep 0.05; done' >/dev/null 2>&1 &)"""
+CLEAN_DAEMON = "(setsid env -i sh -c 'echo $$ > stray; exec sleep 600' >/dev/null 2>&1 &)"
+WAYS = {
+    "child": CHILD,
+    "deaf": DEAF,
+    "setsid": SETSID,
+    "daemon": DAEMON,
+    "deaf daemon": DEAF_DAEMON,
+    "clean daemon": CLEAN_DAEMON,
+}
+ways = pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
+FOREVER = "\necho ready; while :; do sleep 600; done"
+
+
+@pytest.fixture(autouse=True)
+def none_left():
+    yield
+    try:
+        wait_for(lambda: not children_of_ours(), "no process left", 5)
+    finally:
+        for pid in children_of_ours():
+            os.kill(pid, signal.SIGKILL)
+
+
+async def ready(ran: Ran) -> "asyncio.Task[Ran]":
+    running = ran.start()
+    await ran.until(lambda ran: "ready" in ran.text())
+    return running
+
+
+@ways
+async def test_cancelling_ends_every_descendant_and_keeps_what_was_said(tmp_path: Path, way: str):
+    """Those that ignore the request, left the session, lost their parent or their environment too."""
+    ran = sh("echo said\n" + way + FOREVER, cwd=str(tmp_path), grace=0.3)
+    running = await ready(ran)
+    stray = noted(tmp_path, "stray")
+    ran.command.cancel()
+    await running
+    assert is_gone(stray)
+    assert ran.text() == "said\nready\n"
+    assert (ran.result.exit_code, ran.result.details["ended"]) == (130, "cancelled")
+    assert ran.result.is_error is False
+    assert "cancelled" in ran.result.content
+
+
+@linux_only
+async def test_a_stray_is_found_while_other_commands_are_at_work(tmp_path: Path):
+    """Nothing connects it to its command but the limit it inherited; the strays of others live on."""
+    folders = [tmp_path / name for name in "abc"]
+    commands = []
+    for folder in folders:
+        folder.mkdir()
+        commands.append(sh(CLEAN_DAEMON + FOREVER, cwd=str(folder), grace=0.3))
+    running = [await ready(ran) for ran in commands]
+    strays = [noted(folder, "stray") for folder in folders]
+    commands[1].command.cancel()
+    await running[1]
+    assert [is_gone(stray) for stray in strays] == [False, True, False]
+    for ran in commands:
+        ran.command.cancel()
+    await asyncio.gather(*running)
+    assert all(is_gone(stray) for stray in strays)
+
+
+@linux_only
+async def test_what_a_finished_command_left_behind_is_not_anothers_to_end(tmp_path: Path):
+    """It was started later than the one that is cancelled, and is left alone all the same."""
+    other = sh(FOREVER)
+    running = await ready(other)
+    left = sh(CLEAN_DAEMON, cwd=str(tmp_path))
+    await left.run()
+    stray = noted(tmp_path, "stray")
+    other.command.cancel()
+    await running
+    assert not is_gone(stray)
+    os.kill(stray, signal.SIGKILL)
+
+
+async def test_a_flood_is_gone_within_half_a_second_of_its_cancellation():
+    """`yes`, as fast as it can."""
+    ran = Ran("yes", sink=Memory(limit=0))
+    running = ran.start()
+    await ran.until(lambda ran: ran.sink.size > 5_000_000)
+    pid = ran.command.pid
+    assert pid is not None
+    began = time.monotonic()
+    ran.command.cancel()
+    await running
+    assert is_gone(pid)
+    assert time.monotonic() - began < 0.5
+
+
+async def test_one_that_ignores_the_request_is_killed_after_the_grace():
+    ran = python('import signal; signal.signal(15, signal.SIG_IGN); print("ready", flush=True)\nwhile 1: signal.pause()', grace=0.4)
+    running = await ready(ran)
+    began = time.monotonic()
+    ran.command.cancel()
+    await running
+    assert time.monotonic() - began >= 0.4
+    assert ran.result.details["signal"] == signal.SIGKILL
+
+
+async def test_force_does_not_wait():
+    """Also when it was asked nicely before."""
+    ran = python('import signal; signal.signal(15, signal.SIG_IGN); print("ready", flush=True)\nwhile 1: signal.pause()')
+    running = await ready(ran)
+    began = time.monotonic()
+    ran.command.cancel()
+    ran.command.cancel(force=True)
+    await running
+    assert time.monotonic() - began < 3
+    assert ran.result.exit_code == 130
+
+
+async def test_what_it_says_on_its_way_out_is_shown():
+    ran = sh("trap 'echo bye; exit 3' TERM; echo ready; while :; do sleep 0.02; done")
+    running = await ready(ran)
+    ran.command.cancel()
+    await running
+    assert ran.text() == "ready\nbye\n"
+    assert ran.result.exit_code == 130
+
+
+async def test_cancelling_before_it_started_starts_nothing(tmp_path: Path):
+    ran = sh("touch ran", cwd=str(tmp_path))
+    ran.command.cancel()
+    await ran.run()
+    assert ran.result.details["ended"] == "cancelled"
+    assert not (tmp_path / "ran").exists()
+
+
+async def test_cancelling_twice_or_too_late_changes_nothing():
+    ran = sh(FOREVER)
+    running = await ready(ran)
+    ran.command.cancel()
+    ran.command.cancel()
+    await running
+    ran.command.cancel()
+    finished = await Ran("true").run()
+    finished.command.cancel()
+    assert finished.result.exit_code == 0
+    assert len([event for event in ran.events if event is ran.result]) == 1
+
+
+async def test_cancelling_the_task_that_runs_it_cancels_it():
+    """The result comes first, then the cancellation goes on its way."""
+    ran = sh(SETSID.replace("echo $$ > stray;", "") + FOREVER)
+    running = await ready(ran)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    ran.check()
+    assert ran.result.exit_code == 130
+
+
+async def test_many_that_are_cancelled_at_once_are_gone_soon(tmp_path: Path):
+    """They share the look at all processes."""
+    many = [sh("echo ready; sleep 600") for _ in range(40)]
+    running = [await ready(ran) for ran in many]
+    pids = [ran.command.pid for ran in many]
+    began = time.monotonic()
+    for ran in many:
+        ran.command.cancel()
+    await asyncio.gather(*running)
+    assert time.monotonic() - began < 4
+    assert all(is_gone(pid) for pid in pids)
+
+
+@ways
+async def test_the_timeout_ends_every_descendant_after_its_output_was_told(tmp_path: Path, way: str):
+    ran = sh("echo said\n" + way + FOREVER, cwd=str(tmp_path), timeout=1.5, grace=0.3)
+    running = await ready(ran)
+    stray = noted(tmp_path, "stray")
+    await running
+    assert is_gone(stray)
+    assert ran.text() == "said\nready\n"
+    assert ran.events.index(ran.pieces[-1]) < ran.events.index(ran.result)
+    assert (ran.result.exit_code, ran.result.is_error) == (124, True)
+    assert (ran.result.details["ended"], ran.result.content) == ("timeout", "timed out after 1.5 s")
+
+
+async def test_one_that_ends_in_time_does_not_time_out():
+    ran = await sh("echo x", timeout=30).run()
+    assert ran.result.details["ended"] == "exit"
+
+
+async def test_a_clock_that_jumps_changes_nothing(monkeypatch: pytest.MonkeyPatch):
+    """Durations and the timeout are of the monotonic clock."""
+    ran = sh("echo ready; sleep 0.2", timeout=30)
+    running = await ready(ran)
+    monkeypatch.setattr(time, "time", lambda: 0.0)
+    await running
+    assert ran.result.details["ended"] == "exit"
+    assert ran.result.duration is not None
+    assert 0.2 <= ran.result.duration < 20
+
+
+async def test_output_that_was_cut_off_by_cancelling_is_accounted_for():
+    """Some was passed over when it came too fast."""
+    ran = sh("yes | head -c 3000000; echo ready; sleep 600")
+    running = ran.start()
+    await ran.until(lambda ran: ran.sink.size >= 3_000_006)
+    ran.command.cancel()
+    await running
+    assert isinstance(ran.outputs[-1], ToolOutput)
+    assert ran.result.details["bytes"] == 3_000_006
+
+
+async def test_one_guard_watches_over_all_and_goes_with_the_last():
+    """Not one process more for each command."""
+    many = [sh(FOREVER) for _ in range(5)]
+    running = [await ready(ran) for ran in many]
+    guard = _guard._shell
+    assert guard is not None
+    assert guard.poll() is None
+    for ran in many[:4]:
+        ran.command.cancel()
+    await asyncio.gather(*running[:4])
+    assert _guard._shell is guard
+    many[4].command.cancel()
+    await running[4]
+    assert _guard._shell is None
+    assert is_gone(guard.pid)
+
+
+async def test_a_guard_that_was_ended_is_replaced_with_the_next_command():
+    first = sh(FOREVER)
+    running = await ready(first)
+    old = _guard._shell
+    assert old is not None
+    old.kill()
+    old.wait()
+    second = sh(FOREVER)
+    also_running = await ready(second)
+    assert _guard._shell is not None
+    assert _guard._shell.pid != old.pid
+    for ran in (first, second):
+        ran.command.cancel()
+    await asyncio.gather(running, also_running)
+
+
+_PROGRAM = """
+import asyncio, sys
+from sightline.exec import Command, CommandSpec
+from tests.exec.running import Memory
+
+async def main():
+    scripts = sys.argv[2:]
+    await asyncio.gather(*(
+        Command(f"a-{n}", CommandSpec(argv=("sh", "-c", script), cwd=sys.argv[1] + f"/{n}"), Memory(), lambda _: None).run()
+        for n, script in enumerate(scripts)
+    ))
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP])
+def test_a_program_that_dies_takes_all_its_commands_along(tmp_path: Path, number: signal.Signals):
+    """It gets no chance to do anything about it; the guard ends every descendant of every command."""
+    scripts = [f"echo $$ > root\n{way}{FOREVER}" for way in WAYS.values()]
+    for index in range(len(scripts)):
+        (tmp_path / str(index)).mkdir()
+    program = subprocess.Popen(
+        [sys.executable, "-c", _PROGRAM, str(tmp_path), *scripts],
+        cwd=Path(__file__).parents[2],
+        stdin=subprocess.DEVNULL,
+    )
+    pids = [noted(tmp_path / str(index), name) for index in range(len(scripts)) for name in ("root", "stray")]
+    program.send_signal(number)
+    assert program.wait(10) == -number
+    wait_for(lambda: all(is_gone(pid) for pid in pids), "all of them ended", 15)
