@@ -25,9 +25,9 @@ def test_output_is_shown_while_the_command_runs(in_terminal, tmp_path):
     """The second line is not there before the command was allowed to print it."""
     go = tmp_path / "go"
     terminal = in_terminal(*shell(f"echo one; while [ ! -e {go} ]; do sleep 0.02; done; echo two"))
-    assert "two" not in terminal.wait_for("one\n")[len("one") :]
+    assert "two" not in terminal.wait_for("one")
     go.touch()
-    terminal.wait_for("two\n")
+    terminal.wait_for("one\ntwo")
     assert terminal.wait() == 0
 
 
@@ -44,8 +44,8 @@ def test_the_last_line_says_how_it_ended(in_terminal):
 
 def test_ctrl_c_cancels_and_keeps_what_was_said(in_terminal):
     """Partial output stays, it is said that it was cancelled, the exit code is 130, the process is gone."""
-    terminal = in_terminal(*shell("echo partial $$; sleep 100; echo never"))
-    pid = int(terminal.wait_for("partial ", "\n").split()[1])
+    terminal = in_terminal(*shell("echo partial pid $$ end; sleep 100; echo never"))
+    pid = int(terminal.wait_for(" end").split()[2])
     terminal.press(b"\x03")
     assert terminal.wait() == 130
     assert "cancelled" in terminal.text
@@ -56,8 +56,8 @@ def test_ctrl_c_cancels_and_keeps_what_was_said(in_terminal):
 
 def test_a_second_ctrl_c_makes_it_end(in_terminal):
     """A command that ignores being asked is gone without the grace."""
-    terminal = in_terminal(*shell("trap '' TERM INT; echo ready $$; while :; do sleep 0.1; done"))
-    pid = int(terminal.wait_for("ready ", "\n").split()[1])
+    terminal = in_terminal(*shell("trap '' TERM INT; echo ready $$ end; while :; do sleep 0.1; done"))
+    pid = int(terminal.wait_for(" end").split()[1])
     began = time.monotonic()
     terminal.press(b"\x03")
     time.sleep(0.1)  # two presses, not one: nothing can be seen of the first that could be waited for
@@ -70,7 +70,7 @@ def test_a_second_ctrl_c_makes_it_end(in_terminal):
 def test_ctrl_c_acts_in_a_flood(in_terminal):
     """Also when the terminal takes nothing any more."""
     terminal = in_terminal("exec", "--", "yes")
-    terminal.wait_for("y\ny\n")
+    terminal.wait_for("y\ny")
     time.sleep(0.3)  # let the terminal fill up: nobody reads it now
     began = time.monotonic()
     terminal.press(b"\x03")
@@ -110,7 +110,7 @@ def test_ctrl_z_stops_only_the_watcher(in_terminal, tmp_path):
     script = f"echo one; sleep 0.5; echo two; touch {tmp_path}/done; sleep 0.5; echo three; exit 4"
     shell_with_jobs = ("bash", "-mc", f'"$@"; echo stopped; {waits}; fg', "bash")
     terminal = in_terminal(*shell(script), through=shell_with_jobs)
-    terminal.wait_for("one\n")
+    terminal.wait_for("one")
     terminal.press(b"\x1a")
     terminal.wait_for("stopped\n")
     assert terminal.wait() == 4
@@ -136,7 +136,7 @@ def test_what_is_typed_is_not_drawn_into_the_output(in_terminal):
 def test_a_resize_does_not_repeat_anything(in_terminal):
     """Rows on the screen stay; the output goes on below."""
     terminal = in_terminal(*shell("echo one; sleep 0.4; echo two; sleep 0.4; echo three"), columns=80)
-    terminal.wait_for("one\n")
+    terminal.wait_for("one")
     terminal.resize(40, 10)
     assert terminal.wait() == 0
     assert terminal.text.startswith("one\ntwo\nthree\n✓")
@@ -291,7 +291,7 @@ def test_a_missing_program_on_a_terminal(in_terminal):
 
 def test_a_command_without_dashes():
     """Its own options stay its own."""
-    assert sightline("exec", "--color", "never", "printf", "%s", "-d", "--pty").stdout == b"-d"
+    assert sightline("exec", "--color", "never", "printf", "%s", "-d", "--pty").stdout == b"-d--pty"
     assert sightline("exec", "--", "echo", "--", "-p", "x").stdout == b"-- -p x\n"
 
 

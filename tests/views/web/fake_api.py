@@ -294,6 +294,8 @@ class FakeServer:
 
     async def _page(self, request: Request) -> Response:
         session = request.query_params.get("session")
+        if session and not session.isalnum():
+            return JSONResponse({"error": f"no session {session}"}, 404)
         tab: asyncio.Queue[bytes | None] = asyncio.Queue()
         self._tabs[tab] = session
         return StreamingResponse(self._told(tab, session), media_type="text/event-stream")

@@ -20,7 +20,6 @@ from sightline.text import DEFAULT, Screen, Style, clean_output, complete_prefix
 
 SLICE = 64 * 1024
 HEIGHT = 50  # rows that the cursor can still reach
-_BLOCK = 1024 * 1024
 
 _styling = re.compile(rb"(?:\x1b\[|\xc2\x9b)[0-9;:]*m").findall
 _rise = re.compile(rb"(?:\x1b\[|\xc2\x9b)[0-9;]*[AF]").search
@@ -53,11 +52,10 @@ class LineIndex:
     def scan(self, end: int) -> None:
         """Count up to a place in the artifact."""
         while self.scanned < end and self.rise is None:
-            block = self._reader.read(self.scanned, min(_BLOCK, end - self.scanned))
-            if not block:
+            piece = self._reader.read(self.scanned, min(SLICE, end - self.scanned))
+            if not piece:
                 return
-            for start in range(0, len(block), SLICE):
-                self._take(block[start : start + SLICE])
+            self._take(piece)
 
     def before(self, row: int) -> Place:
         """The last place that is not after a row."""
@@ -87,11 +85,9 @@ class LineIndex:
         return Place(self._offsets[number], self._rows[number], self._styles[number])
 
     def _take(self, piece: bytes) -> None:
-        if self.rise is not None:
-            return
         lines = piece.count(b"\n")
         after = piece.rfind(b"\n") + 1 if lines else 0
-        plain = not self._held and b"\x1b" not in piece and b"\xc2\x9b" not in piece
+        plain = not self._held and _is_plain(piece)
         style = self._style if plain else self._styled(piece, after)
         if style is None:
             return
@@ -125,7 +121,7 @@ class LineIndex:
 
 def style_after(style: Style, data: bytes) -> Style:
     """The style that output leaves behind."""
-    if b"\x1b" not in data and b"\xc2\x9b" not in data:
+    if _is_plain(data):
         return style
     reset = max(map(data.rfind, _RESETS))
     if reset >= 0:
@@ -137,3 +133,8 @@ def style_after(style: Style, data: bytes) -> Style:
     screen.style = style
     screen.feed(clean_output(b"".join(reversed(found)).decode()))
     return screen.style
+
+
+def _is_plain(data: bytes) -> bool:
+    """Whether no sequence begins in it. One byte is looked for much faster than two: 9B is part of C2 9B."""
+    return b"\x1b" not in data and b"\x9b" not in data

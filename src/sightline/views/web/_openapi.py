@@ -1,7 +1,190 @@
-"""stub"""
+"""The OpenAPI document: what can be asked, and the shape of every answer, taken from the structs they are made of."""
 
+from functools import cache
 from typing import Any
 
+import msgspec
 
+from sightline import __version__
+from sightline.events import Event
+from sightline.transcript import Snapshot
+from sightline.views.web._bodies import (
+    CancelBody,
+    Cancelled,
+    FoundBody,
+    JobBody,
+    JobList,
+    Problem,
+    RowsBody,
+    Sessions,
+    StartBody,
+    Started,
+)
+
+_BYTES = "application/octet-stream"
+_EVENTS = "text/event-stream"
+_JSON = "application/json"
+_TEXT = "text/plain; charset=utf-8"
+
+
+class _Operation(msgspec.Struct, frozen=True, kw_only=True):
+    path: str
+    method: str = "get"
+    summary: str
+    query: dict[str, tuple[str, str]] = {}  # name: type, meaning
+    asks: Any = None
+    answers: Any = None
+    status: int = 200
+    media: str = _JSON
+    also: dict[int, str] = {}  # other statuses and what they mean
+
+
+_UNKNOWN = {404: "there is no such session or job"}
+_BAD = {400: "a parameter or the body is not what it should be"}
+_REFUSED = {409: "the session is over, the job has ended, or its host refused"}
+_ROW = {"first": ("integer", "number of the first row; rows are counted from 0")}
+
+_OPERATIONS = [
+    _Operation(path="/api/openapi.json", summary="This document.", answers=dict[str, Any]),
+    _Operation(
+        path="/api/page",
+        summary="What one tab shows, as events: list, entries, rows, status, gone.",
+        query={"session": ("string", "id of the session that is shown"), "after": ("integer", "the last id seen")},
+        media=_EVENTS,
+        also=_UNKNOWN,
+    ),
+    _Operation(
+        path="/api/sessions",
+        summary="The newest sessions with their jobs; recordings first.",
+        query={"limit": ("integer", "how many jobs, at most 1000")},
+        answers=Sessions,
+        also=_BAD,
+    ),
+    _Operation(
+        path="/api/sessions",
+        method="post",
+        summary="Run a command in a new session.",
+        asks=StartBody,
+        answers=Started,
+        status=201,
+        also={**_BAD, 409: "it could not be started", 413: "the body is too long", 503: "it did not start in time"},
+    ),
+    _Operation(path="/api/sessions/{id}", summary="The state of a session now.", answers=Snapshot, also=_UNKNOWN),
+    _Operation(
+        path="/api/sessions/{id}/events",
+        summary="A session's events: a snapshot when one is needed, then each event once, and `end` when it is over.",
+        query={"after": ("integer", "the last id seen; the header Last-Event-ID says the same")},
+        answers=Event,
+        media=_EVENTS,
+        also={**_UNKNOWN, 409: "a recording has no events"},
+    ),
+    _Operation(
+        path="/api/sessions/{id}/jobs",
+        method="post",
+        summary="Run a command in a session that is running.",
+        asks=StartBody,
+        answers=Started,
+        status=201,
+        also={**_BAD, **_UNKNOWN, **_REFUSED, 413: "the body is too long"},
+    ),
+    _Operation(
+        path="/api/jobs",
+        summary="Jobs, the newest first.",
+        query={"limit": ("integer", "how many, at most 1000"), "before": ("string", "only those older than this job")},
+        answers=JobList,
+        also={**_BAD, **_UNKNOWN},
+    ),
+    _Operation(path="/api/jobs/{id}", summary="One job.", answers=JobBody, also=_UNKNOWN),
+    _Operation(
+        path="/api/jobs/{id}/cancel",
+        method="post",
+        summary="End a job and everything it started; its output is kept. Answers when that has begun.",
+        asks=CancelBody,
+        answers=Cancelled,
+        status=202,
+        also={**_BAD, **_UNKNOWN, **_REFUSED},
+    ),
+    _Operation(
+        path="/api/jobs/{id}/artifact",
+        summary="The output, byte for byte; the header Range is honoured.",
+        media=_BYTES,
+        also={**_UNKNOWN, 206: "the range that was asked for", 416: "the range begins after the end"},
+    ),
+    _Operation(
+        path="/api/jobs/{id}/rows",
+        summary="Rows of the output as a terminal would show them, style as data.",
+        query={**_ROW, "count": ("integer", "how many, at most 500; there may be fewer")},
+        answers=RowsBody,
+        also={**_BAD, **_UNKNOWN},
+    ),
+    _Operation(
+        path="/api/jobs/{id}/find",
+        summary="Rows that contain a text, in any case. An answer may be empty and still have more.",
+        query={"text": ("string", "what to look for"), **_ROW, "limit": ("integer", "how many, at most 5000")},
+        answers=FoundBody,
+        also={**_BAD, **_UNKNOWN},
+    ),
+    _Operation(
+        path="/api/jobs/{id}/text",
+        summary="The text of the rows, the last 8 MB; the header X-Sightline-Cut says how many bytes are left out.",
+        media=_TEXT,
+        also=_UNKNOWN,
+    ),
+]
+
+
+@cache
 def document() -> dict[str, Any]:
-    return {}
+    """The whole document, made once."""
+    kinds = [kind for operation in _OPERATIONS for kind in (operation.asks, operation.answers) if kind is not None]
+    schemas, components = msgspec.json.schema_components([*kinds, Problem], ref_template="#/components/schemas/{name}")
+    by_kind = dict(zip(map(repr, [*kinds, Problem]), schemas, strict=True))
+    paths: dict[str, dict[str, Any]] = {}
+    for operation in _OPERATIONS:
+        paths.setdefault(operation.path, {})[operation.method] = _described(operation, by_kind)
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "Sightline", "version": __version__, "description": "Sessions and jobs of one user, live."},
+        "servers": [{"url": "/"}],
+        "security": [{"bearer": []}, {"cookie": []}],
+        "paths": paths,
+        "components": {
+            "schemas": components,
+            "securitySchemes": {
+                "bearer": {"type": "http", "scheme": "bearer"},
+                "cookie": {"type": "apiKey", "in": "cookie", "name": "sightline-<instance>"},
+            },
+        },
+    }
+
+
+def _described(operation: _Operation, schemas: dict[str, Any]) -> dict[str, Any]:
+    described: dict[str, Any] = {"summary": operation.summary, "parameters": _parameters(operation)}
+    if operation.asks is not None:
+        content = {_JSON: {"schema": schemas[repr(operation.asks)]}}
+        described["requestBody"] = {"content": content, "required": operation.asks is StartBody}
+    answer = {"description": "as asked", "content": {operation.media: _content(operation, schemas)}}
+    problem = {_JSON: {"schema": schemas[repr(Problem)]}}
+    responses = {str(operation.status): answer}
+    for status, meaning in (*operation.also.items(), (401, "no token, or not the right one"), (403, "not from here")):
+        content = answer["content"] if status == 206 else problem
+        responses[str(status)] = {"description": meaning, "content": content}
+    return {**described, "responses": responses}
+
+
+def _content(operation: _Operation, schemas: dict[str, Any]) -> dict[str, Any]:
+    if operation.media == _JSON:
+        return {"schema": schemas[repr(operation.answers)]}
+    text: dict[str, Any] = {"schema": {"type": "string"}}
+    if operation.answers is not None:
+        text["x-event-schema"] = schemas[repr(operation.answers)]
+    return text
+
+
+def _parameters(operation: _Operation) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    if "{id}" in operation.path:
+        found.append({"name": "id", "in": "path", "required": True, "schema": {"type": "string"}})
+    for name, (kind, meaning) in operation.query.items():
+        found.append({"name": name, "in": "query", "description": meaning, "schema": {"type": kind}})
+    return found

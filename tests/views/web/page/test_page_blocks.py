@@ -22,6 +22,19 @@ async def test_head_says_command_state_exit_and_size(page_server, open_page):
     await expect(block.locator(".facts")).to_have_text("exit 3 · 1 row · 6 B")
 
 
+async def test_elapsed_goes_on_while_output_is_drawn(page_server, open_page):
+    """Rows that keep coming do not set the clock back to what the server said last."""
+    job = await page_server.start("make all")
+    page = await open_page()
+    block = block_of(page, "make all")
+    for number in range(200):
+        await page_server.write(job, f"row {number}\n")
+        if await block.locator(".time").text_content() == "2 s":
+            break
+        await page.wait_for_timeout(20)
+    await expect(block.locator(".time")).to_have_text("2 s", timeout=1000)
+
+
 async def test_elapsed_does_not_depend_on_the_wall_clock(page_server, open_page):
     """A browser whose clock jumps goes on counting from what the server said."""
     await page_server.start("sleep 60")

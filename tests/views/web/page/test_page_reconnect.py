@@ -75,8 +75,12 @@ async def test_what_a_person_did_survives_a_reconnect(page_server, open_page):
 async def test_a_session_that_is_gone_is_said(page_server, open_page):
     """An address of a session that was pruned does not show an empty page."""
     await page_server.start("make all")
-    page = await open_page("#zzzzzz")
-    await expect(page.get_by_text("This session is no longer here.")).to_be_visible()
+    for address in ("#zzzzzz", "#never,one"):
+        page = await open_page(address, expect_errors=True)
+        await expect(page.get_by_text("This session is no longer here.")).to_be_visible()
+        await expect(page.locator("#banner")).to_be_hidden()
+        await page.get_by_role("navigation").get_by_role("link", name="make all").click()
+        await expect(block_of(page, "make all")).to_be_visible()
 
 
 async def test_changing_sessions_shows_only_the_chosen_one(page_server, open_page):

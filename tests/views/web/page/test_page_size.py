@@ -73,10 +73,10 @@ async def test_every_row_can_be_stepped_to_in_an_output_taller_than_a_browser_al
     before = int((await page.evaluate(_TOP_ROW)).replace(",", ""))
     for _ in range(3):
         await page.keyboard.press("ArrowDown")
-    await page.wait_for_function(f"({_TOP_ROW})() === '{before + 3:,}'")
+    await page.wait_for_function(f"() => ({_TOP_ROW})() === '{before + 3:,}'")
     await block.locator(".screen").hover()
     await page.mouse.wheel(0, 190)
-    await page.wait_for_function(f"({_TOP_ROW})() === '{before + 13:,}'")
+    await page.wait_for_function(f"() => ({_TOP_ROW})() === '{before + 13:,}'")
 
 
 async def test_a_flood_leaves_the_page_responsive(page_server, open_page):

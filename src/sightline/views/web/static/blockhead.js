@@ -40,7 +40,8 @@ export class BlockHead {
     const { sign, word } = stateOf(entry.state);
     setText(this.sign, sign);
     setText(this.state, word);
-    this.elapsed.set(entry.elapsed, entry.running);
+    if (entry !== this.entry) this.elapsed.set(entry.elapsed, entry.running); // drawn again, the clock goes on
+    this.entry = entry;
     this.tick();
     this.setFacts(entry, total);
     this.cancel.hidden = !entry.running || !entry.command;

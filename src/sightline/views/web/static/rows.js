@@ -151,7 +151,11 @@ export class Rows {
     if (height !== this.spacerHeight) {
       this.spacerHeight = height;
       this.spacer.style.height = `${height + BAR}px`;
-      this.element.style.setProperty("--gutter", `${Math.max(40, 16 + digits(this.total).length * 7)}px`);
+    }
+    const gutter = Math.max(40, 16 + digits(this.total).length * 7);
+    if (gutter !== this.gutter) {
+      this.gutter = gutter;
+      this.element.style.setProperty("--gutter", `${gutter}px`);
     }
     const range = height - this.height;
     const to = this.scaled ? (this.top / Math.max(1, this.lastTop)) * range : this.top * rowHeight;

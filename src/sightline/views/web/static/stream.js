@@ -26,6 +26,7 @@ export class Stream {
   watch(session) {
     this.session = session;
     this.lastSeq = "";
+    this.isOpen = false;
     this.wait = FIRST_WAIT_MS;
     this.open();
   }
@@ -57,6 +58,7 @@ export class Stream {
   opened() {
     this.wait = FIRST_WAIT_MS;
     this.refused = false;
+    this.isOpen = true;
     this.handlers.connection("open");
   }
 
@@ -67,13 +69,23 @@ export class Stream {
     this.wait = Math.min(wait * 2, LONGEST_WAIT_MS);
     if (!this.refused) this.handlers.connection("lost", "Connection lost, trying again…");
     this.timer = setTimeout(() => this.open(), wait);
+    const hadOpened = this.isOpen;
+    this.isOpen = false;
     // EventSource hides the status of what it was answered; one plain request tells why.
     try {
       await sessions();
+      if (!hadOpened && this.session && !this.source) this.noSuchSession();
     } catch (error) {
       this.refused = error instanceof ApiError && error.status === 401;
       if (this.refused && !this.source) this.handlers.connection("refused", SIGN_IN);
     }
+  }
+
+  // The server answers, but not to this: the address names a session that cannot be. The list is still wanted.
+  noSuchSession() {
+    this.session = null;
+    this.handlers.gone();
+    this.open();
   }
 
   retryNow() {

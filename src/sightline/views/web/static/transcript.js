@@ -135,8 +135,9 @@ export class Transcript {
     const block = this.blocks.get(id);
     if (!block) return;
     this.wantedCall = null;
-    this.atEnd = false;
-    block.element.scrollIntoView({ block: "start" });
+    this.atEnd = block.element === this.list.lastElementChild; // it will grow, and shall stay in sight
+    if (this.atEnd) this.toEnd();
+    else block.element.scrollIntoView({ block: "start" });
     block.head.fold.focus({ preventScroll: true });
   }
 
