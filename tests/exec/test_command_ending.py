@@ -141,7 +141,7 @@ async def test_what_it_says_on_its_way_out_is_shown():
     running = await ready(ran)
     ran.command.cancel()
     await running
-    assert ran.text() == "ready\nbye\n"
+    assert ran.text("stdout") == "ready\nbye\n"
     assert ran.result.exit_code == 130
 
 

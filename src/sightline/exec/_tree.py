@@ -60,7 +60,8 @@ class ProcessTree:
         self._look_after = time.monotonic()
 
     def _send(self, number: int, members: set[Member]) -> None:
-        for member in members:
+        # The oldest first: a shell that sees its child end before it is told itself would go on to its next line.
+        for member in sorted(members, key=_birth):
             try:
                 if _is_alive(member):
                     os.kill(member[0], number)
@@ -121,6 +122,10 @@ class Ending:
         deadline = time.monotonic() + _SECONDS_TO_DIE
         while self._tree.kill() and time.monotonic() < deadline:  # noqa: ASYNC110, nobody tells us when others' children die
             await asyncio.sleep(_PAUSE / 2)
+
+
+def _birth(member: Member) -> tuple[int, int]:
+    return member[1], member[0]
 
 
 def _is_alive(member: Member) -> bool:
