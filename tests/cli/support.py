@@ -47,6 +47,11 @@ def jobs() -> dict[str, Any]:
     return {job["id"]: job for job in json.loads(sightline("jobs", "--json").stdout)}
 
 
+def running_sessions() -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(sightline("ps", "--json").stdout)
+    return found
+
+
 def is_alive(pid: int) -> bool:
     try:
         os.kill(pid, 0)
@@ -128,7 +133,7 @@ class InTerminal:
 
 def stop_hosts() -> None:
     """End every host that the test left running, by its id, and see it gone."""
-    pids = [host["pid"] for host in json.loads(sightline("ps", "--json").stdout)]
+    pids = [host["pid"] for host in running_sessions()]
     for pid in pids:
         os.kill(pid, signal.SIGTERM)
     until(lambda: not any(map(is_alive, pids)), "hosts to end")

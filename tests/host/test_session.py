@@ -135,12 +135,34 @@ async def test_output_is_never_attributed_to_another_call(store):
 
 async def test_there_is_a_limit_to_running_jobs(store, monkeypatch):
     """And the refusal says what to do."""
-    monkeypatch.setattr("sightline.host._session.MOST_JOBS", 2)
+    monkeypatch.setattr("sightline.host._session.MOST_JOBS", 2)  # before the session is made
     async with a_session(store) as (session, _):
         assert session.start(shell("sleep 100")).ok
         assert session.start(shell("sleep 100")).ok
         refused = session.start(shell("sleep 100"))
         assert (refused.ok, "jobs are running" in refused.error, "cancel one" in refused.hint) == (False, True, True)
+
+
+async def test_who_waits_for_jobs_is_told_when_the_first_settles(store):
+    """The registry of the session knows its commands: wait for the first, cancel, and what each came to."""
+    async with a_session(store) as (session, _):
+        quick, slow = session.start(shell("exit 3")), session.start(shell("sleep 100"))
+        one, other = await session.jobs.wait([quick.id, slow.id])
+        assert (one.id, one.status, one.error_text) == (quick.id, "failed", "exit code 3")
+        assert (other.id, other.status) == (slow.id, "running")
+        await session.submit(Cancel(slow.id))
+        assert [job.status for job in session.jobs.snapshots()] == ["failed", "cancelled"]
+
+
+async def test_a_job_cancelled_before_it_began_still_has_its_end(store):
+    """Start and cancel in one breath: a beginning, an end, and nothing left running."""
+    async with a_session(store) as (session, _):
+        frames = session.subscribe(0)
+        reply = session.start(shell("sleep 100"))
+        await session.submit(Cancel(reply.id))
+        events = events_in(await frames_until_result(frames, reply.id))
+        assert [type(event) for event in events] == [ToolUse, ToolResult]
+        assert events[-1].details["ended"] == "cancelled"
 
 
 async def test_a_full_disk_is_said_and_the_work_goes_on(store, monkeypatch):

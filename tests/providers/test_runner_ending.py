@@ -213,7 +213,7 @@ async def test_an_orphan_that_may_be_another_runs_is_left_alone(
     cli: Cli, first_to_end: int, monkeypatch: pytest.MonkeyPatch
 ):
     """Without its limit, nobody can say whose it is while two are at work; it ends with the last of them."""
-    monkeypatch.setattr(_marks, "set_limit", lambda pid, mark: None)
+    monkeypatch.setattr(_marks, "_set_limit", lambda number: None)
     runs = [cli.run("import shutil" + CLEAN_DAEMON + 'out(say="ready"); forever()', grace=0.3)]
     batches = [await until_it_said(runs[0], "ready")]
     runs.append(cli.run('out(say="ready"); forever()', grace=0.3))

@@ -25,7 +25,7 @@ class Glass:
         position = 0
         while position < len(text):
             match = _TOKEN.match(text, position)
-            assert match is not None, f"not allowed on a terminal: {text[position:position + 20]!r}"
+            assert match is not None, f"not allowed on a terminal: {text[position : position + 20]!r}"
             position = match.end()
             if match[1]:
                 self._sequence(match[1])

@@ -6,13 +6,16 @@ Every run has a mark, a short hexadecimal number, and its first process carries 
 - on Linux as its soft limit on file locks (RLIMIT_LOCKS), which no kernel since 2.4 looks at and anybody may read.
   Lost only by a program that sets that limit itself, and not given where the limit is in use or may not be set.
 
-The limit is set right after the start: code between fork and exec is unsafe beside threads, and what a program starts
-in its first fraction of a millisecond has the environment.
+The limit is our own while a run is being started. Code between fork and exec is unsafe beside threads, and setting it
+after the start is too late: a shell can have made its first orphan within a millisecond.
 """
 
 import os
+import resource
 import sys
-from collections.abc import Mapping
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
 # Holds the marks of all the runs a process descends from.
 MARK_VARIABLE = "SIGHTLINE_RUN"
@@ -20,6 +23,7 @@ MARK_VARIABLE = "SIGHTLINE_RUN"
 _RLIMIT_LOCKS = 10
 _RUNS = 1 << 24  # that one program can tell apart
 
+_one_at_a_time = threading.Lock()
 _tag = _issued = _issuer = 0
 
 
@@ -40,18 +44,30 @@ def marked_environment(environment: Mapping[str, str], cwd: str, mark: str) -> d
     return marked
 
 
-def set_limit(pid: int, mark: str) -> None:
-    """Give a process we just started the mark that a clean environment does not take away."""
-    if sys.platform != "linux":
-        return
-    import resource
+@contextmanager
+def limit(mark: str) -> Iterator[None]:
+    """What is started inside inherits the mark that a clean environment does not take away."""
+    with _one_at_a_time:
+        before = _set_limit(int(mark, 16))
+        try:
+            yield
+        finally:
+            if before is not None:
+                _set_limit(before)
 
+
+def _set_limit(number: int) -> int | None:
+    """What it was before; None where it cannot be set."""
+    if sys.platform != "linux":
+        return None
     try:
-        _, hard = resource.prlimit(pid, _RLIMIT_LOCKS)
+        before, hard = resource.getrlimit(_RLIMIT_LOCKS)
         if hard == resource.RLIM_INFINITY:
-            resource.prlimit(pid, _RLIMIT_LOCKS, (int(mark, 16), hard))
-    except (OSError, ValueError):  # already gone, another user's, or a kernel that does not let us
-        return
+            resource.setrlimit(_RLIMIT_LOCKS, (number, hard))
+            return before
+    except (OSError, ValueError):
+        pass
+    return None
 
 
 def limit_of(pid: int) -> int:

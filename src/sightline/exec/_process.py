@@ -45,17 +45,17 @@ class Process:
         self._grace = grace
         self._mark = _marks.new_mark()
         _orphans.adopt()  # before it starts: a shell can have made its first orphan within a millisecond
-        self._popen = subprocess.Popen(
-            list(argv),
-            bufsize=0,
-            cwd=cwd or None,
-            env=_marks.marked_environment({**os.environ, **(env or {})}, cwd, self._mark),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-        )
-        _marks.set_limit(self._popen.pid, self._mark)
+        with _marks.limit(self._mark):
+            self._popen = subprocess.Popen(
+                list(argv),
+                bufsize=0,
+                cwd=cwd or None,
+                env=_marks.marked_environment({**os.environ, **(env or {})}, cwd, self._mark),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+            )
         self._born = _orphans.run_started(self._popen.pid)
         assert self._popen.stdin is not None
         assert self._popen.stdout is not None

@@ -49,13 +49,13 @@ def spawn(argv: Sequence[str], *, cwd: str, env: Mapping[str, str], terminal: tu
     try:
         if not argv:
             raise ValueError("there is no command")
-        if terminal is None:
-            process, outputs = _on_pipes(argv, cwd, environment)
-        else:
-            process, outputs = _on_terminal(argv, cwd, environment, *terminal)
+        with _marks.limit(mark):
+            if terminal is None:
+                process, outputs = _on_pipes(argv, cwd, environment)
+            else:
+                process, outputs = _on_terminal(argv, cwd, environment, *terminal)
     except (OSError, ValueError, subprocess.SubprocessError) as error:
         raise _explained(error, argv, cwd) from error
-    _marks.set_limit(process.pid, mark)
     born = _orphans.run_started(process.pid)
     _guard.watch(process.pid, mark)
     for fd in outputs.values():

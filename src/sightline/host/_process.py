@@ -30,7 +30,7 @@ _SECONDS_BETWEEN_PRUNES = 3600.0
 
 
 def launch(store: Store, spec: CommandSpec | None, *, cwd: str, title: str = "") -> str:
-    """Start a host for a new session and, with a spec, its first job. Returns its id: it can be connected to by then."""
+    """Start a host for a new session and, with a spec, its first job. Its id is returned when it can be connected to."""
     writer = store.create(cwd=cwd, title=title)
     session = writer.folder.name
     listener = listen(session)
@@ -59,7 +59,8 @@ async def host(
     over = asyncio.Event()
     linger = LINGER if spec is None else LINGER_AFTER_A_COMMAND
     waiting = _Linger(linger, lambda: session.idle and not server.connections, over.set)
-    session.on_idle = server.on_change = waiting.look
+    session.on_idle = waiting.look
+    server.on_change = waiting.look_again
     session.on_stopped = over.set
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, over.set)
@@ -95,7 +96,13 @@ class _Linger:
         if self._quiet():
             self._timer = asyncio.get_running_loop().call_later(self._seconds, self._over)
 
+    def look_again(self) -> None:
+        """After somebody merely asked who we are: that does not make the wait longer."""
+        if self._timer is None:
+            self.look()
+
     def _over(self) -> None:
+        self._timer = None
         if self._quiet():
             self._end()
 

@@ -12,8 +12,9 @@ import time
 from collections.abc import Callable
 
 from sightline.events import Error, Event, ToolOutput, ToolResult, ToolUse, stamp
+from sightline.exceptions import OutsideFailure, UserMistake
 from sightline.exec import Command as RunningCommand
-from sightline.exec import CommandSpec, PassOn
+from sightline.exec import CommandSpec, Jobs, PassOn
 from sightline.host._commands import Cancel, Command, Reply, Start, Stop
 from sightline.host._recent import Recent
 from sightline.host._subscription import Subscription
@@ -38,7 +39,8 @@ class Session:
         self._recent = Recent()
         self._subscriptions: set[Subscription] = set()
         self._commands: dict[str, RunningCommand] = {}
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks: set[asyncio.Task[ToolResult]] = set()
+        self.jobs = Jobs(max_running=MOST_JOBS)
         self._records: dict[str, JobRecord] = {}
         self._started = 0
         self._complaining = False
@@ -85,13 +87,15 @@ class Session:
     def start(self, spec: CommandSpec, pass_on: PassOn | None = None) -> Reply:
         if self._stopping is not None:
             return Reply(False, error=f"session {self.id} is being stopped", hint="start the command in another")
-        if len(self._commands) >= MOST_JOBS:
-            hint = f"wait for one to end, or cancel one: see `sightline jobs --session {self.id}`"
-            return Reply(False, error=f"{MOST_JOBS} jobs are running in session {self.id}", hint=hint)
+        job = f"{self.id}-{self._started + 1}"
+        label = " ".join(spec.argv)
+        try:
+            self.jobs.register("bash", label, lambda: self._told(task), id=job)
+        except UserMistake as mistake:
+            hint = f"{mistake.hint}: see `sightline jobs --session {self.id}`"
+            return Reply(False, error=mistake.message, hint=hint)
         self._started += 1
-        job = f"{self.id}-{self._started}"
-        artifact = self._writer.artifact(job)
-        url = f"artifact://{self.id}/{job}"
+        artifact, url = self._writer.artifact(job), f"artifact://{self.id}/{job}"
         command = RunningCommand(job, spec, artifact, self.publish, artifact=url, pass_on=pass_on)
         self._commands[job] = command
         task = self._loop.create_task(self._run(job, command))
@@ -111,9 +115,9 @@ class Session:
         while self._tasks:
             await asyncio.wait(self._tasks)
 
-    async def _run(self, job: str, command: RunningCommand) -> None:
+    async def _run(self, job: str, command: RunningCommand) -> ToolResult:
         try:
-            await command.run()
+            result = await command.run()
         finally:
             self._flush()
             self._commands.pop(job, None)
@@ -122,12 +126,22 @@ class Session:
             await self._loop.run_in_executor(None, self._writer.sync)
         except OSError:  # kept as well as the disk allows
             pass
+        return result
+
+    async def _told(self, task: "asyncio.Task[ToolResult]") -> str:
+        """What whoever waits for a job is told at its end. Not waiting any longer does not end the job."""
+        result = await asyncio.shield(task)
+        said = result.content or f"exit code {result.exit_code}"
+        if result.is_error:
+            raise OutsideFailure(said)
+        return said
 
     def _cancel(self, command: Cancel) -> Reply:
         running = self._commands.get(command.id)
         if running is None:
             known = command.id in self._records
             return Reply(False, command.id, "it has already ended" if known else f"no job {command.id}")
+        self.jobs.cancel(command.id)
         running.cancel(force=command.force)
         return Reply(True, command.id)
 
@@ -139,6 +153,7 @@ class Session:
         for command in list(self._commands.values()):
             command.cancel()
         await self.wait()
+        await self.jobs.shutdown()
         self._flush()
         for subscription in list(self._subscriptions):
             subscription.end()

@@ -163,7 +163,7 @@ def _described(operation: _Operation, schemas: dict[str, Any]) -> dict[str, Any]
     if operation.asks is not None:
         content = {_JSON: {"schema": schemas[repr(operation.asks)]}}
         described["requestBody"] = {"content": content, "required": operation.asks is StartBody}
-    answer = {"description": "as asked", "content": {operation.media: _content(operation, schemas)}}
+    answer: dict[str, Any] = {"description": "as asked", "content": {operation.media: _content(operation, schemas)}}
     problem = {_JSON: {"schema": schemas[repr(Problem)]}}
     responses = {str(operation.status): answer}
     for status, meaning in (*operation.also.items(), (401, "no token, or not the right one"), (403, "not from here")):
