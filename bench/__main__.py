@@ -4,7 +4,7 @@ import argparse
 import sys
 from collections.abc import Callable, Iterator
 
-from bench import parsing, program, running, wrapping
+from bench import page, parsing, program, running, wrapping
 from bench.row import Row
 
 GROUPS: dict[str, Callable[[], Iterator[Row]]] = {
@@ -12,6 +12,7 @@ GROUPS: dict[str, Callable[[], Iterator[Row]]] = {
     "program": program.rows,
     "wrapping": wrapping.rows,
     "running": running.rows,
+    "page": page.rows,
 }
 
 

@@ -75,7 +75,7 @@ def test_a_session_shows_all_its_jobs_under_headings(in_terminal, tmp_path):
     second = second.stdout.decode().strip()
     until(lambda: jobs()[second]["state"] == "failed", "the second to end")
     terminal = in_terminal("attach", session)
-    terminal.wait_for("from one", "from two")
+    terminal.wait_for("\nfrom one", "\nfrom two")
     go.touch()
     assert terminal.wait() == 1
     rows = terminal.text.split("\n")
@@ -111,16 +111,16 @@ def test_output_that_was_deleted_is_said(in_terminal, tmp_path):
 
 def test_a_host_that_dies_is_noticed_at_once(in_terminal):
     """Within a second it is said, with what is kept, and the command is gone."""
-    job = detached("echo before $$; exec sleep 60")
+    job = detached("echo before, as $$; exec sleep 60")
     terminal = in_terminal("attach", job)
-    pid = int(terminal.wait_for("before ").split("before ")[-1].split()[0])
+    pid = int(terminal.wait_for("\nbefore, as ").rpartition(" ")[2])
     [host] = running_sessions()
     began = time.monotonic()
     os.kill(host["pid"], signal.SIGKILL)
     terminal.wait_for("the host ended without warning")
     assert time.monotonic() - began < 2
     assert terminal.wait() == 1
-    assert terminal.text.count("before") == 1 + 1  # in the heading and in the output
+    assert terminal.text.count("\nbefore") == 1
     assert jobs()[job]["state"] == "lost"
     until(lambda: not is_alive(pid), "the command to be gone")
 

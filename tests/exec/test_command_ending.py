@@ -13,8 +13,9 @@ import pytest
 from sightline.events import ToolOutput
 from sightline.exec import _guard
 
-from .running import Memory, Ran, children_of_ours, is_gone, noted, python, sh, wait_for
+from .running import Memory, Ran, is_gone, noted, python, sh, wait_for
 
+pytestmark = pytest.mark.usefixtures("none_left")
 linux_only = pytest.mark.skipif(sys.platform != "linux", reason="only Linux gives orphans to whom it is told to")
 
 # Each starts a process that notes its id as "stray" and stays.
@@ -33,17 +34,14 @@ WAYS = {
     "clean daemon": CLEAN_DAEMON,
 }
 ways = pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
+IGNORES = """
+import signal
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+print("ready", flush=True)
+while True:
+    signal.pause()
+"""
 FOREVER = "\necho ready; while :; do sleep 600; done"
-
-
-@pytest.fixture(autouse=True)
-def none_left():
-    yield
-    try:
-        wait_for(lambda: not children_of_ours(), "no process left", 5)
-    finally:
-        for pid in children_of_ours():
-            os.kill(pid, signal.SIGKILL)
 
 
 async def ready(ran: Ran) -> "asyncio.Task[Ran]":
@@ -115,7 +113,7 @@ async def test_a_flood_is_gone_within_half_a_second_of_its_cancellation():
 
 
 async def test_one_that_ignores_the_request_is_killed_after_the_grace():
-    ran = python('import signal; signal.signal(15, signal.SIG_IGN); print("ready", flush=True)\nwhile 1: signal.pause()', grace=0.4)
+    ran = python(IGNORES, grace=0.4)
     running = await ready(ran)
     began = time.monotonic()
     ran.command.cancel()
@@ -126,7 +124,7 @@ async def test_one_that_ignores_the_request_is_killed_after_the_grace():
 
 async def test_force_does_not_wait():
     """Also when it was asked nicely before."""
-    ran = python('import signal; signal.signal(15, signal.SIG_IGN); print("ready", flush=True)\nwhile 1: signal.pause()')
+    ran = python(IGNORES)
     running = await ready(ran)
     began = time.monotonic()
     ran.command.cancel()
@@ -269,16 +267,14 @@ from sightline.exec import Command, CommandSpec
 from tests.exec.running import Memory
 
 async def main():
-    scripts = sys.argv[2:]
-    await asyncio.gather(*(
-        Command(f"a-{n}", CommandSpec(argv=("sh", "-c", script), cwd=sys.argv[1] + f"/{n}"), Memory(), lambda _: None).run()
-        for n, script in enumerate(scripts)
-    ))
+    specs = [CommandSpec(argv=("sh", "-c", each), cwd=f"{sys.argv[1]}/{n}") for n, each in enumerate(sys.argv[2:])]
+    await asyncio.gather(*(Command("a-1", spec, Memory(), lambda _: None).run() for spec in specs))
 
 asyncio.run(main())
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP])
 def test_a_program_that_dies_takes_all_its_commands_along(tmp_path: Path, number: signal.Signals):
     """It gets no chance to do anything about it; the guard ends every descendant of every command."""

@@ -36,8 +36,8 @@ PIECES = st.lists(
     st.sampled_from(
         [
             "a", "word ", "\n", "\r", "\r\n", "\t", "\b", "\x1b[K", "\x1b[2K", "\x1b[A", "\x1b[2A", "\x1b[B", "\x1b[3C",
-            "\x1b[31m", "\x1b[0m", "a line that is longer than the terminal is wide", "one\ntwo\nthree\n", "漢字", "e\u0301",
-            "\x1b[9A", "50%\r", "\n" * 12,
+            "\x1b[31m", "\x1b[0m", "a line that is longer than the terminal is wide", "one\ntwo\nthree\n", "漢字",
+            "e\u0301", "\x1b[9A", "50%\r", "\n" * 12,
         ]
     ),
     max_size=30,

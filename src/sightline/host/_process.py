@@ -30,7 +30,7 @@ _SECONDS_BETWEEN_PRUNES = 3600.0
 
 
 def launch(store: Store, spec: CommandSpec | None, *, cwd: str, title: str = "") -> str:
-    """Start a host for a new session and, with a spec, its first job. Its id is returned when it can be connected to."""
+    """Start a host for a new session and, with a spec, its first job. Returns its id once it can be connected to."""
     writer = store.create(cwd=cwd, title=title)
     session = writer.folder.name
     listener = listen(session)

@@ -103,7 +103,8 @@ def wait_for(fits: Callable[[], Any]) -> Any:
 
 
 @contextmanager
-def serving(home: Path, *arguments: str) -> Iterator[Served]:
+def serving(home: Path, *arguments: str, stop_hosts: bool = True) -> Iterator[Served]:
+    """A server that is ended afterwards, and with it the hosts it started."""
     environment = {**os.environ, "SIGHTLINE_HOME": str(home)}
     command = [sys.executable, "-m", "sightline", "serve", *arguments]
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:
@@ -115,8 +116,9 @@ def serving(home: Path, *arguments: str) -> Iterator[Served]:
             served.client.close()
             process.terminate()
             process.wait(DEADLINE)
-            for session in home.glob("run/*.sock"):  # no host outlives the tests
-                subprocess.run([sys.executable, "-m", "sightline", "stop", session.stem], env=environment, check=False)
+            for session in home.glob("run/*.sock") if stop_hosts else ():
+                stop = [sys.executable, "-m", "sightline", "stop", session.stem]
+                subprocess.run(stop, env=environment, stdout=subprocess.DEVNULL, check=False)
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,15 @@ import pytest
 
 from tests.views.web.conftest import Served, serving
 
-PATHS = ["/", "/?token=wrong", "/static/app.js", "/static/none.js", "/api/sessions", "/api/jobs/k3m9qz-1", "/nothing/at/all"]
+PATHS = [
+    "/",
+    "/?token=wrong",
+    "/static/app.js",
+    "/static/none.js",
+    "/api/sessions",
+    "/api/jobs/k3m9qz-1",
+    "/nothing/at/all",
+]
 METHODS = ["GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"]
 
 
@@ -21,7 +29,9 @@ def as_seen(response: httpx2.Response) -> tuple[int, bytes, list[tuple[str, str]
     return response.status_code, response.content, sorted(response.headers.multi_items())
 
 
-@pytest.mark.parametrize("headers", [{}, {"Authorization": "Bearer wrong"}, {"Authorization": "Basic eDp5"}, {"Cookie": "a=b"}])
+@pytest.mark.parametrize(
+    "headers", [{}, {"Authorization": "Bearer wrong"}, {"Authorization": "Basic eDp5"}, {"Cookie": "a=b"}]
+)
 def test_without_the_token_every_path_and_method_is_refused_alike(served, headers):
     """401 with the same body and headers, whether or not the path exists."""
     answers = {str(as_seen(ask(served, path, method, **headers))) for path in PATHS for method in METHODS}
@@ -29,7 +39,9 @@ def test_without_the_token_every_path_and_method_is_refused_alike(served, header
     assert answers.pop().startswith("(401,")
 
 
-@pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "127.0.0.1.evil.example", "127.0.0.2", "0.0.0.0", "[::2]"])
+@pytest.mark.parametrize(
+    "host", ["evil.example", "evil.example:80", "127.0.0.1.evil.example", "127.0.0.2", "0.0.0.0", "[::2]"]
+)
 def test_a_name_that_was_made_to_point_here_is_refused(served, host):
     """DNS rebinding: 403 with the same answer for any path, even with the right token."""
     answers = {str(as_seen(ask(served, path, Host=host, **served.headers))) for path in PATHS}
@@ -37,7 +49,9 @@ def test_a_name_that_was_made_to_point_here_is_refused(served, host):
     assert answers.pop().startswith("(403,")
 
 
-@pytest.mark.parametrize("origin", ["http://evil.example", "null", "https://127.0.0.1:PORT", "http://127.0.0.1:1", "http://localhost:PORT"])
+@pytest.mark.parametrize(
+    "origin", ["http://evil.example", "null", "https://127.0.0.1:PORT", "http://127.0.0.1:1", "http://localhost:PORT"]
+)
 def test_a_page_from_elsewhere_is_refused(served, origin):
     """An Origin that is not this very host and port gets 403, the same for any path and method."""
     headers = {**served.headers, "Origin": origin.replace("PORT", port_of(served))}

@@ -118,14 +118,15 @@ class Drawing:
         try:
             if _is_binary(call):
                 yield self.block.remark(f"… {self._where(call.id, call.received - shown, 'of binary output')} …")
-            elif reader.size < call.received:
-                yield from self._without_artifact(call, shown, kept=reader.size)
-            else:
-                start = self._start(reader, shown, call.received)
-                if start > shown:
-                    yield self.block.remark(self._passed_over(call.id, start - shown))
-                for stream, text in text_of(reader, start, call.received):
-                    yield self.block.feed(text, stream)
+                return
+            kept = min(reader.size, call.received)
+            start = self._start(reader, shown, kept)
+            if start > shown:
+                yield self.block.remark(self._passed_over(call.id, start - shown))
+            for stream, text in text_of(reader, start, kept):
+                yield self.block.feed(text, stream)
+            if kept < call.received:
+                yield from self._not_kept(call, max(kept, shown), deleted=reader.missing)
         finally:
             reader.close()
 
@@ -136,13 +137,13 @@ class Drawing:
         newline = reader.read(start, _LINE_NEAR).find(b"\n")
         return start + newline + 1
 
-    def _without_artifact(self, call: Call, shown: int, kept: int) -> Iterator[str]:
+    def _not_kept(self, call: Call, start: int, *, deleted: bool) -> Iterator[str]:
         """The output was deleted, or the disk was full: there is only the tail the snapshot has."""
-        pieces = [piece for piece in call.pieces if piece.offset >= shown]
-        first = pieces[0].offset if pieces else call.received
-        if first > shown:
-            gone = "was deleted" if not kept else "was not kept"
-            yield self.block.remark(f"… {size_words(first - shown)} of output {gone} …")
+        pieces = [piece for piece in call.pieces if piece.offset >= start and piece.text]
+        lost = call.received - start - sum(piece.size for piece in pieces)
+        if lost > 0:
+            gone = "was deleted" if deleted else "was not kept"
+            yield self.block.remark(f"… {size_words(lost)} of output {gone} …")
         for piece in pieces:
             yield self.block.feed(piece.text, piece.stream)
 

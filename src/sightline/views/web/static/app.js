@@ -10,6 +10,8 @@ import { StartForm } from "./start.js";
 import { Stream } from "./stream.js";
 import { Transcript } from "./transcript.js";
 
+const NOTHING_YET = "Nothing has run yet. Run a command below, or `sightline exec -- …` in a terminal.";
+
 const list = new List();
 const transcript = new Transcript(showEmptiness);
 const start = new StartForm(({ session, job }) => { location.hash = session === chosen ? job : session; });
@@ -30,7 +32,10 @@ const stream = new Stream({
 
 new Keys({
   neighbour: (by) => transcript.neighbour(by),
-  sessions: () => { showSidebar(true); (document.querySelector(".sessions [aria-current]") ?? document.querySelector(".sessions a"))?.focus(); },
+  sessions: () => {
+    showSidebar(true);
+    (document.querySelector(".sessions [aria-current]") ?? document.querySelector(".sessions a"))?.focus();
+  },
   start: () => start.focus(),
   escape: () => {
     if (!narrow.matches || byId("columns").classList.contains("list-closed")) return;
@@ -91,7 +96,7 @@ function showEmptiness() {
   const empty = byId("empty");
   empty.hidden = transcript.size > 0;
   if (gone) setText(empty, "This session is no longer here.");
-  else if (listed && !list.sessions.length) setText(empty, "Nothing has run yet. Run a command below, or `sightline exec -- …` in a terminal.");
+  else if (listed && !list.sessions.length) setText(empty, NOTHING_YET);
   else if (connected) setText(empty, "Nothing here yet.");
 }
 

@@ -130,11 +130,12 @@ export class Block {
 
   draw() {
     if (!this.folded && this.shouldFold) this.fold(true);
+    if (!this.inView) return;
     this.head.update(this.entry, this.store.total);
     this.drawNotes();
     this.rows.element.hidden = this.store.total === 0;
     this.rows.fit();
-    if (this.inView && !this.folded && this.store.total > 0) this.rows.draw();
+    if (!this.folded && this.store.total > 0) this.rows.draw();
   }
 
   drawNotes() {
@@ -179,7 +180,8 @@ export class Block {
     try {
       const { text, cut } = await api.text(this.id);
       const copied = await copyText(text);
-      toast(!copied ? "The browser did not allow copying." : cut ? `Copied the last part; ${bytes(cut)} before it left out.` : "Output copied.");
+      const whole = cut ? `Copied the last part; ${bytes(cut)} before it left out.` : "Output copied.";
+      toast(copied ? whole : "The browser did not allow copying.");
     } catch (error) {
       toast(`Could not copy: ${error.message}`);
     }

@@ -90,7 +90,8 @@ export class List {
     const title = session.title || jobs[0]?.command || session.id;
     const running = jobs.filter((job) => job.state === "running").length;
     const said = session.kind === "recording" ? "recording" : running ? `${running} running` : stateOf(state).word;
-    held.item.set(title, state, [said, jobs.length > 1 ? count(jobs.length, "job", "jobs") : "", when(session.started)].filter(Boolean).join(" · "));
+    const many = jobs.length > 1 ? count(jobs.length, "job", "jobs") : "";
+    held.item.set(title, state, [said, many, when(session.started)].filter(Boolean).join(" · "));
     const chosen = session.id === this.chosen;
     held.element.classList.toggle("chosen", chosen);
     if (chosen) held.item.link.setAttribute("aria-current", "true");

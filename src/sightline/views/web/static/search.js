@@ -14,7 +14,9 @@ export class Search {
     this.block = block;
     this.open = false;
     this.input = make("input", { type: "search", "aria-label": "Search in output", placeholder: "Search", spellcheck: "false" });
-    this.line = make("input", { type: "text", inputmode: "numeric", "aria-label": "Go to row", placeholder: "Row", className: "line-number" });
+    this.line = make("input", {
+      type: "text", inputmode: "numeric", "aria-label": "Go to row", placeholder: "Row", className: "line-number",
+    });
     this.told = make("span", { className: "told", role: "status" });
     this.element = make("div", { className: "find", role: "search", "aria-label": "Search in output", hidden: true },
       this.input,

@@ -1,0 +1,129 @@
+"""The page in a real browser: how soon a child's write is seen, and whether a flood makes it stutter."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from bench.program import SIGHTLINE
+from bench.row import Row
+from bench.running import FLOOD, RUNS, _detach, _memory, busy_core
+
+# The moment of the write on the wall clock, which the browser has too, in microseconds.
+SAYS_WHEN = "import os, time; time.sleep(0.02); os.write(1, b'%d.' % (time.time_ns() // 1000))"
+# When a row appears that says when it was written: how long ago that was, at the frame that shows it.
+WATCH = """() => {
+  window.seen = [];
+  const look = text => {
+    for (const found of text.matchAll(/(\\d{16})\\./g)) {
+      if (window.seen.some(([written]) => written === found[1])) continue;
+      const entry = [found[1], null];
+      window.seen.push(entry);
+      requestAnimationFrame(() => {
+        entry[1] = performance.timeOrigin + performance.now() - Number(found[1]) / 1000;
+      });
+    }
+  };
+  new MutationObserver(records => {
+    for (const record of records) {
+      if (record.type === 'characterData') look(record.target.data);
+      for (const node of record.addedNodes) look(node.textContent);
+    }
+  }).observe(document.body, {subtree: true, childList: true, characterData: true});
+}"""
+LONG_TASKS = """() => {
+  window.longest = 0;
+  new PerformanceObserver(list => {
+    for (const entry of list.getEntries()) window.longest = Math.max(window.longest, entry.duration);
+  }).observe({type: 'longtask', buffered: false});
+}"""
+
+
+def rows() -> Iterator[Row]:
+    with tempfile.TemporaryDirectory() as home:
+        os.environ["SIGHTLINE_HOME"] = home
+        with _served() as url, _browser() as browser:
+            with busy_core():
+                yield Row("page, write to frame, p99 of 200 first outputs", 50.0, _latency(browser, url), " ms")
+            yield from _flood(browser, url)
+        subprocess.run([SIGHTLINE, "stop", "--all"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+@contextmanager
+def _served() -> Iterator[str]:
+    server = subprocess.Popen([SIGHTLINE, "serve", "--port", "0"], stdout=subprocess.PIPE, text=True)
+    assert server.stdout is not None
+    try:
+        url = re.search(r"http://\S+", server.stdout.readline())
+        assert url is not None
+        yield url.group()
+    finally:
+        server.terminate()
+        server.wait()
+
+
+@contextmanager
+def _browser() -> Iterator[Any]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+def _latency(browser: Any, url: str) -> float:
+    keeper = _detach(["sleep", "1000"])
+    page = browser.new_page()
+    page.goto(url)
+    page.wait_for_selector("text=sleep 1000")
+    page.evaluate(WATCH)
+    session = keeper.rpartition("-")[0]
+    for number in range(1, RUNS + 1):
+        body = {"argv": [sys.executable, "-I", "-c", SAYS_WHEN]}
+        answer = page.request.post(page.url.split("#")[0].rstrip("/") + f"/api/sessions/{session}/jobs", data=body)
+        assert answer.status == 201, answer.text()
+        page.wait_for_function("n => window.seen.filter(entry => entry[1] !== null).length >= n", arg=number)
+    times = sorted(latency for _, latency in page.evaluate("() => window.seen"))
+    page.close()
+    subprocess.run([SIGHTLINE, "stop", session], check=True, stdout=subprocess.DEVNULL)
+    return float(times[round(len(times) * 0.99) - 1])
+
+
+def _flood(browser: Any, url: str) -> Iterator[Row]:
+    _detach(["sh", "-c", f"while :; do {FLOOD}; done"])
+    page = browser.new_page()
+    page.goto(url)
+    page.evaluate(LONG_TASKS)
+    page.get_by_role("button", name="Cancel").first.wait_for()
+    page.wait_for_timeout(5000)
+    start = time.perf_counter()
+    page.keyboard.press("?")
+    page.get_by_role("dialog").wait_for()
+    key = (time.perf_counter() - start) * 1000
+    page.keyboard.press("Escape")
+    page.wait_for_timeout(2000)
+    start = time.perf_counter()
+    page.get_by_role("button", name="Cancel").first.click()
+    page.wait_for_selector("text=cancelled")
+    cancel = (time.perf_counter() - start) * 1000
+    yield Row("page under a flood, longest task", 100.0, float(page.evaluate("() => window.longest")), " ms")
+    yield Row("page under a flood, a key acts", 200.0, key, " ms")
+    yield Row("page under a flood, cancel to cancelled on the page", 200.0, cancel, " ms")
+    serving = next(int(pid) for pid in os.listdir("/proc") if pid.isdigit() and _is_server(pid))
+    yield Row("page under a flood, memory of the server", 80.0, _memory(serving), " MB")
+    page.close()
+
+
+def _is_server(pid: str) -> bool:
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb") as file:
+            return b"serve\0--port\0000" in file.read()
+    except OSError:
+        return False
