@@ -10,7 +10,9 @@ from tools.completions import SHELLS, script
 
 SIGHTLINE = str(Path(sys.executable).with_name("sightline"))
 ROOT = Path(__file__).parent.parent.parent
-COMMANDS = ["view", "events", "flow", "doctor", "demo", "completion"]
+COMMANDS = ["view", "events", "flow", "exec", "jobs", "attach", "logs", "cancel", "ps", "stop", "serve"]
+COMMANDS += ["doctor", "demo", "completion"]
+BELOW = [["flow", "run"], ["flow", "check"], ["jobs", "prune"]]
 
 
 def sightline(*arguments):
@@ -29,7 +31,7 @@ def test_bash_accepts_its_completion_script():
     assert (done.returncode, done.stderr) == (0, "")
 
 
-@pytest.mark.parametrize("command", [[], *([name] for name in COMMANDS), ["flow", "run"], ["flow", "check"]])
+@pytest.mark.parametrize("command", [[], *([name] for name in COMMANDS), *BELOW])
 def test_every_command_has_help(command):
     """`--help` says what it does and ends with 0."""
     done = sightline(*command, "--help")
@@ -40,7 +42,7 @@ def test_every_command_has_help(command):
 def test_the_reference_lists_every_option():
     """docs/reference/cli.md and `--help` name the same commands and options."""
     page = (ROOT / "docs/reference/cli.md").read_text()
-    for command in ([], *([name] for name in COMMANDS), ["flow", "run"], ["flow", "check"]):
+    for command in ([], *([name] for name in COMMANDS), *BELOW):
         for option in re.findall(r"(?<![\w-])--[a-z][a-z-]+", sightline(*command, "--help").stdout):
             assert option in page, (command, option)
     for name in COMMANDS:

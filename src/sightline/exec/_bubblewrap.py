@@ -59,7 +59,10 @@ def problem() -> str:
 def _probe(binary: str) -> str:
     argv = _argv(binary, ["true"], Mounts(), cwd="/", network=False)
     try:
-        done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=_SECONDS_FOR_A_PROBE)
+        # In a session of its own: a child it leaves to us is collected like any other orphan.
+        done = subprocess.run(
+            argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=_SECONDS_FOR_A_PROBE, start_new_session=True
+        )
     except subprocess.TimeoutExpired:
         return "bubblewrap does not answer"
     except OSError as error:

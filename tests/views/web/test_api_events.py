@@ -76,7 +76,7 @@ async def test_a_reader_that_lost_its_connection_goes_on_where_it_was(served):
     seen, last = [], "0"
     while True:
         async with served.stream(path, **{"Last-Event-ID": last}) as said:
-            kind, data, number = await anext(said)
+            kind, _, number = await anext(said)
         if kind == "snapshot":
             assert not seen, "there was no need for a snapshot"
         seen.append(number)

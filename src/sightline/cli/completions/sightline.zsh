@@ -10,11 +10,19 @@
 
 _shtab_sightline_commands() {
   local _commands=(
+    attach:'watch a job or a session: what it said, then what it says'
+    cancel:'end a job and everything it started; what it said is kept'
     completion:'print a completion script for your shell'
     demo:'play a recording of every provider'
     doctor:'which providers are installed, and what is missing'
     events:'the same stream as our events, one JSON object per line'
+    exec:'run a command: seen live, cancelled by Ctrl+C, kept'
     flow:'run or check a workflow of agents and commands'
+    jobs:'commands that run, and those that ended, the newest first'
+    logs:'all a job has printed; into a pipe byte for byte'
+    ps:'sessions that are running'
+    serve:'a web page with sessions and jobs, live, for this machine only'
+    stop:'end sessions: their jobs are cancelled, what they said is kept'
     view:'show a provider'"'"'s recorded or piped stream'
   )
   _describe 'sightline commands' _commands
@@ -26,6 +34,13 @@ _shtab_sightline_flow_commands() {
     run:'run a workflow'
   )
   _describe 'sightline flow commands' _commands
+}
+
+_shtab_sightline_jobs_commands() {
+  local _commands=(
+    prune:'Delete sessions that ended, with their jobs and output. It happens by itself now and then with the limits that are the defaults here.'
+  )
+  _describe 'sightline jobs commands' _commands
 }
 
 _shtab_sightline_options=(
@@ -47,6 +62,28 @@ _shtab_sightline_options=(
 
 # guard to ensure default positional specs are added only once per session
 _shtab_sightline_defaults_added=0
+
+_shtab_sightline_attach_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+  {-v,--verbose}"[say on each row which stream it came from]"
+  "--color[auto\: only on a terminal]:color:(auto always never)"
+  "--debug-log[write why a line could not be read, and more, to FILE]:FILE:_files"
+  ":a job or a session, or the beginning of its id:"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_sightline_attach_defaults_added=0
+
+_shtab_sightline_cancel_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+  "--force[kill it at once instead of asking first]"
+  "--color[auto\: only on a terminal]:color:(auto always never)"
+  "--debug-log[write why a line could not be read, and more, to FILE]:FILE:_files"
+  ":a job, or a session for all its jobs:"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_sightline_cancel_defaults_added=0
 
 _shtab_sightline_completion_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
@@ -85,6 +122,24 @@ _shtab_sightline_events_options=(
 # guard to ensure default positional specs are added only once per session
 _shtab_sightline_events_defaults_added=0
 
+_shtab_sightline_exec_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+  {-d,--detach}"[start it, print its id, and leave it running]"
+  "--pty[give it a terminal of its own, for programs that insist]"
+  "--timeout[end it after this long (exit code 124)]:SECONDS:"
+  "--sandbox[let it write only in this folder, without network, without secrets]"
+  "--network[with --sandbox\: let it use the network]"
+  "--session[as a job of this running session]:ID:"
+  "--output-format[text\: what it prints (default)\; events\: our events as NDJSON]:output_format:(text events)"
+  {-v,--verbose}"[say on each row which stream it came from]"
+  "--color[auto\: only on a terminal]:color:(auto always never)"
+  "--debug-log[write why a line could not be read, and more, to FILE]:FILE:_files"
+  "(-)*::the command and its arguments:"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_sightline_exec_defaults_added=0
+
 _shtab_sightline_flow_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
 )
@@ -112,6 +167,71 @@ _shtab_sightline_flow_run_options=(
 
 # guard to ensure default positional specs are added only once per session
 _shtab_sightline_flow_run_defaults_added=0
+
+_shtab_sightline_jobs_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+  "--session[only those of this session]:ID:"
+  "--all[not only the newest 30]"
+  "--json[all of them, as a JSON array]"
+  "--color[auto\: only on a terminal]:color:(auto always never)"
+  "--debug-log[write why a line could not be read, and more, to FILE]:FILE:_files"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_sightline_jobs_defaults_added=0
+
+_shtab_sightline_jobs_prune_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+  "--older-than[not changed for so long (default\: 30d)]:AGE:"
+  "--larger-than[the oldest, until no more than this is kept (default\: 10G)]:SIZE:"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_sightline_jobs_prune_defaults_added=0
+
+_shtab_sightline_logs_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+  {-f,--follow}"[go on until it ends\; its exit code is ours]"
+  {-v,--verbose}"[say on each row which stream it came from]"
+  "--color[auto\: only on a terminal]:color:(auto always never)"
+  "--debug-log[write why a line could not be read, and more, to FILE]:FILE:_files"
+  ":a job, or the beginning of its id:"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_sightline_logs_defaults_added=0
+
+_shtab_sightline_ps_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+  "--json[as a JSON array]"
+  "--color[auto\: only on a terminal]:color:(auto always never)"
+  "--debug-log[write why a line could not be read, and more, to FILE]:FILE:_files"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_sightline_ps_defaults_added=0
+
+_shtab_sightline_serve_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+  "--port[listen here (default\: any free port)]:N:"
+  "--color[auto\: only on a terminal]:color:(auto always never)"
+  "--debug-log[write why a line could not be read, and more, to FILE]:FILE:_files"
+  "(*)::recorded provider streams to show as well:_files"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_sightline_serve_defaults_added=0
+
+_shtab_sightline_stop_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+  "--all[every running session]"
+  "--color[auto\: only on a terminal]:color:(auto always never)"
+  "--debug-log[write why a line could not be read, and more, to FILE]:FILE:_files"
+  "(*)::sessions, or the beginnings of their ids:"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_sightline_stop_defaults_added=0
 
 _shtab_sightline_view_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
@@ -144,11 +264,19 @@ _shtab_sightline() {
       (( CURRENT += 1 ))
       curcontext="${curcontext%:*:*}:_shtab_sightline-$line[1]:"
       case $line[1] in
+        attach) _arguments -C -s $_shtab_sightline_attach_options ;;
+        cancel) _arguments -C -s $_shtab_sightline_cancel_options ;;
         completion) _arguments -C -s $_shtab_sightline_completion_options ;;
         demo) _arguments -C -s $_shtab_sightline_demo_options ;;
         doctor) _arguments -C -s $_shtab_sightline_doctor_options ;;
         events) _arguments -C -s $_shtab_sightline_events_options ;;
+        exec) _arguments -C -s $_shtab_sightline_exec_options ;;
         flow) _shtab_sightline_flow ;;
+        jobs) _shtab_sightline_jobs ;;
+        logs) _arguments -C -s $_shtab_sightline_logs_options ;;
+        ps) _arguments -C -s $_shtab_sightline_ps_options ;;
+        serve) _arguments -C -s $_shtab_sightline_serve_options ;;
+        stop) _arguments -C -s $_shtab_sightline_stop_options ;;
         view) _arguments -C -s $_shtab_sightline_view_options ;;
       esac
   esac
@@ -174,6 +302,29 @@ _shtab_sightline_flow() {
       case $line[1] in
         check) _arguments -C -s $_shtab_sightline_flow_check_options ;;
         run) _arguments -C -s $_shtab_sightline_flow_run_options ;;
+      esac
+  esac
+}
+
+_shtab_sightline_jobs() {
+  local context state line curcontext="$curcontext" one_or_more='(*)' remainder='(-)*:' default='*::: :->jobs'
+
+  # Add default positional/remainder specs only if none exist, and only once per session
+  if (( ! _shtab_sightline_jobs_defaults_added )); then
+    if (( ${_shtab_sightline_jobs_options[(I)${(q)one_or_more}*]} +          ${_shtab_sightline_jobs_options[(I)${(q)remainder}*]} +          ${_shtab_sightline_jobs_options[(I)${(q)default}]} == 0 )); then
+      _shtab_sightline_jobs_options+=(': :_shtab_sightline_jobs_commands' '*::: :->jobs')
+    fi
+    _shtab_sightline_jobs_defaults_added=1
+  fi
+  _arguments -C -s $_shtab_sightline_jobs_options
+
+  case $state in
+    jobs)
+      words=($line[1] "${words[@]}")
+      (( CURRENT += 1 ))
+      curcontext="${curcontext%:*:*}:_shtab_sightline_jobs-$line[1]:"
+      case $line[1] in
+        prune) _arguments -C -s $_shtab_sightline_jobs_prune_options ;;
       esac
   esac
 }

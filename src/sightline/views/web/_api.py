@@ -12,7 +12,7 @@ from sightline.events import Event
 from sightline.host import Cancel
 from sightline.journal import JobRecord, Store, is_job_id, is_session_id, session_of
 from sightline.views.web._asked import Refused, after, body, json_answer, number
-from sightline.views.web._bodies import CancelBody, Cancelled, FoundBody, JobList, StartBody
+from sightline.views.web._bodies import CancelBody, Cancelled, FoundBody, JobList, StartBody, Started
 from sightline.views.web._catalog import LISTED, Catalog
 from sightline.views.web._download import download
 from sightline.views.web._feed import Feed
@@ -29,6 +29,8 @@ _MOST_FOUND = 5000
 _LONGEST_SEARCH = 1000
 _TEXT_CAP = 8 * 1024 * 1024
 _MOST_JOBS = 1000
+_SECONDS_TO_BE_LISTED = 2.0
+_SECONDS_BETWEEN_LOOKS = 0.01
 
 _recorded_call = re.compile(r"(r[1-9][0-9]*)-([0-9]{1,9})").fullmatch
 
@@ -83,12 +85,12 @@ class Api:
 
     async def start(self, request: Request) -> Response:
         spec = spec_of(await body(request, StartBody))
-        return json_answer(await start_session(spec), 201)
+        return await self._started(await start_session(spec))
 
     async def start_in(self, request: Request) -> Response:
         session = self._known_session(request.path_params["id"])
         spec = spec_of(await body(request, StartBody))
-        return json_answer(await start_in(session, spec), 201)
+        return await self._started(await start_in(session, spec))
 
     async def jobs(self, request: Request) -> Response:
         """The newest, or those before one."""
@@ -167,6 +169,16 @@ class Api:
             first, cut = await rows.last_part(_TEXT_CAP)
         source = self._text_from(id, first, finished=finished)
         return StreamingResponse(source, headers=_text_headers(cut), media_type="text/plain; charset=utf-8")
+
+    async def _started(self, started: Started) -> Response:
+        """Answer when the job can be asked about: a host accepts a command a moment before it lists it."""
+        try:
+            async with asyncio.timeout(_SECONDS_TO_BE_LISTED):
+                while await self._catalog.job(started.job) is None:
+                    await asyncio.sleep(_SECONDS_BETWEEN_LOOKS)
+        except TimeoutError:
+            pass
+        return json_answer(started, 201)
 
     async def _text_from(self, job: str, first: int, *, finished: bool) -> AsyncIterator[bytes]:
         with self._shelf.rows(job, finished=finished) as rows:
