@@ -44,11 +44,13 @@ def test_the_last_line_says_how_it_ended(in_terminal):
 
 def test_ctrl_c_cancels_and_keeps_what_was_said(in_terminal):
     """Partial output stays, it is said that it was cancelled, the exit code is 130, the process is gone."""
-    terminal = in_terminal(*shell("echo partial pid $$ end; exec sleep 100"))
+    terminal = in_terminal(*shell("echo partial pid $$ end; sleep 100; echo never"))
     pid = int(terminal.wait_for(" end").split()[2])
     terminal.press(b"\x03")
     assert terminal.wait() == 130
-    assert terminal.text.startswith(f"partial pid {pid} end\n✕ cancelled; output kept · ")
+    assert terminal.text.startswith(f"partial pid {pid} end\n")
+    assert "\n✕ cancelled; output kept · " in terminal.text
+    assert "never" not in terminal.text  # a shell must not go on with the next command while it is being ended
     assert "^C" not in terminal.text
     assert not is_alive(pid)
 
