@@ -273,8 +273,8 @@ async def test_a_full_disk_is_told_once_and_the_command_goes_on():
         (("./nowhere/x",), 127, "no such file"),
         (("ls -l",), 127, "separate words"),
         (("./plain",), 126, "not executable"),
-        (("./folder",), 126, "folder"),
-        (("./bad-interpreter",), 127, "interpreter"),
+        (("./folder",), 126, "it is a folder"),
+        (("./bad-interpreter",), 127, "first line names"),
         (("./no-interpreter",), 126, "#!"),
         (("echo", "a\0b"), 126, "null byte"),
         (("echo", "x" * 3_000_000), 126, "too long"),
@@ -316,6 +316,18 @@ async def test_a_sandboxed_command_cannot_write_outside_its_workspace(tmp_path: 
     told, temporary = ran.text("stdout").split()
     assert told == "none"
     assert temporary not in os.listdir(os.path.dirname(temporary))
+
+
+async def test_what_cannot_be_started_in_a_sandbox_is_told_as_outside_of_it(tmp_path: Path):
+    """Not by whatever wraps it, in the middle of the output."""
+    from sightline.exec import SandboxSpec
+
+    for name in ("no-such-program", "./nowhere/x", "./"):
+        ran = await Ran(name, cwd=str(tmp_path), sandbox=SandboxSpec(workspace=str(tmp_path))).run()
+        assert ran.result.details["ended"] == "spawn"
+        assert name in ran.result.content
+    ran = await Ran("true", sandbox=SandboxSpec(workspace="/no/such/folder")).run()
+    assert (ran.result.details["ended"], ran.result.exit_code) == ("spawn", 126)
 
 
 def test_a_command_travels():

@@ -3,8 +3,7 @@
 Rules:
 
 - `tool_use`, then `tool_output` in order of arrival, then one `tool_result`. Nothing a command does raises.
-- Every byte goes to the sink before anybody hears of it, and a piece is what the sink has from `offset` on, `size`
-  bytes of it, decoded and cleaned: it can be made again from what is kept.
+- Every byte goes to the sink before anybody hears of it.
 - The end is the end of the process, and what its pipes hold then; never the end of a pipe, which a child it leaves in
   the background may hold open. Such children are left alone, but nobody listens to them any more.
 - Cancelling and the timeout end all descendants: TERM, 5 s, KILL. What was written until then is read and shown first.
@@ -13,27 +12,21 @@ Rules:
 
 import asyncio
 import os
-import shlex
-import signal
 from collections.abc import Callable
 
-from sightline.events import Event, Notice, ToolOutput, ToolResult, ToolUse
+from sightline.events import Event, Notice, ToolResult
 from sightline.exceptions import SightlineError
 from sightline.exec import _guard, _orphans
-from sightline.exec._batches import Batches, Piece
-from sightline.exec._binary import Judge
 from sightline.exec._pipes import HELD_SECONDS, PIPE_CAPACITY, Output
 from sightline.exec._process import GRACE
-from sightline.exec._silence import Silence
-from sightline.exec._spawn import CannotStart, Spawned, spawn
+from sightline.exec._spawn import CannotStart, Spawned, check_program, spawn
 from sightline.exec._spec import CommandSpec, PassOn, Sink
+from sightline.exec._telling import Telling, tool_use
 from sightline.exec._tree import Ending, ProcessTree
-from sightline.text import clean_line, clean_output, clean_text, clean_value, cut_graphemes, first_line
+from sightline.text import clean_line
 
 _DRAIN_SECONDS = 0.5
-_ARG_AT_MOST = 40
 _TIMED_OUT, _CANCELLED = 124, 130
-_SHELLS = frozenset(("sh", "bash", "dash", "zsh", "ksh"))
 
 
 class Command:
@@ -60,9 +53,7 @@ class Command:
         self._loop: asyncio.AbstractEventLoop
         self._spawned: Spawned | None = None
         self._outputs: list[Output] = []
-        self._judges = {"stdout": Judge(), "stderr": Judge()}
-        self._batches = Batches()
-        self._binary = self._told_problem = False
+        self._telling: Telling
         self._began = 0.0
         self._soon: asyncio.TimerHandle | None = None  # what waits to be shown
         self._later: asyncio.TimerHandle | None = None  # silence, the timeout, the end of the drain
@@ -82,8 +73,8 @@ class Command:
         self._loop = asyncio.get_running_loop()
         self._drained = self._loop.create_future()
         self._began = self._loop.time()
-        self._silence = Silence(self._began)
-        self._emit(_tool_use(self.id, self._spec))
+        self._telling = Telling(self.id, self._sink, self._emit, self._began)
+        self._emit(tool_use(self.id, self._spec))
         try:
             if not self._stopped:
                 self._start()
@@ -114,6 +105,7 @@ class Command:
             from sightline.exec._environment import filtered_environment
             from sightline.exec._sandbox import sandboxed
 
+            check_program(argv, spec.cwd, env)  # what wraps it would start, and only say so in its output
             wrapped = sandboxed(argv, spec.cwd, spec.sandbox)
             self._cleanup = wrapped.cleanup
             argv, env = wrapped.argv, {**filtered_environment(env), **wrapped.env}
@@ -174,40 +166,10 @@ class Command:
             self._drain_further()
 
     def _take(self, stream: str, data: bytes, now: float) -> None:
-        if not data:
-            return
-        offset = self._sink.size
-        self._sink.write(stream, data)
-        self._silence.broken(now)
-        if self._sink.problem and not self._told_problem:
-            self._told_problem = True
-            text = f"the output of {self.id} is no longer kept: {clean_line(self._sink.problem)}"
-            self._emit(Notice(text, "warning", "make room; what it writes from here on is only counted", source="exec"))
-        if self._binary or self._is_binary(stream, data):
-            return
-        for piece in self._batches.add(stream, offset, data, now):
-            self._show(piece)
-        due = self._batches.due()
+        self._telling.take(stream, data, now)
+        due = self._telling.due()
         if due is not None:
             self._arm_soon(due)
-
-    def _is_binary(self, stream: str, data: bytes) -> bool:
-        if not self._judges[stream].is_binary(data):
-            return False
-        self._binary = True
-        self._batches.pass_over()
-        self._say("binary output: kept, not shown")
-        return True
-
-    def _show(self, piece: Piece) -> None:
-        content = clean_output(piece.data.decode("utf-8", "replace"))
-        stream = "stderr" if piece.stream == "stderr" else "stdout"
-        self._emit(
-            ToolOutput(self.id, content, stream, piece.offset, piece.dropped, len(piece.data), source="exec")  # type: ignore[arg-type]
-        )
-
-    def _say(self, text: str) -> None:
-        self._emit(ToolOutput(self.id, text, "status", self._batches.accounted, source="exec"))
 
     def _resume(self, output: Output) -> None:
         output.resume()
@@ -231,10 +193,9 @@ class Command:
         self._soon = None
         now = self._loop.time()
         self._release_held(now)
-        for piece in self._batches.take(now):
-            self._show(piece)
+        self._telling.tell_due(now)
         times = [output.held_since + HELD_SECONDS for output in self._outputs if output.holds]
-        due = self._batches.due()
+        due = self._telling.due()
         if due is not None:
             times.append(due)
         if times:
@@ -246,7 +207,7 @@ class Command:
         if self._drain_until is not None:
             when = self._drain_until
         else:
-            when = self._silence.due()
+            when = self._telling.silent_until()
             if self._spec.timeout is not None and not self._stopped:
                 when = min(when, self._began + self._spec.timeout)
         self._later = self._loop.call_at(when, self._on_later)
@@ -259,10 +220,8 @@ class Command:
             return
         if self._spec.timeout is not None and not self._stopped and now >= self._began + self._spec.timeout:
             self._stop("timeout")
-        if now >= self._silence.due():
-            text = self._silence.say()
-            if not self._binary and not self._stopped:
-                self._say(text)
+        if now >= self._telling.silent_until():
+            self._telling.tell_silence(aloud=not self._stopped)
         self._arm_later()
 
     # The end
@@ -343,16 +302,11 @@ class Command:
         return self._result("exit", code, "", returned)
 
     def _result(self, ended: str, exit_code: int, text: str, returned: int | None = None) -> ToolResult:
-        for piece in self._batches.finish():
-            self._show(piece)
-        total = self._sink.size
-        if (left := total - self._batches.accounted) > 0:
-            self._emit(ToolOutput(self.id, "", offset=total, dropped=left, source="exec"))
-        self._sink.close()
-        details = {"ui": {"kind": "command"}, "ended": ended, "artifact": self._artifact, "bytes": total}
-        details |= {"kept": self._sink.kept, "binary": self._binary}
+        self._telling.finish()
+        details = {"ui": {"kind": "command"}, "ended": ended, "artifact": self._artifact, "bytes": self._sink.size}
+        details |= {"kept": self._sink.kept, "binary": self._telling.is_binary}
         if returned is not None and returned < 0:
-            details["signal"] = signal.Signals(-returned).value
+            details["signal"] = -returned
         result = ToolResult(
             self.id,
             text,
@@ -370,16 +324,3 @@ class Command:
             self._loop.remove_reader(self._pidfd)
             os.close(self._pidfd)
             self._pidfd = -1
-
-
-def _tool_use(id: str, spec: CommandSpec) -> ToolUse:
-    words = list(spec.argv)
-    is_script = len(words) == 3 and os.path.basename(words[0]) in _SHELLS and words[1] in ("-c", "-lc")
-    shown = first_line(clean_text(words[2] if is_script else shlex.join(words))).replace("\t", " ")
-    args = {
-        "command": clean_text(shlex.join(words)),
-        "argv": clean_value(words),
-        "cwd": clean_line(os.path.abspath(spec.cwd)),
-        "pty": spec.pty,
-    }
-    return ToolUse(id, "Bash", native_name="exec", arg=cut_graphemes(shown, _ARG_AT_MOST), args=args, source="exec")

@@ -9,6 +9,7 @@ import errno
 import fcntl
 import os
 import shlex
+import shutil
 import struct
 import subprocess
 import termios
@@ -130,30 +131,42 @@ def _close(descriptors: list[int]) -> None:
         os.close(fd)
 
 
+def check_program(argv: Sequence[str], cwd: str, env: Mapping[str, str]) -> None:
+    """Raises `CannotStart` when there is no such program."""
+    name = argv[0] if argv else ""
+    if "/" not in name:
+        if name and shutil.which(name, path=env.get("PATH", os.defpath)) is None:
+            raise _explained(FileNotFoundError(errno.ENOENT, ""), argv, cwd)
+    elif not os.access(path := os.path.join(cwd, name), os.X_OK) or os.path.isdir(path):
+        missing = not os.path.exists(path)
+        raise _explained(OSError(errno.ENOENT if missing else errno.EACCES, ""), argv, cwd)
+
+
 def _explained(error: Exception, argv: Sequence[str], cwd: str) -> CannotStart:
     name = clean_line(argv[0]) if argv else ""
+    path = os.path.join(cwd, argv[0]) if isinstance(error, OSError) and "/" in name else ""
     number = error.errno if isinstance(error, OSError) else None
     if number is not None and cwd and not os.path.isdir(cwd):
         return CannotStart(126, f"cannot start in {clean_line(cwd)}: no such folder; create it or name another")
     if number == errno.ENOENT:
-        return CannotStart(127, _not_found(name))
+        return CannotStart(127, f"cannot start {name}: {_what_is_missing(name, path)}")
     if number == errno.EACCES:
-        if os.path.isdir(name):
+        if os.path.isdir(path):
             return CannotStart(126, f"cannot start {name}: it is a folder; name the program in it")
         return CannotStart(126, f"cannot start {name}: it is not executable; try chmod +x {shlex.quote(name)}")
     if number == errno.ENOEXEC:
         return CannotStart(126, f"cannot start {name}: it has no `#!` line; start it with its interpreter, such as sh")
     if number == errno.E2BIG:
         return CannotStart(126, f"cannot start {name}: its arguments are too long; pass them in a file")
-    said = error.strerror or str(error) if isinstance(error, OSError) else str(error)
-    return CannotStart(126, f"cannot start {name}: {clean_line(said)}" if name else f"nothing to start: {said}")
+    said = clean_line(getattr(error, "strerror", None) or str(error))
+    return CannotStart(126, f"cannot start {name}: {said}" if name else f"nothing to start: {said}")
 
 
-def _not_found(name: str) -> str:
-    if os.path.exists(name):
-        return f"cannot start {name}: the interpreter its first line names is missing; install it or change the line"
-    if "/" in name:
-        return f"cannot start {name}: no such file; check the path"
+def _what_is_missing(name: str, path: str) -> str:
+    if path and os.path.exists(path):
+        return "the interpreter its first line names is missing; install it or change the line"
+    if path:
+        return "no such file; check the path"
     if " " in name:
-        return f"cannot start {name}: no such program; pass its arguments as separate words, or start it with sh -c"
-    return f"cannot start {name}: no such program on the PATH; check its name or install it"
+        return "no such program; pass its arguments as separate words, or start it with sh -c"
+    return "no such program on the PATH; check its name or install it"

@@ -23,7 +23,7 @@ async def attach(store: Store, session: str) -> Client | Kept:
             return await connect(session)
         except OSError:  # it ended just now; or it has not begun to listen, or no longer answers
             pass
-    recover(store, session)
+    await asyncio.to_thread(recover, store, session)
     return Kept(store, session)
 
 

@@ -1,11 +1,16 @@
 """Sessions whose host is gone: shown from the journal, and brought to an end there if the host had no time to."""
 
+import asyncio
+from collections import deque
 from collections.abc import AsyncIterator
+from itertools import islice
 
 from sightline.events import Error, Event, Notice, ToolOutput, ToolResult, stamp
 from sightline.host._subscription import Frame
-from sightline.journal import Busy, JobRecord, JournalWriter, Store, jobs_of
-from sightline.transcript import Call, Snapshot, Transcript
+from sightline.journal import Busy, JobRecord, JournalWriter, Store
+from sightline.transcript import Call, Snapshot, fold
+
+_AT_ONCE = 500  # events
 
 
 class Kept:
@@ -16,16 +21,16 @@ class Kept:
         self._kept = store.read(session)
 
     def snapshot(self) -> Snapshot:
-        return _folded(list(self._kept.events())).now
+        return fold(self._kept.events())
 
     async def subscribe(self, after: int | None = None) -> AsyncIterator[Frame]:
-        """What is there to be told, and then the end."""
-        events = list(self._kept.events())
-        last = events[-1].seq if events else 0
-        if after is None or after > last:
-            yield _folded(events).now
+        """What is there to be told, a part at a time, and then the end."""
+        if after is None or after > (await asyncio.to_thread(self.snapshot)).seq:
+            yield await asyncio.to_thread(self.snapshot)
             return
-        yield [event for event in events if event.seq > after]
+        missed = (event for event in self._kept.events() if event.seq > after)
+        while part := list(islice(missed, _AT_ONCE)):
+            yield part
 
 
 def recover(store: Store, session: str) -> None:
@@ -36,13 +41,14 @@ def recover(store: Store, session: str) -> None:
         return
     try:
         kept = store.read(session)
-        events = list(kept.events())
+        state = fold(kept.events())
         if kept.torn_at is not None:
             writer.cut_to(kept.torn_at)
-        endings = _endings(store, _folded(events), torn=kept.torn_at is not None)
+        endings = _endings(store, state, torn=kept.torn_at is not None)
         if endings:
-            _append(writer, endings, events)
-            store.index.add(*jobs_of([*events, *endings]).values())
+            last = next(reversed(deque(kept.events(), maxlen=1)), None)
+            _append(writer, endings, state.seq, 0.0 if last is None else last.time)
+            store.index.add(*store.jobs_in(session))
     finally:
         writer.close()
 
@@ -59,18 +65,11 @@ def kept_jobs(store: Store) -> list[JobRecord]:
     return store.jobs() if lost else jobs
 
 
-def _folded(events: list[Event]) -> Transcript:
-    transcript = Transcript()
-    for event in events:
-        transcript.apply(event)
-    return transcript
-
-
-def _endings(store: Store, transcript: Transcript, *, torn: bool) -> list[Event]:
+def _endings(store: Store, state: Snapshot, *, torn: bool) -> list[Event]:
     endings: list[Event] = []
     if torn:
         endings.append(Notice("the last record was cut off when the host ended; it is left out", "warning"))
-    open_calls = [entry for entry in transcript.now.entries if isinstance(entry, Call) and entry.content is None]
+    open_calls = [entry for entry in state.entries if isinstance(entry, Call) and entry.content is None]
     for call in open_calls:
         endings += _ending(call, store.artifact(call.id).size)
     if open_calls:
@@ -97,7 +96,6 @@ def _ending(call: Call, size: int) -> list[Event]:
     return events
 
 
-def _append(writer: JournalWriter, endings: list[Event], events: list[Event]) -> None:
+def _append(writer: JournalWriter, endings: list[Event], seq: int, time: float) -> None:
     """With the time of the last event: when exactly the host ended is not known either."""
-    seq, time = (events[-1].seq, events[-1].time) if events else (0, 0.0)
     writer.append([stamp(event, seq + number, time) for number, event in enumerate(endings, 1)])

@@ -13,7 +13,7 @@ import os
 import struct
 import time
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import msgspec
@@ -96,10 +96,7 @@ class ArtifactReader:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._fd = -1
-        self._starts: list[int] = []
-        self._runs: list[tuple[float, int]] = []
-        self._index_read = 0
+        self._fd = self._index = -1
         self._open()
 
     @property
@@ -119,16 +116,12 @@ class ArtifactReader:
         end = min(end, self.size)
         if start >= end:
             return []
-        self._read_index(end)
         found: list[ArtifactRun] = []
-        first = max(0, bisect_right(self._starts, start) - 1)
-        for number in range(first, len(self._starts)):
-            begin = max(start, self._starts[number])
-            if begin >= end:
-                break
-            after = self._starts[number + 1] if number + 1 < len(self._starts) else end
-            noted, stream = self._runs[number]
-            found.append(ArtifactRun(begin, min(end, after) - begin, _STREAMS[stream], noted))
+        for offset, noted, stream in self._records(start, end):
+            if found:
+                last = found[-1]
+                found[-1] = ArtifactRun(last.offset, offset - last.offset, last.stream, last.time)
+            found.append(ArtifactRun(max(start, offset), end - max(start, offset), _STREAMS[min(stream, 1)], noted))
         return found or [ArtifactRun(start, end - start, "stdout", 0.0)]  # the index is gone
 
     def streams(self, start: int, end: int) -> list[ArtifactRun]:
@@ -143,32 +136,36 @@ class ArtifactReader:
         return joined
 
     def close(self) -> None:
-        if self._fd >= 0:
-            os.close(self._fd)
-            self._fd = -1
+        for fd in (self._fd, self._index):
+            if fd >= 0:
+                os.close(fd)
+        self._fd = self._index = -1
 
     def _open(self) -> bool:
         """Whether it is there; a command that has just begun may not have written yet."""
         if self._fd < 0:
             try:
                 self._fd = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
+                self._index = os.open(index_path(self._path), os.O_RDONLY | os.O_CLOEXEC)
             except OSError:
-                return False
+                return self._fd >= 0
         return True
 
-    def _read_index(self, end: int) -> None:
-        try:
-            with index_path(self._path).open("rb") as file:
-                file.seek(self._index_read)
-                data = file.read()
-        except OSError:
+    def _records(self, start: int, end: int) -> Iterator[tuple[int, float, int]]:
+        """Those of the stretches between, the one `start` is in first. Looked up in the file: it may be long."""
+        if self._index < 0:
             return
-        whole = len(data) - len(data) % _RECORD.size  # a record being written is read the next time
-        for offset, noted, stream in _RECORD.iter_unpack(data[:whole]):
-            if not self._starts or offset > self._starts[-1]:
-                self._starts.append(offset)
-                self._runs.append((noted, min(stream, 1)))
-        self._index_read += whole
+        count = os.fstat(self._index).st_size // _RECORD.size
+        first = bisect_right(range(count), start, key=lambda number: self._record(number)[0])
+        for number in range(max(0, first - 1), count):
+            record = self._record(number)
+            if record[0] >= end:
+                return
+            yield record
+
+    def _record(self, number: int) -> tuple[int, float, int]:
+        offset, noted, stream = _RECORD.unpack(os.pread(self._index, _RECORD.size, number * _RECORD.size))
+        return offset, noted, stream
 
 
 def index_path(path: Path) -> Path:

@@ -190,7 +190,7 @@ _HANDLERS: dict[type, Callable[[Transcript, Any], None]] = {
 
 
 def _add_piece(pieces: list[Piece], event: ToolOutput) -> None:
-    """Small pieces that follow each other are joined: a call that prints a dot at a time must not cost a struct each."""
+    """Small pieces that follow each other are joined: a call that prints dot by dot must not cost a struct each."""
     if pieces and not event.dropped:
         last = pieces[-1]
         follows = last.stream == event.stream and last.offset + last.size == event.offset

@@ -81,7 +81,7 @@ class Api:
             return EventStreamResponse(list_only(self._catalog))
         if not is_session_id(id):
             raise Refused(404, f"no session {id}", "see /api/sessions")
-        return EventStreamResponse(Page(self._catalog, self._watches, self._shelf, id).events())
+        return EventStreamResponse(Page(self._catalog, self._watches, self._shelf, id, after(request)).events())
 
     async def start(self, request: Request) -> Response:
         spec = spec_of(await body(request, StartBody))

@@ -2,7 +2,10 @@
 
 Rules:
 
-- All of it can be said twice: entries have a position, rows a number. So a tab that comes back is told everything.
+- All of it can be said twice: entries have a position, rows a number.
+- The `id` of an event is a seq up to which everything about entries has been said; where something is still to come,
+  there is none. A tab that comes back with one is told the entries that changed since, where that is known, else all of
+  them; and the newest rows of what runs, whatever it knew.
 - Rows go out at once, then at most every 50 ms for each call.
 - Counting the rows of calls that ended is done beside it, and never holds up what is live.
 """
@@ -19,7 +22,7 @@ from sightline.views.web._entries import Outputs, entry_body
 from sightline.views.web._recordings import Recording
 from sightline.views.web._shelf import Shelf
 from sightline.views.web._sse import KEEP_ALIVE, KEEP_ALIVE_SECONDS, event, rows_json
-from sightline.views.web._unsaid import Unsaid
+from sightline.views.web._unsaid import Missed, Unsaid
 from sightline.views.web._watch import Watch, Watches
 
 _SECONDS_BETWEEN_ROWS = 0.05
@@ -54,35 +57,40 @@ async def recording_page(catalog: Catalog, recording: Recording) -> AsyncIterato
 
 
 class Page:
-    """A tab that shows a session."""
+    """A tab that shows a session. `after`: up to where it was told before its connection was lost."""
 
-    def __init__(self, catalog: Catalog, watches: Watches, shelf: Shelf, session: str) -> None:
+    def __init__(self, catalog: Catalog, watches: Watches, shelf: Shelf, session: str, after: int | None) -> None:
         self._catalog, self._watches, self._shelf = catalog, watches, shelf
         self._wake = asyncio.Event()
         self._to_count = asyncio.Event()
-        self._unsaid = Unsaid(self._changed, lambda: self._watch.now)
+        self._unsaid = Unsaid(self._changed, lambda: self._watch.now, self._missed)
+        self._after = after
         self._session = session
         self._watch: Watch
         self._outputs: Outputs = _ArtifactOutputs(shelf)
         self._list = True
         self._due: dict[str, float] = {}  # when a call's rows may be said next
         self._sent: dict[str, tuple[int, bool]] = {}  # up to where a call's rows were said
+        self._told: dict[str, int] = {}  # how many rows a call was said to have
+        self._counting = False
 
     async def events(self) -> AsyncIterator[bytes]:
         self._watch = self._watches.join(self._session, self._unsaid)
+        if self._watch.known.is_set():  # else the watch says so
+            self._unsaid.replaced()
+            if not self._watch.live:
+                self._unsaid.over()
         self._catalog.listen(self._list_changed)
         counting = asyncio.ensure_future(self._count())
         try:
             await self._catalog.refresh()
-            if self._watch.known.is_set():
-                self._unsaid.replaced()
-                if not self._watch.live:
-                    self._unsaid.over()
             while True:
                 self._wake.clear()
                 if part := self._said_at_once():
                     yield part
                 async for part in self._rows():
+                    yield part
+                if part := self._statuses():
                     yield part
                 if not await self._something_to_say():
                     yield KEEP_ALIVE
@@ -96,6 +104,16 @@ class Page:
         if self._unsaid.ended:
             self._to_count.set()
 
+    def _missed(self) -> Missed | None:
+        after, self._after = self._after, None  # a fold that takes the place of this one is not the one it knew
+        events = self._watch.since(after)
+        return None if after is None or events is None else Missed(events, self._watch.entries_at(after))
+
+    def _said_up_to(self) -> int | None:
+        unsaid = self._unsaid
+        pending = unsaid.whole or unsaid.entries or unsaid.ended or self._counting
+        return None if pending else self._watch.now.seq
+
     def _list_changed(self) -> None:
         self._list = True
         self._wake.set()
@@ -108,12 +126,15 @@ class Page:
             parts.append(event("list", self._catalog.encoded))
         if unsaid.whole or unsaid.entries:
             parts.append(self._entries())
-        for job, text in unsaid.take_statuses().items():
-            parts.append(event("status", _encode({"id": job, "text": text})))
         if unsaid.gone:
             unsaid.gone = False
             parts.append(event("gone", b"{}"))
         return b"".join(parts)
+
+    def _statuses(self) -> bytes:
+        """After the rows: a status says that no more came."""
+        statuses = self._unsaid.take_statuses().items()
+        return b"".join([event("status", _encode({"id": job, "text": text})) for job, text in statuses])
 
     def _entries(self) -> bytes:
         unsaid, entries = self._unsaid, self._watch.now.entries
@@ -121,7 +142,8 @@ class Page:
         numbers = range(len(entries)) if whole else sorted(unsaid.entries)
         unsaid.entries = set()
         bodies = [entry_body(n, entries[n], self._outputs, live=self._watch.live) for n in numbers]
-        return event("entries", _encode({"reset": whole, "entries": bodies}), self._watch.now.seq)
+        self._told.update({body["id"]: body["total"] for body in bodies if body["kind"] == "call"})
+        return event("entries", _encode({"reset": whole, "entries": bodies}), self._said_up_to())
 
     async def _rows(self) -> AsyncIterator[bytes]:
         """The rows that are due, those of many calls together."""
@@ -147,7 +169,7 @@ class Page:
                 return b""
             self._sent[job] = reached
             total, first, newest = await rows.newest()
-        return event("rows", rows_json(newest, id=job, total=total, first=first), self._watch.now.seq)
+        return event("rows", rows_json(newest, id=job, total=total, first=first), self._said_up_to())
 
     async def _something_to_say(self) -> bool:
         """Wait for something; False when nothing came up for as long as a connection may be silent."""
@@ -160,15 +182,20 @@ class Page:
         while True:
             await self._to_count.wait()
             self._to_count.clear()
+            self._counting = True
             while self._unsaid.ended:
                 await self._count_one(self._unsaid.ended.pop(0))
+            self._counting = False
 
     async def _count_one(self, job: str) -> None:
-        if self._shelf.total(job) is not None or self._shelf.missing(job):
+        if self._shelf.missing(job):
             return
-        with self._shelf.rows(job, finished=True) as rows:
-            await rows.catch_up()
-            self._shelf.count(job, rows.total)
+        if self._shelf.total(job) is None:
+            with self._shelf.rows(job, finished=True) as rows:
+                await rows.catch_up()
+                self._shelf.count(job, rows.total)
+        elif self._told.get(job) == self._shelf.total(job):  # another tab may have counted after this one was told
+            return
         place = self._unsaid.places.get(job)
         if place is not None:
             self._unsaid.entries.add(place)

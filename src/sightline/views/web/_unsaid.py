@@ -5,16 +5,31 @@ So a slow tab costs nothing, and what it gets is always the latest.
 
 from collections.abc import Callable
 
+import msgspec
+
 from sightline.events import Event, Reasoning, Text, ToolOutput, ToolResult
 from sightline.transcript import Call, Snapshot, Words
 
 
-class Unsaid:
-    """Listens to a session's fold. `wake` is called when there is something to say."""
+class Missed(msgspec.Struct, frozen=True):
+    """What happened while a tab was away, and how many entries it knows."""
 
-    def __init__(self, wake: Callable[[], None], now: Callable[[], Snapshot]) -> None:
+    events: list[Event]
+    entries: int
+
+
+class Unsaid:
+    """Listens to a session's fold. `wake` is called when there is something to say.
+
+    `missed` is asked each time the fold is another: None when the tab knows nothing of it.
+    """
+
+    def __init__(
+        self, wake: Callable[[], None], now: Callable[[], Snapshot], missed: Callable[[], Missed | None]
+    ) -> None:
         self._wake = wake
         self._now = now
+        self._missed = missed
         self.whole = False  # all entries
         self.entries: set[int] = set()  # positions
         self.rows: set[str] = set()  # calls with new output
@@ -39,15 +54,20 @@ class Unsaid:
         self._wake()
 
     def replaced(self) -> None:
+        missed = self._missed()
         self._forget_places()
         self._place_new()
-        self.entries.clear()
-        self.whole = True
+        self.whole = missed is None
+        self.entries = set() if missed is None else set(range(missed.entries, self._placed))
         self.ended = []
         for entry in reversed(self._now().entries):
             if isinstance(entry, Call):
                 self._call(entry)
-        self._wake()
+        if missed is None:
+            self._wake()
+        else:
+            self.ended = []  # what ended before was counted, or the tab would not know so much
+            self.happened(missed.events)
 
     def over(self) -> None:
         entries = self._now().entries

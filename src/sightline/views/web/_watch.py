@@ -8,6 +8,7 @@ Rules:
 """
 
 import asyncio
+from bisect import bisect_right
 from collections import deque
 from typing import Protocol
 
@@ -17,7 +18,7 @@ from sightline.host import Client, Kept, connect, recover
 from sightline.journal import Store
 from sightline.transcript import Snapshot, Transcript
 
-_SECONDS_KEPT = 3.0
+_SECONDS_KEPT = 10.0  # longer than a page that lost its connection waits before it tries again
 _SECONDS_BETWEEN_LOOKS = 0.5
 _SECONDS_OF_SILENCE = 0.1
 _RECENT_EVENTS = 2000
@@ -43,6 +44,7 @@ class Watch:
         self.listeners: set[Listener] = set()
         self._store = store
         self._recent: deque[Event] = deque()
+        self._born: list[int] = []  # with which event each entry came, or an earlier one
         self._recent_characters = 0
         self._task = asyncio.ensure_future(self._follow())
         self.letting_go: asyncio.TimerHandle | None = None
@@ -60,6 +62,10 @@ class Watch:
         if not self._recent or self._recent[0].seq > after + 1:
             return None
         return [event for event in self._recent if event.seq > after]
+
+    def entries_at(self, seq: int) -> int:
+        """How many entries there were after an event `since` knows of."""
+        return bisect_right(self._born, seq)
 
     def close(self) -> None:
         self._task.cancel()
@@ -110,9 +116,11 @@ class Watch:
             self.transcript = Transcript(frame)
             self._recent.clear()
             self._recent_characters = 0
+            self._born = [frame.seq] * len(frame.entries)
         else:
             for event in frame:
                 self.transcript.apply(event)
+                self._born += [self.now.seq] * (len(self.now.entries) - len(self._born))
                 self._remember(event)
         for listener in list(self.listeners):
             if isinstance(frame, Snapshot) or not self.known.is_set():
