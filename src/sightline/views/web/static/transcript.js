@@ -17,6 +17,7 @@ export class Transcript {
     this.blocks = new Map(); // call id → Block
     this.waiting = new Map(); // position → entry not drawn yet
     this.early = new Map(); // call id → its last rows, come before its block was made
+    this.earlyStatus = new Map(); // call id → its status, likewise
     this.atEnd = true;
     this.wantedCall = null;
     this.watcher = new IntersectionObserver((seen) => this.seen(seen), { root: this.pane, rootMargin: "400px 0px" });
@@ -29,6 +30,7 @@ export class Transcript {
     for (const number of [...this.held.keys()]) this.remove(number);
     this.waiting.clear();
     this.early.clear();
+    this.earlyStatus.clear();
     this.atEnd = true;
     this.onChange();
   }
@@ -51,7 +53,9 @@ export class Transcript {
   }
 
   takeStatus({ id, text }) {
-    this.blocks.get(id)?.setStatus(text);
+    const block = this.blocks.get(id);
+    if (block) block.setStatus(text);
+    else this.earlyStatus.set(id, text);
   }
 
   reconnected() {
@@ -103,6 +107,8 @@ export class Transcript {
     const early = this.early.get(entry.id);
     if (early) block.takeRows(early);
     this.early.delete(entry.id);
+    if (entry.running) block.setStatus(this.earlyStatus.get(entry.id) ?? "");
+    this.earlyStatus.delete(entry.id);
     this.watcher.observe(block.element);
     return { element: block.element, block, update: (next) => block.update(next) };
   }

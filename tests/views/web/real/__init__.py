@@ -1,0 +1,1 @@
+"""The page in a real Chromium, against the real server, hosts and commands: nothing is played."""
