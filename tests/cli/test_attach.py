@@ -216,3 +216,14 @@ def test_cancelling_what_has_ended_is_a_note():
     until(lambda: jobs()[job]["state"] == "failed", "the end")
     done = sightline("cancel", job)
     assert (done.returncode, done.stderr) == (0, f"note: {job} had already ended\n".encode())
+
+
+def test_logs_say_what_is_missing_of_them(tmp_path):
+    """A full disk, a cap, a cut file: who reads the bytes is not left to believe they are all."""
+    job = detached("printf 0123456789")
+    until(lambda: jobs()[job]["state"] == "ok", "the end")
+    (artifact,) = (tmp_path / "sightline-home").glob(f"sessions/*/artifacts/{job}.out")
+    os.truncate(artifact, 4)
+    done = sightline("logs", job)
+    assert (done.returncode, done.stdout) == (0, b"0123")
+    assert b"6 B more was printed" in done.stderr

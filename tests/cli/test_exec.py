@@ -5,11 +5,13 @@ import json
 import os
 import signal
 import subprocess
+import sys
+import termios
 import time
 
 import pytest
 
-from tests.cli.support import SIGHTLINE, detached, is_alive, jobs, sightline, until
+from tests.cli.support import SIGHTLINE, detached, is_alive, jobs, running_sessions, sightline, until
 
 pytestmark = pytest.mark.usefixtures("hosts")
 
@@ -375,3 +377,48 @@ def test_binary_output_passes_and_is_not_drawn(in_terminal):
     assert terminal.wait() == 0
     assert "98 KB passed over" in terminal.text
     assert b"\0" not in terminal.output
+
+
+def test_a_folder_whose_name_is_not_text(tmp_path):
+    """The command runs there, piped or detached, and the list of sessions has it too."""
+    folder = os.fsencode(tmp_path) + b"/caf\xe9"
+    os.mkdir(folder)
+    assert sightline("exec", "--", "pwd", cwd=folder).stdout == folder + b"\n"
+    assert sightline("exec", "-d", "--", "sleep", "60", cwd=folder).returncode == 0
+    assert running_sessions()[0]["cwd"].endswith("/caf\ufffd")
+
+
+def test_a_command_that_is_over_before_its_watcher_comes():
+    """The program was suspended, or the machine busy: its end is told, not that its host did not come up."""
+    script = (
+        "import asyncio, os, time\n"
+        "from sightline.exec import CommandSpec\n"
+        "from sightline.host import launch\n"
+        "from sightline.journal import Store\n"
+        "from sightline.paths import data_folder\n"
+        "from sightline.views.plain import exec as views\n"
+        "from sightline.views.plain._palette import PLAIN\n"
+        "store, spec = Store(data_folder()), CommandSpec(argv=('sh', '-c', 'exit 5'))\n"
+        "session = launch(store, spec, cwd='/')\n"
+        "while store.is_running(session): time.sleep(0.01)\n"
+        "print(session)\n"
+        "asked = views._Asked(store, spec, session, '')\n"
+        "raise SystemExit(asyncio.run(views._shown(asked, PLAIN, False, [])))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 5, done.stderr
+    assert "exit 5" in done.stderr
+
+
+def echoes(terminal):
+    return bool(termios.tcgetattr(terminal.master)[3] & termios.ECHO)
+
+
+def test_a_quit_leaves_the_terminal_as_it_was(in_terminal):
+    """Ctrl+\\ ends the watcher at once, but what is typed afterwards is seen."""
+    terminal = in_terminal("exec", "--", "sh", "-c", "echo ready; exec sleep 60")
+    terminal.wait_for("ready")
+    assert not echoes(terminal)
+    terminal.press(b"\x1c")
+    assert terminal.wait() == -signal.SIGQUIT
+    assert echoes(terminal)

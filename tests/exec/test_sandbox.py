@@ -61,7 +61,13 @@ def run_argv(argv, spec: SandboxSpec, kind: str | None, cwd: Path) -> subprocess
     box = sandboxed(argv, str(cwd), spec, _kind=kind)  # type: ignore[arg-type]
     try:
         return subprocess.run(
-            box.argv, cwd=cwd, env={**os.environ, **box.env}, capture_output=True, text=True, timeout=30
+            box.argv,
+            cwd=cwd,
+            env={**os.environ, **box.env},
+            capture_output=True,
+            start_new_session=True,
+            text=True,
+            timeout=30,
         )
     finally:
         box.cleanup()
@@ -326,7 +332,7 @@ async def test_it_ends_with_whoever_started_it(workspace):
     mark = f"32{os.getpid()}.5"
     box = sandboxed(["sleep", mark], str(workspace), SandboxSpec(workspace=str(workspace)), _kind="bubblewrap")
     code = f"import subprocess; subprocess.Popen({list(box.argv)!r}).wait()"
-    starter = await asyncio.create_subprocess_exec(sys.executable, "-c", code)
+    starter = await asyncio.create_subprocess_exec(sys.executable, "-c", code, start_new_session=True)
     await until(lambda: bool(sleepers(mark)))
     starter.kill()
     await starter.wait()

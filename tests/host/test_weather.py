@@ -28,7 +28,13 @@ def on_a_small_disk(folder, *argv):
     """Run with `SIGHTLINE_HOME` on a file system of two megabytes."""
     folder.mkdir()
     small = ["bwrap", "--dev-bind", "/", "/", "--size", "2000000", "--tmpfs", str(folder), *argv]
-    return subprocess.run(small, env={**os.environ, "SIGHTLINE_HOME": str(folder)}, capture_output=True, timeout=60)
+    return subprocess.run(
+        small,
+        env={**os.environ, "SIGHTLINE_HOME": str(folder)},
+        capture_output=True,
+        timeout=60,
+        start_new_session=True,
+    )
 
 
 @pytest.mark.skipif(shutil.which("bwrap") is None, reason="a small file system needs bubblewrap")

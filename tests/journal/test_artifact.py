@@ -119,3 +119,12 @@ def test_a_deleted_file_is_empty_or_nameless_not_an_error(tmp_path, gone):
     else:
         assert [(run.size, run.stream) for run in reader.runs(0, 3)] == [(3, "stdout")]
     reader.close()
+
+
+def test_a_reader_that_comes_between_the_two_files_finds_the_second_later(tmp_path):
+    """The index is made after the output: who looked too early still learns which stream wrote what."""
+    (tmp_path / "a.out").touch()
+    reader = ArtifactReader(tmp_path / "a.out")
+    written(tmp_path / "a.out", ("stderr", b"abc"))
+    assert [(run.size, run.stream) for run in reader.runs(0, 3)] == [(3, "stderr")]
+    reader.close()

@@ -1,13 +1,17 @@
 """All hosts of this user: which run, and the way to one session whether it runs or not."""
 
 import asyncio
+import time
 
-from sightline.exceptions import UserMistake
+from sightline.exceptions import OutsideFailure, UserMistake
 from sightline.host._client import Client, connect
 from sightline.host._kept import Kept, recover
 from sightline.host._runtime import forget_socket, sessions_with_sockets
 from sightline.host._wire import Hello
 from sightline.journal import Store, is_job_id, is_session_id, session_of
+
+_SECONDS_TO_ANSWER = 3.0
+_SECONDS_BETWEEN_TRIES = 0.02
 
 
 async def running(store: Store) -> list[Hello]:
@@ -18,12 +22,15 @@ async def running(store: Store) -> list[Hello]:
 
 async def attach(store: Store, session: str) -> Client | Kept:
     """The running session, or what is kept of it."""
-    if store.is_running(session):
+    deadline = time.monotonic() + _SECONDS_TO_ANSWER
+    while store.is_running(session) or not await asyncio.to_thread(recover, store, session):
         try:
             return await connect(session)
-        except OSError:  # it ended just now; or it has not begun to listen, or no longer answers
-            pass
-    await asyncio.to_thread(recover, store, session)
+        except OSError as error:  # it is ending, or somebody else is just recovering it
+            if time.monotonic() > deadline:
+                hint = "it is suspended or very busy: try again, or end that process"
+                raise OutsideFailure(f"the host of session {session} runs but does not answer", hint) from error
+            await asyncio.sleep(_SECONDS_BETWEEN_TRIES)
     return Kept(store, session)
 
 
@@ -39,8 +46,9 @@ def find(store: Store, text: str) -> str:
     sessions = {session_of(found) or found for found in fitting}
     if not fitting:
         raise UserMistake(f"no session or job {text}", _WHERE)
-    if len(sessions) > 1:
-        raise UserMistake(f"{text} could be any of: {', '.join(sorted(sessions)[:5])}", "give more of the id")
+    meant = sorted(sessions) if len(sessions) > 1 else fitting
+    if len(sessions) > 1 or (len(fitting) > 1 and session_of(fitting[0])):
+        raise UserMistake(f"{text} could be any of: {', '.join(meant[:5])}", "give more of the id")
     return fitting[0]
 
 

@@ -12,6 +12,7 @@ from sightline.host._commands import Reply
 from sightline.host._session import Session
 from sightline.host._subscription import Subscription
 from sightline.host._wire import REQUEST_CAP, Bye, Hello, Submit, Subscribe, decode_request, encode_frame, encode_line
+from sightline.text import clean_line
 
 # What may wait in a connection before its view counts as slow; its own queue comes on top of that.
 _WRITE_BUFFER = 256 * 1024
@@ -24,7 +25,7 @@ class SocketServer:
     def __init__(self, session: Session, listener: socket.socket, *, cwd: str, started: float) -> None:
         self._session = session
         self._listener = listener
-        self._cwd, self._started = cwd, started
+        self._cwd, self._started = clean_line(cwd), started
         self._connections: set[asyncio.Task[None]] = set()
         self._server: asyncio.Server | None = None
         self.seen = 0  # connections so far

@@ -143,12 +143,13 @@ class ArtifactReader:
 
     def _open(self) -> bool:
         """Whether it is there; a command that has just begun may not have written yet."""
-        if self._fd < 0:
-            try:
+        try:
+            if self._fd < 0:
                 self._fd = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
+            if self._index < 0:  # made after the other
                 self._index = os.open(index_path(self._path), os.O_RDONLY | os.O_CLOEXEC)
-            except OSError:
-                return self._fd >= 0
+        except OSError:
+            return self._fd >= 0
         return True
 
     def _records(self, start: int, end: int) -> Iterator[tuple[int, float, int]]:

@@ -53,6 +53,9 @@ class JobIndex:
         except OSError:
             return
         try:
+            size = os.fstat(fd).st_size
+            if size and os.pread(fd, 1, size - 1) != b"\n":  # the disk was full in the middle of a line
+                data = b"\n" + data
             os.write(fd, data)
         except OSError:
             pass

@@ -44,4 +44,12 @@ def _measure(folder: Path) -> tuple[float, int]:
             except OSError:
                 continue
             changed, size = max(changed, stat.st_mtime), size + stat.st_blocks * 512
-    return changed, size
+    return changed or _made(folder), size
+
+
+def _made(folder: Path) -> float:
+    """When a folder with nothing in it was made: a session that is just beginning looks like that."""
+    try:
+        return folder.stat().st_mtime
+    except OSError:
+        return 0.0

@@ -15,6 +15,7 @@ from sightline.journal._jobs import jobs_of
 from sightline.journal._reader import KeptSession
 from sightline.journal._record import Header
 from sightline.journal._writer import Busy, JournalWriter, artifact_path
+from sightline.text import clean_line
 
 
 class Store:
@@ -35,9 +36,13 @@ class Store:
             except FileExistsError:
                 continue
             except OSError as error:
-                hint = "make room there, or choose another folder with SIGHTLINE_HOME"
-                raise OutsideFailure(f"cannot keep a session in {folder.parent}: {error.strerror}", hint) from error
-        return JournalWriter(folder, Header(folder.name, cwd, title, self._clock()))
+                raise self._no_room(error) from error
+        try:
+            # A folder's name need not be text; what is told of it must be.
+            return JournalWriter(folder, Header(folder.name, clean_line(cwd), title, self._clock()))
+        except OSError as error:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise self._no_room(error) from error
 
     def folder(self, session: str) -> Path:
         return self._sessions / session
@@ -107,6 +112,10 @@ class Store:
         if writer is not None:
             writer.close()
         return True
+
+    def _no_room(self, error: OSError) -> OutsideFailure:
+        hint = "make room there, or choose another folder with SIGHTLINE_HOME"
+        return OutsideFailure(f"cannot keep a session in {self._sessions}: {error.strerror}", hint)
 
 
 def _changed(entry: "os.DirEntry[str]") -> float:

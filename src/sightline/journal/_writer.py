@@ -27,7 +27,8 @@ class JournalWriter:
         flags = os.O_RDWR | os.O_APPEND | os.O_CLOEXEC | (os.O_CREAT if header is not None else 0)
         self._fd = os.open(folder / "journal.jsonl", flags, 0o600)
         try:
-            fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            # Nobody keeps the lock of a new one; somebody may just be asking whether it is held.
+            fcntl.flock(self._fd, fcntl.LOCK_EX | (fcntl.LOCK_NB if header is None else 0))
         except OSError as error:
             os.close(self._fd)
             raise Busy from error
@@ -35,7 +36,11 @@ class JournalWriter:
         self._artifacts: dict[str, Artifact] = {}
         self._lost: tuple[int, int] | None = None
         if header is not None:
-            self._write(msgspec.json.encode(header) + b"\n")
+            try:
+                self._write(msgspec.json.encode(header) + b"\n")
+            except OSError:
+                os.close(self._fd)
+                raise
 
     def append(self, events: list[Event]) -> bool:
         """Keep these events; false when they could not be, and then none of them is. `problem` says why."""

@@ -148,7 +148,7 @@ def test_a_deleted_artifact_is_said_not_failed(served):
     job = served.run("echo", "here")
     assert texts(served.get(f"/api/jobs/{job}/rows")) == ["here"]
     served.artifact(job).unlink()
-    assert served.get(f"/api/jobs/{job}/rows").json() == {"total": 0, "first": 0, "rows": []}
+    assert served.get(f"/api/jobs/{job}/rows").json() == {"total": 0, "first": 0, "deleted": True, "rows": []}
     assert served.get(f"/api/jobs/{job}/find?text=here").json()["rows"] == []
     assert served.get(f"/api/jobs/{job}/text").text == ""
     refused = served.get(f"/api/jobs/{job}/artifact")

@@ -4,13 +4,13 @@ import asyncio
 from collections.abc import Callable
 
 from sightline.exceptions import OutsideFailure
-from sightline.host import Cancel, Client, Session
+from sightline.host import Cancel, Client, Kept, Session
 
 
 class Canceller:
     """Called once for each Ctrl+C, inside the loop."""
 
-    def __init__(self, session: Client | Session, job: str, leave: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, session: Client | Kept | Session, job: str, leave: Callable[[], None] = lambda: None) -> None:
         self.pressed = asyncio.Event()
         self._session = session
         self._job = job

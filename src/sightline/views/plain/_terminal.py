@@ -7,6 +7,7 @@
 
 import asyncio
 import os
+import signal
 import termios
 
 from sightline.views.plain._output import write_patiently
@@ -31,9 +32,11 @@ class Terminal:
 
     def __enter__(self) -> "Terminal":
         self.hush()
+        asyncio.get_running_loop().add_signal_handler(signal.SIGQUIT, self._quit)
         return self
 
     def __exit__(self, *_: object) -> None:
+        asyncio.get_running_loop().remove_signal_handler(signal.SIGQUIT)
         self.restore()
         if self._own != self._given:
             os.close(self._own)
@@ -72,6 +75,12 @@ class Terminal:
             self._modes = modes
         except (OSError, termios.error):
             return
+
+    def _quit(self) -> None:
+        """Ctrl+\\ ends us at once, but not with the echo off."""
+        self.restore()
+        asyncio.get_running_loop().remove_signal_handler(signal.SIGQUIT)
+        os.kill(os.getpid(), signal.SIGQUIT)
 
     def restore(self) -> None:
         modes, self._modes = self._modes, None

@@ -36,6 +36,7 @@ from sightline.journal import Store, session_of
 from sightline.transcript import Call, Remark, Snapshot
 from sightline.views.plain._cancelling import Canceller
 from sightline.views.plain._ending import Ending, ending_in
+from sightline.views.plain._figures import size_words
 from sightline.views.plain._output import write_all, write_patiently
 from sightline.views.plain._palette import Palette
 
@@ -78,15 +79,15 @@ class _Asked(msgspec.Struct, frozen=True):
     launched: str
     session: str
 
-    async def begun(self) -> tuple[Client, str]:
-        """A connection to the command's host, and its id."""
+    async def begun(self) -> tuple[Client | Kept, str]:
+        """The command's session and its id. A short one may be over before we come."""
         if not self.launched:
             return await _start_in(self.store, self.session, self.spec)
-        try:
-            return await connect(self.launched), f"{self.launched}-1"
-        except OSError as error:
+        watched = await attach(self.store, self.launched)
+        if isinstance(watched, Kept) and not watched.snapshot().entries:
             hint = f"see {self.store.folder(self.launched) / 'host.log'}"
-            raise OutsideFailure(f"the host of the command did not come up: {error}", hint) from error
+            raise OutsideFailure("the host of the command did not come up", hint)
+        return watched, f"{self.launched}-1"
 
     @property
     def after(self) -> int | None:
@@ -100,8 +101,8 @@ async def _start_in(store: Store, session: str, spec: CommandSpec) -> tuple[Clie
     if isinstance(client, Kept):
         raise UserMistake(f"session {client.session} is not running", "see `sightline ps`, or leave out --session")
     environment = {name: value for name, value in os.environ.items() if _can_travel(name + value)}
-    if not all(map(_can_travel, spec.argv)):
-        raise UserMistake("the command has bytes in it that are not UTF-8", "leave out --session")
+    if not all(map(_can_travel, (*spec.argv, spec.cwd))):
+        raise UserMistake("the command, or its folder, has bytes in it that are not UTF-8", "leave out --session")
     reply = await client.submit(Start(msgspec.structs.replace(spec, env=environment)))
     if not reply.ok:
         raise OutsideFailure(reply.error, reply.hint)
@@ -178,6 +179,8 @@ async def _passed_from(asked: _Asked) -> int:
         return _READER_GONE
     finally:
         client.close()
+    if ending is not None and ending.kept < ending.bytes:
+        write_all(2, f"warning: {size_words(ending.bytes - ending.kept)} of output could not be kept\n".encode())
     return _CANCELLED if ending is None else _told(ending)
 
 
@@ -198,7 +201,7 @@ async def _events_from(asked: _Asked) -> int:
         client.close()
 
 
-async def _written(store: Store, session: Client | Session, frames: AsyncIterator[Frame], job: str) -> int:
+async def _written(store: Store, session: Client | Kept | Session, frames: AsyncIterator[Frame], job: str) -> int:
     from sightline.views.plain._event_lines import pass_events
 
     work = asyncio.get_running_loop().create_task(pass_events(store, frames, job))

@@ -14,6 +14,7 @@ from sightline.journal import ArtifactReader, Store
 from sightline.transcript import Call, Snapshot
 from sightline.views.plain._drawing import text_of
 from sightline.views.plain._ending import Ending, ending_in
+from sightline.views.plain._figures import size_words
 from sightline.views.plain._output import write_patiently
 from sightline.views.plain._palette import Palette
 from sightline.views.plain._terminal import Terminal, is_terminal
@@ -86,17 +87,20 @@ class _Shown:
 
 
 async def _shown(output: _Raw | _Shown, store: Store, job: str, *, follow: bool) -> int:
-    if not follow:
-        await output.advance(store.artifact(job).size)
-        await output.close()
-        return 0
-    ending = await _followed(output, store, job, await attach(store, job.partition("-")[0]))
-    await output.advance(store.artifact(job).size)
+    ending = await _followed(output, store, job, await attach(store, job.partition("-")[0])) if follow else None
+    size = store.artifact(job).size
+    await output.advance(size)
     await output.close()
+    listed = store.index.jobs().get(job)
+    if listed is not None and listed.bytes > size:
+        what = f"note: {size_words(listed.bytes - size)} more was printed; it was not kept, or was deleted"
+        await write_patiently(2, f"{what}\n".encode())
+    if not follow:
+        return 0
     return 1 if ending is None else ending.exit_code
 
 
-async def pass_bytes(store: Store, job: str, client: Client) -> Ending | None:
+async def pass_bytes(store: Store, job: str, client: Client | Kept) -> Ending | None:
     """Every byte of a job to our own stdout and stderr, until it ends."""
     reader = store.artifact(job)
     try:

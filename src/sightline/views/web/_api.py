@@ -130,7 +130,7 @@ class Api:
             return _rows(recorded.total, first, recorded.read(first, count))
         job = await self._known_job(id)
         if self._deleted(job):
-            return _rows(0, first, [])
+            return _rows(0, first, [], deleted=True)
         with self._shelf.rows(id, finished=job.state != "running") as rows:
             await rows.catch_up()
             found = await rows.read(first, count)
@@ -220,8 +220,9 @@ class _Nobody:
     def over(self) -> None: ...
 
 
-def _rows(total: int, first: int, rows: list[bytes]) -> Response:
-    return Response(rows_json(rows, total=total, first=first), media_type="application/json")
+def _rows(total: int, first: int, rows: list[bytes], *, deleted: bool = False) -> Response:
+    said = {"deleted": True} if deleted else {}
+    return Response(rows_json(rows, total=total, first=first, **said), media_type="application/json")
 
 
 def _text(data: bytes, cut: int) -> Response:

@@ -84,6 +84,7 @@ class RowsBody(msgspec.Struct, frozen=True):
     total: int
     first: int
     rows: list[list[list[Any]] | dict[str, int]]
+    deleted: bool = False  # the output is not kept any more
 
 
 class FoundBody(msgspec.Struct, frozen=True):

@@ -46,6 +46,7 @@ def _call(number: int, call: Call, outputs: Outputs, *, live: bool) -> dict[str,
     state = state_of(call, live=live)
     running = state == "running"
     size = max(int(details.get("bytes") or 0), call.received)
+    binary = bool(details.get("binary"))
     is_command = "artifact" in details or call.native_name == "exec"
     return {
         "n": number,
@@ -61,8 +62,8 @@ def _call(number: int, call: Call, outputs: Outputs, *, live: bool) -> dict[str,
         "elapsed": max(time.time() - call.began, 0.0) if running and call.began else call.duration,
         "running": running,
         "bytes": size,
-        "total": outputs.total(number, call),
-        "binary": bool(details.get("binary")),
+        "total": 0 if binary else outputs.total(number, call),
+        "binary": binary,
         "said": (call.content or "") if is_command else "",
         "kept": int(details.get("kept", size) or 0),
         "note": _DELETED if not running and size and outputs.missing(number, call) else "",

@@ -12,7 +12,6 @@ Rules:
 
 import asyncio
 from collections.abc import AsyncIterator
-from typing import Any
 
 import msgspec
 
@@ -188,7 +187,7 @@ class Page:
             self._counting = False
 
     async def _count_one(self, job: str) -> None:
-        if self._shelf.missing(job):
+        if self._shelf.missing(job) or self._is_binary(job):
             return
         if self._shelf.total(job) is None:
             with self._shelf.rows(job, finished=True) as rows:
@@ -204,9 +203,17 @@ class Page:
             self._wake.set()
 
     def _is_over(self, job: str) -> bool:
+        call = self._call(job)
+        return call is not None and (call.content is not None or not self._watch.live)
+
+    def _is_binary(self, job: str) -> bool:
+        call = self._call(job)
+        return call is not None and isinstance(call.details, dict) and bool(call.details.get("binary"))
+
+    def _call(self, job: str) -> Call | None:
         place = self._unsaid.places.get(job)
-        entry: Any = self._watch.now.entries[place] if place is not None else None
-        return isinstance(entry, Call) and (entry.content is not None or not self._watch.live)
+        entry = self._watch.now.entries[place] if place is not None else None
+        return entry if isinstance(entry, Call) else None
 
 
 class _ArtifactOutputs:

@@ -110,6 +110,8 @@ class Unsaid:
         if event.stream == "status":
             self.statuses[event.id] = event.content
             return
+        if not event.content:  # bytes passed over, which the end of the call counts
+            return
         if event.id in self._with_status or event.id in self.statuses:
             self.statuses[event.id] = ""
         self.rows.add(event.id)

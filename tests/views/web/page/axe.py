@@ -4,8 +4,23 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from playwright.async_api import Page
+
 _VERSION = "4.14.0"
 _FOLDER = Path(__file__).resolve().parents[4] / ".cache" / "axe"
+_RUN_AXE = """async () => {
+    const runOnly = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+    const { violations } = await axe.run(document, { runOnly });
+    const shown = (node) => `${node.html.slice(0, 160)} ${node.failureSummary.slice(0, 240)}`;
+    return violations.map((one) => [one.id, one.impact, one.nodes.slice(0, 4).map(shown)]);
+}"""
+
+
+async def violations(page: Page) -> list[list[object]]:
+    """What axe-core has against the page as it is now."""
+    await page.evaluate(axe_source())
+    found: list[list[object]] = await page.evaluate(_RUN_AXE)
+    return found
 
 
 def axe_source() -> str:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from .axe import axe_source
+from .axe import violations
 from .glass import block_of, expect, moves_to
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -18,12 +18,6 @@ _MORE = (
 )
 
 
-_RUN_AXE = """async () => {
-    const runOnly = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
-    const { violations } = await axe.run(document, { runOnly });
-    const shown = (node) => `${node.html.slice(0, 160)} ${node.failureSummary.slice(0, 240)}`;
-    return violations.map((one) => [one.id, one.impact, one.nodes.slice(0, 4).map(shown)]);
-}"""
 _OUTLINE = """() => {
     const focused = document.activeElement, style = getComputedStyle(focused);
     const name = focused.tagName + focused.className + focused.textContent.slice(0, 20);
@@ -54,11 +48,6 @@ async def _everything(server):
     return job
 
 
-async def _violations(page):
-    await page.evaluate(axe_source())
-    return await page.evaluate(_RUN_AXE)
-
-
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1200, 400])
 async def test_axe_finds_no_violation(page_server, open_page, scheme, width):
@@ -67,7 +56,7 @@ async def test_axe_finds_no_violation(page_server, open_page, scheme, width):
     page = await open_page(color_scheme=scheme, viewport={"width": width, "height": 900})
     block = block_of(page, "still runs")
     await expect(block.locator(".row")).to_have_count(11)
-    assert await _violations(page) == []
+    assert await violations(page) == []
     await block.get_by_role("button", name="Search").click()
     await block.get_by_role("searchbox").fill("words")
     await expect(block.locator("mark").first).to_be_visible()
@@ -76,7 +65,7 @@ async def test_axe_finds_no_violation(page_server, open_page, scheme, width):
     await page.evaluate(_SHOW_BANNER)
     if width < 760:
         await page.get_by_role("button", name="Sessions").click()
-    assert await _violations(page) == []
+    assert await violations(page) == []
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -85,7 +74,7 @@ async def test_axe_finds_no_violation_in_the_list_of_shortcuts(page_server, open
     page = await open_page(color_scheme=scheme)
     await page.get_by_role("button", name="Shortcuts").click()
     await expect(page.get_by_role("dialog")).to_be_visible()
-    assert await _violations(page) == []
+    assert await violations(page) == []
 
 
 async def test_changing_the_scheme_recolours_what_is_drawn(page_server, open_page):

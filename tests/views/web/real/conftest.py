@@ -5,6 +5,7 @@ Whatever a test is about, no page may report an error, open a dialog, or ask any
 
 import asyncio
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -14,7 +15,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, Page
 
-from ..conftest import DEADLINE, Served, serving
+from ..conftest import DEADLINE, Served, serving, wait_for
 from ..page.conftest import WAIT_MS, browser
 from .cable import Cable
 
@@ -69,9 +70,7 @@ def waits(name: str = "go") -> str:
 
 async def eventually(fits: Callable[[], object]) -> None:
     """Wait until a condition outside the page holds."""
-    async with asyncio.timeout(DEADLINE):
-        while not fits():
-            await asyncio.sleep(0.02)
+    await asyncio.to_thread(wait_for, fits)
 
 
 def is_alive(pid: int) -> bool:
@@ -83,8 +82,8 @@ def is_alive(pid: int) -> bool:
 
 
 @pytest.fixture
-def recordings(request: pytest.FixtureRequest) -> list[str]:
-    """Names of recorded streams to serve: `@pytest.mark.parametrize("recordings", [...])`."""
+def recordings() -> list[str]:
+    """Names of recorded streams to serve besides; a test that wants some parametrizes it."""
     return []
 
 
@@ -93,10 +92,12 @@ def machine(tmp_path: Path, own_home: None, recordings: list[str]) -> Iterator[M
     folder = tmp_path / "work"
     folder.mkdir()
     files = [str(_CAPTURES / f"{name}.jsonl") for name in recordings]
-    with serving(Path(os.environ["SIGHTLINE_HOME"]), "--port", "0", *files, stop_hosts=False) as served:
+    home = Path(os.environ["SIGHTLINE_HOME"])
+    with serving(home, "--port", "0", *files, stop_hosts=False) as served:
         yield Machine(served, folder)
     stop = [sys.executable, "-m", "sightline", "stop", "--all"]
     subprocess.run(stop, stdout=subprocess.DEVNULL, check=False, timeout=DEADLINE)
+    shutil.rmtree(home)  # a flood leaves gigabytes
 
 
 @pytest_asyncio.fixture(loop_scope="session")

@@ -14,7 +14,7 @@ const NOTHING_YET = "Nothing has run yet. Run a command below, or `sightline exe
 
 const list = new List();
 const transcript = new Transcript(showEmptiness);
-const start = new StartForm(({ session, job }) => { location.hash = session === chosen ? job : session; });
+const start = new StartForm(({ job }) => { location.hash = job; });
 let chosen = null;
 let connected = false;
 let listed = false;

@@ -36,7 +36,7 @@ export class Block {
       follow: () => this.rows.follow(!this.rows.following),
     });
     this.rows = new Rows(this.store, "Output", () => this.moved());
-    if (entry.command) this.rows.top = Infinity; // how a command ended stands at its end
+    if (entry.command) this.rows.following = true; // how a command ended stands at its end, which may still be counted
     this.search = new Search(this);
     this.newRows = button("", () => this.followAgain(), { className: "new-rows", hidden: true });
     this.status = make("p", { className: "status", hidden: true });
@@ -51,8 +51,10 @@ export class Block {
   update(entry) {
     const before = this.entry;
     this.entry = entry;
-    this.store.setTotal(Math.max(entry.total ?? 0, this.store.total)); // rows may have been told of before the entry counts them
-    this.head.update(entry, this.store.total);
+    this.store.deleted ||= Boolean(entry.note);
+    // Rows may have been told of before the entry counts them.
+    this.store.setTotal(this.store.deleted ? 0 : Math.max(entry.total ?? 0, this.store.total));
+    this.head.update(entry, this.store.total, this.store.deleted);
     if (before?.state !== entry.state) this.stateChanged(before);
     this.changed();
   }
@@ -131,7 +133,7 @@ export class Block {
   draw() {
     if (!this.folded && this.shouldFold) this.fold(true);
     if (!this.inView) return;
-    this.head.update(this.entry, this.store.total);
+    this.head.update(this.entry, this.store.total, this.store.deleted);
     this.drawNotes();
     this.rows.element.hidden = this.store.total === 0;
     this.rows.fit();
@@ -140,7 +142,7 @@ export class Block {
 
   drawNotes() {
     const { said, note, binary, running, bytes: size = 0, kept } = this.entry;
-    const notes = [said, note].filter(Boolean);
+    const notes = [said, note || (this.store.deleted && "output was deleted")].filter(Boolean);
     if (binary) notes.push(`Binary output, ${bytes(size)}: not drawn, Download has it.`);
     if (kept !== undefined && kept !== null && kept < size) notes.push(`${bytes(kept)} of ${bytes(size)} kept.`);
     if (!running && size === 0 && this.store.total === 0 && notes.length === 0) notes.push("No output.");

@@ -34,7 +34,7 @@ export class BlockHead {
         make("p", { className: "standing" }, this.sign, this.state, this.time, this.facts), this.tools));
   }
 
-  update(entry, total) {
+  update(entry, total, deleted) {
     const called = entry.command || [entry.name, entry.arg].filter(Boolean).join(" ");
     if (called !== this.called) this.setCommand(called, Boolean(entry.command));
     const { sign, word } = stateOf(entry.state);
@@ -49,7 +49,8 @@ export class BlockHead {
     if (!entry.running) this.setCancelling(false);
     this.search.hidden = this.copy.hidden = total === 0;
     this.copyCommand.hidden = !entry.command;
-    this.download.hidden = !entry.bytes || entry.kept === 0;
+    const written = entry.bytes || (entry.running && total);
+    this.download.hidden = !written || (entry.kept === 0 && !entry.running) || deleted;
     this.download.href = artifactUrl(entry.id);
   }
 
@@ -57,7 +58,7 @@ export class BlockHead {
     const facts = [];
     if (entry.exit_code !== null && entry.exit_code !== undefined) facts.push(`exit ${entry.exit_code}`);
     if (total) facts.push(count(total, "row", "rows"));
-    if (entry.bytes) facts.push(bytes(entry.bytes));
+    if (entry.bytes && !entry.running) facts.push(bytes(entry.bytes)); // while it runs nobody says how many by now
     if (entry.agent) facts.push(entry.agent);
     setText(this.facts, facts.join(" · "));
   }

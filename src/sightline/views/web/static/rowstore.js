@@ -20,6 +20,7 @@ export class RowStore {
     this.id = id;
     this.onChange = onChange;
     this.total = 0;
+    this.deleted = false; // the server has the output no more
     this.rows = new Map(); // in order of use, oldest first
     this.seen = false;
     this.fetching = null; // { first, last, at, control }
@@ -112,7 +113,8 @@ export class RowStore {
     this.fetching = fetching;
     try {
       const answer = await api.rows(this.id, first, last - first, fetching.control.signal);
-      if (this.fill(answer) === 0) this.pause();
+      if (answer.deleted) this.lose();
+      else if (this.fill(answer) === 0) this.pause();
     } catch (error) {
       if (error.name !== "AbortError") this.pause();
     } finally {
@@ -121,6 +123,12 @@ export class RowStore {
         this.onChange();
       }
     }
+  }
+
+  lose() {
+    this.deleted = true;
+    this.total = 0;
+    this.rows.clear();
   }
 
   fill({ total, first, rows }) {
@@ -137,7 +145,7 @@ export class RowStore {
     return filled;
   }
 
-  // An answer without news must not be asked for again at once, or a deleted artifact becomes a busy loop.
+  // An answer without news must not be asked for again at once, or it becomes a busy loop.
   pause() {
     this.pausedUntil = performance.now() + RETRY_MS;
     setTimeout(() => this.onChange(), RETRY_MS + 10);
