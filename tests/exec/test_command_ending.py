@@ -1,7 +1,9 @@
 """Ending a command: cancelling it, running out of time, and dying with it. Nothing it started is left."""
 
 import asyncio
+import contextlib
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -290,3 +292,39 @@ def test_a_program_that_dies_takes_all_its_commands_along(tmp_path: Path, number
     program.send_signal(number)
     assert program.wait(10) == -number
     wait_for(lambda: all(is_gone(pid) for pid in pids), "all of them ended", 15)
+
+
+async def test_without_a_free_descriptor_a_cancel_still_ends_the_command():
+    """Nobody can be looked at then; who is not seen must not be taken for dead."""
+    ran = sh("trap '' TERM; echo ready $$; while :; do sleep 0.1; done", grace=0.3)
+    running = await ready(ran)
+    pid = int(ran.text().split()[1])
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    taken = []
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (len(os.listdir("/proc/self/fd")) + 20, before[1]))
+        with contextlib.suppress(OSError):
+            while True:
+                taken.append(os.open(os.devnull, os.O_RDONLY))
+        ran.command.cancel()
+        await running
+    finally:
+        for fd in taken:
+            os.close(fd)
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+    assert ran.result.details["ended"] == "cancelled"
+    wait_for(lambda: is_gone(pid), "the command is gone", 5)
+
+
+async def test_whatever_keeps_a_command_from_starting_it_has_an_end():
+    """A size no terminal can have."""
+    ran = await sh("true", pty=True, columns=70_000).run()
+    assert (ran.result.details["ended"], ran.result.exit_code) == ("spawn", 126)
+
+
+async def test_a_very_long_command_line_is_told_by_its_beginning():
+    """It must fit a record of the journal; all of it is run."""
+    ran = await Ran("sh", "-c", "echo $#", "x", *["y" * 100_000] * 8).run()
+    assert ran.text() == "8\n"
+    assert len(ran.use.args["command"]) == 64 * 1024
+    assert ran.use.args["argv"] == []

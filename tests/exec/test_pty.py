@@ -86,3 +86,9 @@ async def test_what_cannot_be_started_is_told():
 async def test_its_exit_code_passes_through():
     ran = await Ran(sys.executable, "-ISc", "raise SystemExit(7)", pty=True).run()
     assert ran.result.exit_code == 7
+
+
+async def test_input_is_over_however_often_it_is_asked_for():
+    """A loop of programs that read: each finds nobody there."""
+    ran = await sh("for i in $(seq 40); do cat; done; echo done", pty=True, timeout=20).run()
+    assert (ran.text(), ran.result.exit_code) == ("done\r\n", 0)

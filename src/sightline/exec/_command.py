@@ -83,6 +83,10 @@ class Command:
         except SightlineError as problem:
             text = f"{problem.message}; {problem.hint}" if problem.hint else problem.message
             return self._result("spawn", 126, clean_line(text))
+        except Exception as problem:  # whatever it is, a call that began has its end
+            if self._spawned is not None:
+                self._spawned.process.kill()
+            return self._result("spawn", 126, clean_line(f"it could not be started: {problem}"))
         try:
             return await self._finished()
         finally:
@@ -276,7 +280,8 @@ class Command:
             await ending.run()
         finally:
             self._on_exit()
-            _guard.unwatch(self._spawned.process.pid)
+            if self._spawned.process.poll() is not None:
+                _guard.unwatch(self._spawned.process.pid)
             if self._drain_until is None:  # stuck in the kernel; it is not waited for
                 self._close_pidfd()
                 self._drain()

@@ -32,13 +32,16 @@ def adopt() -> None:
 
 
 def run_started(pid: int) -> int:
-    """Note the first process of a run. Returns when it was born, for `orphans`."""
+    """Note the first process of a run. Returns when it was born, for `orphans`; 0 when that cannot be seen."""
     global _unsettled
     if not _at_work:
         _unsettled = sys.maxsize
     helper_started(pid)
     _at_work.add(pid)
-    row = _table.process(pid)
+    try:
+        row = _table.process(pid)
+    except OSError:
+        return 0
     return 0 if row is None else row.born
 
 
@@ -75,12 +78,15 @@ def collect() -> None:
     """Let go of the orphans that have ended."""
     if not _adopting or not _somebody_ended():
         return
-    for row in _adopted():
-        if row.state == "Z":
-            try:
-                os.waitpid(row.pid, os.WNOHANG)
-            except ChildProcessError:
-                continue
+    try:
+        ended = [row.pid for row in _adopted() if row.state == "Z"]
+    except OSError:  # no descriptor is free; there will be another time
+        return
+    for pid in ended:
+        try:
+            os.waitpid(pid, os.WNOHANG)
+        except ChildProcessError:
+            continue
 
 
 def _become_subreaper() -> bool:

@@ -2,7 +2,7 @@
 
 - On pipes its input is /dev/null, and stdout and stderr are told apart.
 - On a terminal everything it writes is stdout. It does not echo, and whoever reads from it is told that the input has
-  ended, again and again, so that nothing waits for a person who is not there.
+  ended, thousands of times, so that nothing waits for a person who is not there.
 """
 
 import errno
@@ -20,7 +20,7 @@ import msgspec
 from sightline.exec import _guard, _marks, _orphans
 from sightline.text import clean_line
 
-_END_OF_INPUT = b"\x04" * 16  # each is taken by one read; a terminal keeps them until then
+_END_OF_INPUT = b"\x04" * 2000  # each is taken by one read; a terminal keeps about 4,000 until then
 _LOCAL_MODES = 3
 
 

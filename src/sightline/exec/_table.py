@@ -51,18 +51,19 @@ def processes(since: float) -> dict[int, Row]:
 
 
 def process(pid: int) -> Row | None:
-    """This one, as it is now."""
+    """This one, as it is now. None only when there is none: that it cannot be looked at (no descriptor is free) is an
+    OSError, because a process that is taken for dead would be left alive."""
     if not _PROC:
         return _ask_psutil(pid)
     try:
         file = os.open(f"/proc/{pid}/stat", os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:
+    except (FileNotFoundError, ProcessLookupError):
         return None
     try:
         # The name before the fields may hold anything, brackets too.
         fields = os.read(file, _ENOUGH).rpartition(b")")[2].split()
         return Row(pid, int(fields[1]), int(fields[3]), int(fields[19]), fields[0].decode())
-    except (OSError, ValueError, IndexError):
+    except (ProcessLookupError, ValueError, IndexError):
         return None
     finally:
         os.close(file)

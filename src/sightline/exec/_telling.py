@@ -16,6 +16,7 @@ from sightline.exec._spec import CommandSpec, Sink
 from sightline.text import clean_line, clean_output, clean_text, clean_value, cut_graphemes, first_line
 
 _ARG_AT_MOST = 40
+_COMMAND_AT_MOST = 64 * 1024  # characters
 _SHELLS = frozenset(("sh", "bash", "dash", "zsh", "ksh"))
 
 
@@ -102,13 +103,15 @@ class Telling:
 
 
 def tool_use(id: str, spec: CommandSpec) -> ToolUse:
-    """The call. When a shell is given a script, its first line is the preview."""
+    """The call. When a shell is given a script, its first line is the preview. Of a very long command line the
+    beginning is told, as one text: whatever is told must fit a record of the journal."""
     words = list(spec.argv)
     is_script = len(words) == 3 and os.path.basename(words[0]) in _SHELLS and words[1] in ("-c", "-lc")
     shown = first_line(clean_text(words[2] if is_script else shlex.join(words))).replace("\t", " ")
+    command = shlex.join(words)
     args = {
-        "command": clean_text(shlex.join(words)),
-        "argv": clean_value(words),
+        "command": clean_text(command[:_COMMAND_AT_MOST]),
+        "argv": clean_value(words) if len(command) <= _COMMAND_AT_MOST else [],
         "cwd": clean_line(os.path.abspath(spec.cwd)),
         "pty": spec.pty,
     }

@@ -11,6 +11,7 @@ first three.
 """
 
 import asyncio
+import contextlib
 import os
 import signal
 import time
@@ -34,6 +35,7 @@ class ProcessTree:
         self._known: set[Member] = {(root, born)}
         self._asked: set[Member] = set()
         self._look_after = time.monotonic()
+        self._blind = False
 
     def terminate(self) -> bool:
         """Ask all of them to end, those that appeared since the last time too; whether any is left."""
@@ -60,6 +62,9 @@ class ProcessTree:
         self._look_after = time.monotonic()
 
     def _send(self, number: int, members: set[Member]) -> None:
+        if self._blind:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._root, number)
         # The oldest first: a shell that sees its child end before it is told itself would go on to its next line.
         for member in sorted(members, key=_birth):
             try:
@@ -70,6 +75,13 @@ class ProcessTree:
 
     def _look(self) -> None:
         """What another's look saw after we last asked for one serves too, so that ending many at once costs little."""
+        try:
+            self._look_at_all()
+            self._blind = False
+        except OSError:  # no descriptor is free: what is in the group of the first process can still be reached
+            self._blind = True
+
+    def _look_at_all(self) -> None:
         orphans = _orphans.orphans(self._mark, self._born)
         children: dict[int, list[Member]] = {}
         for row in _table.processes(self._look_after).values():
@@ -129,5 +141,18 @@ def _birth(member: Member) -> tuple[int, int]:
 
 
 def _is_alive(member: Member) -> bool:
-    row = _table.process(member[0])
-    return row is not None and row.born == member[1] and row.alive
+    try:
+        row = _table.process(member[0])
+    except OSError:
+        return _exists(member[0])
+    return row is not None and member[1] in (0, row.born) and row.alive
+
+
+def _exists(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass
+    return True

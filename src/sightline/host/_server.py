@@ -17,6 +17,8 @@ from sightline.text import clean_line
 # What may wait in a connection before its view counts as slow; its own queue comes on top of that.
 _WRITE_BUFFER = 256 * 1024
 _SECONDS_FOR_GOODBYES = 2.0
+# Views must not use up the descriptors that commands need.
+_MOST_CONNECTIONS = 100
 
 
 class SocketServer:
@@ -51,6 +53,9 @@ class SocketServer:
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
         assert task is not None
+        if len(self._connections) >= _MOST_CONNECTIONS:
+            writer.close()
+            return
         self._connections.add(task)
         self.seen += 1
         writer.transport.set_write_buffer_limits(high=_WRITE_BUFFER)
@@ -113,6 +118,7 @@ class _Connection:
                 case Submit():
                     reply = await self._session.submit(request.command)
                     self._writer.write(encode_line(msgspec.structs.replace(reply, ref=request.ref)))
+                    await self._writer.drain()
 
     async def _send(self, subscription: Subscription) -> None:
         try:

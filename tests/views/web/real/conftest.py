@@ -97,7 +97,7 @@ def machine(tmp_path: Path, own_home: None, recordings: list[str]) -> Iterator[M
         yield Machine(served, folder)
     stop = [sys.executable, "-m", "sightline", "stop", "--all"]
     subprocess.run(stop, stdout=subprocess.DEVNULL, check=False, timeout=DEADLINE)
-    shutil.rmtree(home)  # a flood leaves gigabytes
+    shutil.rmtree(home, ignore_errors=True)  # a flood leaves gigabytes
 
 
 @pytest_asyncio.fixture(loop_scope="session")

@@ -88,4 +88,4 @@ async def test_recorded_provider_streams_are_shown(machine, open_page):
     await expect(page.get_by_text("Helper A reports: data.csv has 3 rows and a header.")).to_be_visible()
     await expect(page.get_by_text("I'll hand this to two helpers.")).to_be_visible()
     await links.filter(has_text="killed.jsonl").click()
-    await expect(block.locator(".state")).to_have_text("lost")
+    await expect(block.locator(".state")).to_have_text(["lost"])

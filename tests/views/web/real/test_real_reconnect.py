@@ -99,6 +99,36 @@ async def test_reconnect_goes_on_from_the_last_seq(machine, cable, open_page):
     assert set(heard[0]["ids"]) == {first, *old}
 
 
+async def test_reconnect_at_any_point_leads_to_the_same_page(machine):
+    """Cut after every one to three messages: the entries, patched by position, are those of a fresh page."""
+    script = f"{waits()}; for i in $(seq 1 30); do echo $i; sleep 0.05; done; exit $(($$ % 3))"
+    session = session_of(await machine.start("sh", "-c", script))
+    for _ in range(5):
+        await machine.start("sh", "-c", script, session=session)
+    entries: dict[int, dict] = {}
+    path, last, resets, cuts = f"/api/page?session={session}", None, 0, 0
+    while not (len(entries) == 6 and all(_is_final(entry) for entry in entries.values())):
+        cuts += 1
+        async with machine.served.stream(path if last is None else f"{path}&after={last}") as said:
+            heard = 0
+            while heard < 1 + cuts % 3 and not all(_is_final(entry) for entry in entries.values() or [{}]):
+                kind, data, number = await anext(said)
+                heard += kind != "list"
+                last = last if number is None else number
+                if kind == "entries":
+                    resets += data["reset"]
+                    machine.go()
+                    entries = ({} if data["reset"] else entries) | {entry["n"]: entry for entry in data["entries"]}
+    async with machine.served.stream(path) as said:
+        fresh = (await said.until("entries", lambda data: len(data["entries"]) == 6))["entries"]
+    assert [entries[number] for number in sorted(entries)] == fresh
+    print(f"{cuts} cuts, {resets} of them told everything")
+
+
+def _is_final(entry):
+    return entry.get("state") not in (None, "running") and entry["total"] == 30
+
+
 async def test_a_server_that_is_restarted_is_a_new_sign_in(machine, open_page):
     """The command goes on without it; a page of the next server shows all of it."""
     job = await machine.start("sh", "-c", f"echo one; {waits()}; echo two; exit 3")
