@@ -1,5 +1,7 @@
 """Jobs in a table or as JSON, and letting go of old ones."""
 
+import os
+import shutil
 import time
 from typing import Any
 
@@ -13,6 +15,7 @@ from sightline.views.plain._palette import STEP, Palette
 
 _NEWEST = 30
 _COMMAND_SHOWN = 200
+_BEFORE_THE_COMMAND = 49  # columns
 
 _SIGNS: dict[JobState, tuple[str, str, str]] = {  # sign, word, what colour it has
     "running": (STEP["running"], "running", "busy"),
@@ -58,7 +61,7 @@ def _row(store: Store, record: JobRecord, palette: Palette) -> str:
     if record.state == "failed" and record.exit_code is not None:
         word = f"exit {record.exit_code}"
     tint = getattr(palette, colour)
-    command = cut_graphemes(record.command.replace("\n", " "), _COMMAND_SHOWN)
+    command = cut_graphemes(record.command.replace("\n", " "), _room_for_the_command())
     size, elapsed = size_words(_size(store, record)), duration_words(_elapsed(record))
     return f"{record.id:<10} {tint}{sign} {word:<12}{palette.reset} {elapsed:>12} {size:>8}  {command}"
 
@@ -84,3 +87,10 @@ def _size(store: Store, record: JobRecord) -> int:
     size = reader.size
     reader.close()
     return size
+
+
+def _room_for_the_command() -> int:
+    """A job is one row of a terminal. What is piped has room."""
+    if not os.isatty(1):
+        return _COMMAND_SHOWN
+    return max(20, min(_COMMAND_SHOWN, shutil.get_terminal_size().columns - _BEFORE_THE_COMMAND))
