@@ -128,3 +128,11 @@ def test_a_reader_that_comes_between_the_two_files_finds_the_second_later(tmp_pa
     written(tmp_path / "a.out", ("stderr", b"abc"))
     assert [(run.size, run.stream) for run in reader.runs(0, 3)] == [(3, "stderr")]
     reader.close()
+
+
+def test_a_reader_that_is_dropped_holds_no_descriptor(tmp_path):
+    """Most are asked one thing and forgotten; a server asks for years."""
+    written(tmp_path / "a.out", ("stdout", b"abc"))
+    before = len(os.listdir("/proc/self/fd"))
+    assert sum(ArtifactReader(tmp_path / "a.out").size for _ in range(50)) == 150
+    assert len(os.listdir("/proc/self/fd")) == before

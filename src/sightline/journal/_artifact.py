@@ -95,8 +95,8 @@ class ArtifactReader:
     """An artifact, finished or growing. One that was deleted is empty, and says so."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
         self._fd = self._index = -1
+        self._path = path
         self._open()
 
     @property
@@ -140,6 +140,9 @@ class ArtifactReader:
             if fd >= 0:
                 os.close(fd)
         self._fd = self._index = -1
+
+    def __del__(self) -> None:
+        self.close()  # most are asked one thing and dropped
 
     def _open(self) -> bool:
         """Whether it is there; a command that has just begun may not have written yet."""

@@ -73,14 +73,6 @@ async def eventually(fits: Callable[[], object]) -> None:
     await asyncio.to_thread(wait_for, fits)
 
 
-def is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
-
-
 @pytest.fixture
 def recordings() -> list[str]:
     """Names of recorded streams to serve besides; a test that wants some parametrizes it."""

@@ -5,8 +5,10 @@ import os
 
 import pytest
 
+from tests.host.support import alive
+
 from ..page.glass import block_of, expect, moves_to
-from .conftest import eventually, is_alive, session_of, waits
+from .conftest import eventually, session_of, waits
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -19,14 +21,14 @@ async def test_cancel_keeps_the_partial_output_and_ends_every_process(machine, o
     block = page.get_by_role("article")
     await expect(block.locator(".row").nth(1)).to_have_text("half a row")
     pids = [int(pid) for pid in (await block.locator(".row").first.inner_text()).split()]
-    assert all(is_alive(pid) for pid in pids)
+    assert all(alive(pid) for pid in pids)
     await block.get_by_role("button", name="Cancel").click()
     await expect(block.locator(".state")).to_have_text("cancelled")
     await expect(block.locator(".facts")).to_contain_text("exit 130")
     await expect(block.locator(".note")).to_contain_text("output kept")
     await expect(block.locator(".row")).to_have_text([" ".join(map(str, pids)), "half a row"])
     await expect(block.get_by_role("button", name="Cancel")).to_be_hidden()
-    await eventually(lambda: not any(is_alive(pid) for pid in pids))
+    await eventually(lambda: not any(alive(pid) for pid in pids))
 
 
 async def test_search_finds_in_all_of_a_long_output(machine, open_page):

@@ -5,10 +5,12 @@ import signal
 
 import pytest
 
+from tests.host.support import alive
+
 from ..conftest import serving
 from ..page.glass import expect
 from ..test_api_events import host_of
-from .conftest import eventually, is_alive, session_of, waits
+from .conftest import eventually, session_of, waits
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -53,7 +55,7 @@ async def test_reconnect_after_network_loss_has_nothing_missing_and_nothing_twic
     job = await machine.start("sh", "-c", _COUNTS)
     page = await open_page(f"#{session_of(job)}", through=cable)
     block = page.get_by_role("article")
-    await expect(block.locator('.row[data-n="20"]')).to_be_visible()
+    await expect(block.locator(".row").nth(5)).to_be_visible()
     for _ in range(2):
         await cable.cut()
         await expect(page.get_by_text("Connection lost, trying again…")).to_be_visible()
@@ -157,4 +159,4 @@ async def test_a_host_that_is_killed_is_said_and_what_it_kept_is_shown(machine, 
     await expect(block.locator(".row")).to_have_text([str(pid), "before"])
     await expect(block.get_by_role("button", name="Cancel")).to_be_hidden()
     await expect(page.get_by_role("navigation").get_by_role("link")).to_contain_text("lost")
-    await eventually(lambda: not is_alive(pid))
+    await eventually(lambda: not alive(pid))
