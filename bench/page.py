@@ -13,7 +13,7 @@ from typing import Any
 
 from bench.program import SIGHTLINE
 from bench.row import Row
-from bench.running import FLOOD, RUNS, _detach, _memory, busy_core
+from bench.running import FLOOD, RUNS, busy_core, detach, memory
 
 # The moment of the write on the wall clock, which the browser has too, in microseconds.
 SAYS_WHEN = "import os, time; time.sleep(0.2); os.write(1, b'%d.' % (time.time_ns() // 1000))"
@@ -61,6 +61,22 @@ TIME_CANCEL = """() => {
     afterThisFrame(() => { window.cancelled = performance.now() - clicked; });
   }).observe(document.body, {subtree: true, childList: true, characterData: true});
 }"""
+# Each line far from the one before, so that none is in the page's memory.
+GO_TO_LINES = """async () => {
+  const block = document.querySelector('.block').block ?? document.querySelector('article').block;
+  let slowest = 0;
+  for (let step = 1; step <= 50; step++) {
+    const line = step * 370919 % 1000000, name = (line + 1).toLocaleString('en');
+    const begun = performance.now();
+    block.rows.goTo(line, {centre: false});
+    while (document.querySelector(`.row[data-n="${name}"]:not(.waiting)`)?.textContent !== String(line + 1)) {
+      await new Promise(requestAnimationFrame);
+    }
+    await new Promise(afterThisFrame);
+    slowest = Math.max(slowest, performance.now() - begun);
+  }
+  return slowest;
+}"""
 
 
 def rows() -> Iterator[Row]:
@@ -69,6 +85,7 @@ def rows() -> Iterator[Row]:
         with _served() as url, _browser() as browser:
             with busy_core():
                 yield Row("page, write to frame, p99 of 200 first outputs", 50.0, _latency(browser, url), " ms")
+            yield Row("page, any of a million lines, slowest of 50", 200.0, _any_line(browser, url), " ms")
             yield from _flood(browser, url)
         subprocess.run([SIGHTLINE, "stop", "--all"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
@@ -102,7 +119,7 @@ def _latency(browser: Any, url: str) -> float:
     """In sessions of twenty commands. Nobody asks the browser anything meanwhile: that would be measured too."""
     times: list[float] = []
     while len(times) < RUNS:
-        session = _detach(["sleep", "1000"]).rpartition("-")[0]
+        session = detach(["sleep", "1000"]).rpartition("-")[0]
         page = browser.new_page()
         page.goto(url)
         page.wait_for_selector("text=sleep 1000")
@@ -121,8 +138,21 @@ def _latency(browser: Any, url: str) -> float:
     return float(times[round(len(times) * 0.99) - 1])
 
 
+def _any_line(browser: Any, url: str) -> float:
+    """Milliseconds from asking for a line to the frame that shows it, for lines all over the output."""
+    detach(["seq", "1", "1000000"])
+    page = browser.new_page()
+    page.goto(url)
+    page.wait_for_selector("text=1,000,000 rows")
+    page.get_by_role("button", name="Unfold").first.click()
+    page.evaluate(AFTER)
+    slowest = float(page.evaluate(GO_TO_LINES))
+    page.close()
+    return slowest
+
+
 def _flood(browser: Any, url: str) -> Iterator[Row]:
-    _detach(["sh", "-c", f"while :; do {FLOOD}; done"])
+    detach(["sh", "-c", f"while :; do {FLOOD}; done"])
     page = browser.new_page()
     page.goto(url)
     page.evaluate(LONG_TASKS)
@@ -143,7 +173,7 @@ def _flood(browser: Any, url: str) -> Iterator[Row]:
     yield Row("page under a flood, a key acts", 200.0, key, " ms")
     yield Row("page under a flood, cancel to cancelled on the page", 200.0, cancel, " ms")
     serving = next(int(pid) for pid in os.listdir("/proc") if pid.isdigit() and _is_server(pid))
-    yield Row("page under a flood, memory of the server", 80.0, _memory(serving), " MB")
+    yield Row("page under a flood, memory of the server", 80.0, memory(serving), " MB")
     page.close()
 
 

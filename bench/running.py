@@ -101,8 +101,8 @@ def _flood() -> Iterator[Row]:
         peak = 0.0
         for _ in range(3):
             plain = min(plain, _wall(["sh", "-c", f"{FLOOD} > {target}"]))
-            wall, memory, job = _detached_flood()
-            detached, peak = min(detached, wall), max(peak, memory)
+            wall, most, job = _detached_flood()
+            detached, peak = min(detached, wall), max(peak, most)
             with target.open("rb") as file:
                 wanted = hashlib.file_digest(file, "sha256").hexdigest()
             with _artifact(job).open("rb") as file:
@@ -121,20 +121,20 @@ def _artifact(job: str) -> Path:
 
 def _detached_flood() -> tuple[float, float, str]:
     start = time.perf_counter()
-    job = _detach(["sh", "-c", FLOOD])
+    job = detach(["sh", "-c", FLOOD])
     host = _host_of(job)
     peak = 0.0
     while _state(job) == "running":
-        peak = max(peak, _memory(host))
+        peak = max(peak, memory(host))
         time.sleep(0.01)
     return time.perf_counter() - start, peak, job
 
 
 def _endless() -> Iterator[Row]:
-    job = _detach(["yes"])
+    job = detach(["yes"])
     host = _host_of(job)
     time.sleep(3)  # what it costs is seen only after it has run for a while
-    peak = _memory(host)
+    peak = memory(host)
     child = next(process for process in psutil.Process(host).children() if process.name() == "yes")
     start = time.perf_counter()
     subprocess.Popen([SIGHTLINE, "cancel", job], stdout=subprocess.DEVNULL)
@@ -152,7 +152,7 @@ async def _many_jobs() -> float:
     spec = CommandSpec(argv=(sys.executable, "-I", "-S", "-c", PRINTER.format(lines=(seconds + 20) * 10)))
     clients = []
     for _ in range(2):
-        client = await connect(_detach(list(spec.argv)).rpartition("-")[0])
+        client = await connect(detach(list(spec.argv)).rpartition("-")[0])
         for _ in range(99):
             assert (await client.submit(Start(spec))).ok
         clients.append(client)
@@ -167,7 +167,7 @@ async def _many_jobs() -> float:
     return sum(b.user + b.system - a.user - a.system for a, b in zip(before, after, strict=True)) / took
 
 
-def _detach(argv: list[str]) -> str:
+def detach(argv: list[str]) -> str:
     done = subprocess.run([SIGHTLINE, "exec", "-d", "--", *argv], check=True, capture_output=True, text=True)
     return done.stdout.strip()
 
@@ -187,7 +187,7 @@ def _state(job: str) -> str:
     return state
 
 
-def _memory(pid: int) -> float:
+def memory(pid: int) -> float:
     try:
         return psutil.Process(pid).memory_info().rss / 1e6
     except psutil.Error:

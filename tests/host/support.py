@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import signal
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable
@@ -81,10 +80,6 @@ def detached(store_folder: Path, script: str) -> str:
     command = [sys.executable, "-m", "sightline", "exec", "-d", "--", "sh", "-c", script]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=DEADLINE, check=True)
     return done.stdout.strip()
-
-
-def kill_host(pid: int) -> None:
-    os.kill(pid, signal.SIGKILL)
 
 
 def alive(pid: int) -> bool:

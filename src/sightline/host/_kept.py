@@ -35,8 +35,9 @@ class Kept:
 
     async def subscribe(self, after: int | None = None) -> AsyncIterator[Frame]:
         """What is there to be told, a part at a time, and then the end."""
-        if after is None or after > (await asyncio.to_thread(self.snapshot)).seq:
-            yield await asyncio.to_thread(self.snapshot)
+        state = await asyncio.to_thread(self.snapshot)
+        if after is None or after > state.seq:
+            yield state
             return
         missed = (event for event in self._kept.events() if event.seq > after)
         while part := list(islice(missed, _AT_ONCE)):

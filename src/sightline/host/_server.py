@@ -30,7 +30,6 @@ class SocketServer:
         self._cwd, self._started = clean_line(cwd), started
         self._connections: set[asyncio.Task[None]] = set()
         self._server: asyncio.Server | None = None
-        self.seen = 0  # connections so far
         self.on_change: Callable[[], None] = lambda: None
 
     @property
@@ -57,7 +56,6 @@ class SocketServer:
             writer.close()
             return
         self._connections.add(task)
-        self.seen += 1
         writer.transport.set_write_buffer_limits(high=_WRITE_BUFFER)
         connection = _Connection(self._session, reader, writer)
         try:
@@ -83,13 +81,7 @@ class _Connection:
     async def serve(self, hello: Hello) -> None:
         """Until the other side leaves, or the session is over and has been told in full."""
         self._writer.write(encode_line(hello))
-        listening = asyncio.ensure_future(self._listen())
-        try:
-            await asyncio.wait([listening])
-            if not listening.cancelled():
-                listening.result()
-        finally:
-            listening.cancel()
+        await self._listen()
 
     def close(self) -> None:
         if self._sending is not None:

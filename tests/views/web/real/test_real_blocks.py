@@ -32,7 +32,7 @@ async def test_cancel_keeps_the_partial_output_and_ends_every_process(machine, o
 
 
 async def test_search_finds_in_all_of_a_long_output(machine, open_page):
-    """200,000 lines: the count, next, previous and around the end, each match shown and marked."""
+    """Enhancement 4. 200,000 lines: the count, next, previous and around the end, each match shown and marked."""
     job = await machine.run("sh", "-c", "seq 1 200000; exit 1")
     page = await open_page(f"#{session_of(job)}")
     block = page.get_by_role("article")
@@ -55,7 +55,7 @@ async def test_search_finds_in_all_of_a_long_output(machine, open_page):
 
 
 async def test_a_long_success_collapses_and_keeps_command_and_exit_code(machine, open_page):
-    """Folded to its summary when it ends, or when it is opened later; unfolded it has its rows."""
+    """Enhancement 3. Folded to its summary when it ends, or when it is opened later; unfolded it has its rows."""
     job = await machine.run("seq", "1", "50")
     page = await open_page(f"#{session_of(job)}")
     block = block_of(page, "seq 1 50")
@@ -83,7 +83,7 @@ async def test_a_failure_never_collapses(machine, open_page):
 
 
 async def test_copy_gives_the_plain_text(machine, open_page):
-    """All of the output as letters: no codes, progress bars as they ended, stderr in its place."""
+    """Enhancement 5. All of the output as letters: no codes, progress bars as they ended, stderr in its place."""
     script = rf"seq 1 600; printf '\033[1;31mred\033[0m\n 1%%\r100%%\n'; {waits()}; echo oops >&2; exit 1"
     job = await machine.start("sh", "-c", script)
     await eventually(lambda: machine.bytes_of(job).endswith(b"100%\n"))

@@ -21,7 +21,7 @@ _WATCH_TASKS = """
 
 
 async def test_a_million_lines_with_few_elements_and_any_line_at_hand(machine, open_page):
-    """The first, the middle and the last line show their text, and never are more than 500 rows elements."""
+    """Performance considerations 2 and 3. Wherever one goes the line has its text; at most 500 rows are elements."""
     job = await machine.run("seq", "1", str(_MILLION))
     page = await open_page(f"#{session_of(job)}")
     block = block_of(page, f"seq 1 {_MILLION}")
@@ -45,7 +45,7 @@ async def test_a_million_lines_with_few_elements_and_any_line_at_hand(machine, o
 
 
 async def test_a_flood_leaves_the_page_reacting(machine, open_page):
-    """While `yes` runs: letting go, searching and cancelling act, and few rows are elements."""
+    """Success metric 2. While `yes` runs: letting go, searching and cancelling act, and few rows are elements."""
     job = await machine.start("yes")
     page = await open_page(f"#{session_of(job)}", script=_WATCH_TASKS)
     block = block_of(page, "yes")
