@@ -3,14 +3,15 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-N ?= 1
+N ?= 10000
 
-.PHONY: demo test lint live bench captures completions pictures lock wheel-check clean
+.PHONY: demo test lint live bench stress captures completions pictures lock wheel-check clean
 
 demo: $(STAMP)
 	@$(BIN)/sightline demo
 
 test: $(STAMP)
+	@$(BIN)/python -m sightline.testing.emulators install
 	@$(BIN)/python -m pytest -m "not live"
 
 lint: $(STAMP)
@@ -23,6 +24,11 @@ lint: $(STAMP)
 live: $(STAMP)
 	@$(BIN)/python -m sightline.testing.clis install
 	@$(BIN)/python -m pytest -m live tests/live
+
+# Random operations through the real bytes of the terminal engine into real emulators: N of them, SEED to replay.
+stress: $(STAMP)
+	@$(BIN)/python -m sightline.testing.emulators install
+	@$(BIN)/python -m sightline.testing.fidelity --count $(N) $(if $(SEED),--seed $(SEED))
 
 bench: $(STAMP)
 	@$(BIN)/python -m sightline.testing.clis install

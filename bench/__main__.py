@@ -4,7 +4,7 @@ import argparse
 import sys
 from collections.abc import Callable, Iterator
 
-from bench import page, parsing, program, running, wrapping
+from bench import first_paint, markdown, page, parsing, program, running, terminal, width, wrapping
 from bench.row import Row
 
 GROUPS: dict[str, Callable[[], Iterator[Row]]] = {
@@ -13,6 +13,10 @@ GROUPS: dict[str, Callable[[], Iterator[Row]]] = {
     "wrapping": wrapping.rows,
     "running": running.rows,
     "page": page.rows,
+    "width": width.rows,
+    "markdown": markdown.rows,
+    "terminal": terminal.rows,
+    "painting": first_paint.rows,
 }
 
 

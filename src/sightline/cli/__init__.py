@@ -12,6 +12,12 @@ def main() -> int:
         sys.stdout.write(f"sightline {__version__}\n")
         return 0
     try:
+        if sys.argv[1:] == ["gallery"]:
+            # Painted before the parser is there to be imported.
+            from sightline.views.console._first_paint import can_paint, open_gallery
+
+            if can_paint():
+                return open_gallery()
         from sightline.cli._main import run
 
         return run(sys.argv[1:])

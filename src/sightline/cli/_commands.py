@@ -102,6 +102,14 @@ def demo(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def gallery(arguments: argparse.Namespace) -> int:
+    from sightline.views.console.gallery._command import show
+
+    mode: Any = "print" if arguments.print else "list" if arguments.list else "browse"
+    look, depth = arguments.theme, arguments.colours
+    return show(mode, arguments.names, width=arguments.width, look=look, depth=depth)
+
+
 def completion(arguments: argparse.Namespace) -> int:
     from importlib.resources import files
 

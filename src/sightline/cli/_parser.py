@@ -44,6 +44,7 @@ def build_parser() -> Parser:
     add_job_commands(subparsers, _add_common, _seconds)
     _add_doctor(subparsers)
     _add_demo(subparsers)
+    _add_gallery(subparsers)
     _add_completion(subparsers)
     return parser
 
@@ -130,6 +131,21 @@ def _add_demo(subparsers: "argparse._SubParsersAction[Parser]") -> None:
     demo.set_defaults(command=commands.demo)
 
 
+def _add_gallery(subparsers: "argparse._SubParsersAction[Parser]") -> None:
+    gallery = subparsers.add_parser("gallery", help="every component of the terminal in every state")
+    gallery.add_argument("names", nargs="*", metavar="NAME", help="only these scenes; without --print, begin there")
+    instead = gallery.add_mutually_exclusive_group()
+    instead.add_argument("--print", action="store_true", help="print them instead of walking through them")
+    instead.add_argument("--list", action="store_true", help="name the scenes there are")
+    gallery.add_argument("--width", type=_columns, metavar="N", help="columns to print in")
+    gallery.add_argument("--theme", choices=("dark", "light"), help="colours to print in; else a guess")
+    gallery.add_argument(
+        "--colours", choices=("none", "16", "256", "true"), help="how many; without it none into a pipe or file"
+    )
+    _add_debug_log(gallery, argparse.SUPPRESS)
+    gallery.set_defaults(command=commands.gallery)
+
+
 def _add_completion(subparsers: "argparse._SubParsersAction[Parser]") -> None:
     completion = subparsers.add_parser("completion", help="print a completion script for your shell")
     completion.add_argument("shell", choices=("bash", "zsh", "fish"))
@@ -157,6 +173,12 @@ def _add_common(
 def _add_debug_log(group: "argparse.ArgumentParser | argparse._ArgumentGroup", default: object) -> None:
     help_text = "write why a line could not be read, and more, to FILE"
     group.add_argument("--debug-log", metavar="FILE", default=default, help=help_text)
+
+
+def _columns(text: str) -> int:
+    if not text.isdecimal() or not 0 < int(text) <= 1000:
+        raise argparse.ArgumentTypeError(f"not a number of columns from 1 to 1000: {text}")
+    return int(text)
 
 
 def _seconds(text: str) -> float:

@@ -7,7 +7,7 @@
 
 _shtab_sightline_flow_subparsers=(run check)
 _shtab_sightline_jobs_subparsers=(prune)
-_shtab_sightline_subparsers=(view events flow exec jobs attach logs cancel ps stop serve doctor demo completion)
+_shtab_sightline_subparsers=(view events flow exec jobs attach logs cancel ps stop serve doctor demo gallery completion)
 
 _shtab_sightline_view_option_strings=(-h --help --provider -v --verbose --color --debug-log)
 _shtab_sightline_events_option_strings=(-h --help --provider --debug-log)
@@ -25,6 +25,7 @@ _shtab_sightline_stop_option_strings=(-h --help --all --color --debug-log)
 _shtab_sightline_serve_option_strings=(-h --help --port --color --debug-log)
 _shtab_sightline_doctor_option_strings=(-h --help --color --debug-log)
 _shtab_sightline_demo_option_strings=(-h --help --fast --color --debug-log)
+_shtab_sightline_gallery_option_strings=(-h --help --print --list --width --theme --colours --debug-log)
 _shtab_sightline_completion_option_strings=(-h --help)
 _shtab_sightline_option_strings=(-h --help -V --version -p --prompt --provider --model --output-format --continue --resume --approval --timeout --option -v --verbose --color --debug-log)
 
@@ -46,6 +47,7 @@ _shtab_sightline_serve_pos_0_COMPGEN=_shtab_compgen_files
 _shtab_sightline_serve___debug_log_COMPGEN=_shtab_compgen_files
 _shtab_sightline_doctor___debug_log_COMPGEN=_shtab_compgen_files
 _shtab_sightline_demo___debug_log_COMPGEN=_shtab_compgen_files
+_shtab_sightline_gallery___debug_log_COMPGEN=_shtab_compgen_files
 _shtab_sightline___debug_log_COMPGEN=_shtab_compgen_files
 
 _shtab_sightline_view___provider_choices=(claude codex gemini opencode openai_compatible)
@@ -66,8 +68,10 @@ _shtab_sightline_stop___color_choices=(auto always never)
 _shtab_sightline_serve___color_choices=(auto always never)
 _shtab_sightline_doctor___color_choices=(auto always never)
 _shtab_sightline_demo___color_choices=(auto always never)
+_shtab_sightline_gallery___theme_choices=(dark light)
+_shtab_sightline_gallery___colours_choices=(none 16 256 true)
 _shtab_sightline_completion_pos_0_choices=(bash zsh fish)
-_shtab_sightline_pos_0_choices=(view events flow exec jobs attach logs cancel ps stop serve doctor demo completion)
+_shtab_sightline_pos_0_choices=(view events flow exec jobs attach logs cancel ps stop serve doctor demo gallery completion)
 _shtab_sightline___provider_choices=(claude codex gemini opencode openai_compatible)
 _shtab_sightline___output_format_choices=(text json events)
 _shtab_sightline___approval_choices=(auto plan edit full)
@@ -133,6 +137,11 @@ _shtab_sightline_doctor___help_nargs=0
 _shtab_sightline_demo__h_nargs=0
 _shtab_sightline_demo___help_nargs=0
 _shtab_sightline_demo___fast_nargs=0
+_shtab_sightline_gallery_pos_0_nargs='*'
+_shtab_sightline_gallery__h_nargs=0
+_shtab_sightline_gallery___help_nargs=0
+_shtab_sightline_gallery___print_nargs=0
+_shtab_sightline_gallery___list_nargs=0
 _shtab_sightline_completion__h_nargs=0
 _shtab_sightline_completion___help_nargs=0
 _shtab_sightline_pos_0_nargs=A...

@@ -50,8 +50,8 @@ function _shtab_sightline_using
   test "$_shtab_sightline_cmdpath" = "$argv"
 end
 
-set -g _shtab_sightline_commands view events flow 'flow run' 'flow check' exec jobs 'jobs prune' attach logs cancel ps stop serve doctor demo completion
-set -g _shtab_sightline_opts_with_value --approval --color --debug-log --input --larger-than --model --older-than --option --output-format --port --prompt --provider --resume --session --timeout -i -p
+set -g _shtab_sightline_commands view events flow 'flow run' 'flow check' exec jobs 'jobs prune' attach logs cancel ps stop serve doctor demo gallery completion
+set -g _shtab_sightline_opts_with_value --approval --color --colours --debug-log --input --larger-than --model --older-than --option --output-format --port --prompt --provider --resume --session --theme --timeout --width -i -p
 
 complete -c sightline -e
 complete -c sightline -f
@@ -159,6 +159,14 @@ complete -c sightline -n '_shtab_sightline_using demo' -s h -l help -d 'show thi
 complete -c sightline -n '_shtab_sightline_using demo' -l fast -d 'without the pauses'
 complete -c sightline -n '_shtab_sightline_using demo' -l color -xka "auto always never" -d 'auto: only on a terminal'
 complete -c sightline -n '_shtab_sightline_using demo' -l debug-log -xka "(__fish_complete_path (commandline -ct))" -d 'write why a line could not be read, and more, to FILE'
+complete -c sightline -n '_shtab_sightline_using; and test $_shtab_sightline_npos -eq 0' -a gallery -d 'every component of the terminal in every state'
+complete -c sightline -n '_shtab_sightline_using gallery' -s h -l help -d 'show this help message and exit'
+complete -c sightline -n '_shtab_sightline_using gallery' -l print -d 'print them instead of walking through them'
+complete -c sightline -n '_shtab_sightline_using gallery' -l list -d 'name the scenes there are'
+complete -c sightline -n '_shtab_sightline_using gallery' -l width -x -d 'columns to print in'
+complete -c sightline -n '_shtab_sightline_using gallery' -l theme -xka "dark light" -d 'colours to print in; else a guess'
+complete -c sightline -n '_shtab_sightline_using gallery' -l colours -xka "none 16 256 true" -d 'how many; without it none into a pipe or file'
+complete -c sightline -n '_shtab_sightline_using gallery' -l debug-log -xka "(__fish_complete_path (commandline -ct))" -d 'write why a line could not be read, and more, to FILE'
 complete -c sightline -n '_shtab_sightline_using; and test $_shtab_sightline_npos -eq 0' -a completion -d 'print a completion script for your shell'
 complete -c sightline -n '_shtab_sightline_using completion' -s h -l help -d 'show this help message and exit'
 complete -c sightline -n '_shtab_sightline_using completion; and test $_shtab_sightline_npos -eq 0' -ka "bash zsh fish" -d shell

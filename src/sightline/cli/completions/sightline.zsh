@@ -18,6 +18,7 @@ _shtab_sightline_commands() {
     events:'the same stream as our events, one JSON object per line'
     exec:'run a command: seen live, cancelled by Ctrl+C, kept'
     flow:'run or check a workflow of agents and commands'
+    gallery:'every component of the terminal in every state'
     jobs:'commands that run, and those that ended, the newest first'
     logs:'all a job has printed; into a pipe byte for byte'
     ps:'sessions that are running'
@@ -168,6 +169,20 @@ _shtab_sightline_flow_run_options=(
 # guard to ensure default positional specs are added only once per session
 _shtab_sightline_flow_run_defaults_added=0
 
+_shtab_sightline_gallery_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+  "--print[print them instead of walking through them]"
+  "--list[name the scenes there are]"
+  "--width[columns to print in]:N:"
+  "--theme[colours to print in\; else a guess]:theme:(dark light)"
+  "--colours[how many\; without it none into a pipe or file]:colours:(none 16 256 true)"
+  "--debug-log[write why a line could not be read, and more, to FILE]:FILE:_files"
+  "(*)::only these scenes\; without --print, begin there:"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_sightline_gallery_defaults_added=0
+
 _shtab_sightline_jobs_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "--session[only those of this session]:ID:"
@@ -272,6 +287,7 @@ _shtab_sightline() {
         events) _arguments -C -s $_shtab_sightline_events_options ;;
         exec) _arguments -C -s $_shtab_sightline_exec_options ;;
         flow) _shtab_sightline_flow ;;
+        gallery) _arguments -C -s $_shtab_sightline_gallery_options ;;
         jobs) _shtab_sightline_jobs ;;
         logs) _arguments -C -s $_shtab_sightline_logs_options ;;
         ps) _arguments -C -s $_shtab_sightline_ps_options ;;

@@ -1,0 +1,103 @@
+"""Rules for the bytes themselves, whatever they make a terminal show.
+
+- A frame is one write. Where output is synchronized, one begin and one end enclose all of it, cursor moves included;
+  only what is written on in one place, without going back up, needs neither.
+- Automatic wrapping is switched off and on again in pairs.
+- An ordinary frame moves up and down relative to the cursor only, and never clears the screen or the history. A gesture
+  does both, once, before anything else; inside a multiplexer nothing does.
+- Nothing is written or erased on a row that is history.
+"""
+
+import re
+
+from sightline.testing.fidelity._divergence import Divergence, require
+
+_BEGIN, _END = "\x1b[?2026h", "\x1b[?2026l"
+_WRAP_OFF, _WRAP_ON = "\x1b[?7l", "\x1b[?7h"
+_CLEAR = "\x1b[2J\x1b[H\x1b[3J"
+_TOKEN = re.compile(
+    r"\x1b\[(?P<private>\??)(?P<numbers>[0-9;:]*)(?P<final>[A-Za-z])|\x1b\]8;;[!-~]*\x1b\\|(?P<control>[\x00-\x1f\x7f-\x9f])"
+    r"|(?P<text>[^\x00-\x1f\x7f-\x9f]+)"
+)
+_UPWARD = re.compile(r"\x1b\[[0-9]*A")
+_MODES = {"2026", "25", "7"}
+_ALLOWED = set("ABGKJLMm")
+
+
+class Position:
+    """Follows the cursor's row on the tape through bytes that only move it relatively."""
+
+    def __init__(self, row: int, history: int) -> None:
+        self.row = row
+        self.history = history
+
+    def moved(self, final: str, count: int) -> None:
+        if final == "A":
+            self.row -= count
+        elif final == "B":
+            self.row += count
+        elif final in "KJLM":
+            self.touched(f"CSI {final}")
+
+    def touched(self, what: str) -> None:
+        require(self.row >= self.history, "history is rewritten", f"{what!r} on row {self.row}, history {self.history}")
+
+
+def check_frame(
+    text: str, *, synchronized: bool, gesture: bool, position: Position | None, must_not_wrap: bool = False
+) -> None:
+    """One frame's bytes."""
+    if not text:
+        return
+    _check_synchronized(text, supported=synchronized)
+    _check_wrapping(text, must_not_wrap=must_not_wrap)
+    if gesture:
+        require(text.count(_CLEAR) == 1, "a gesture clears once", repr(text[:200]))
+        head, _, rest = text.partition(_CLEAR)
+        require(not re.sub(r"\x1b\[\?[0-9]+[hl]", "", head), "a gesture clears before anything else", repr(head))
+        text, position = head + rest, None
+    _check_tokens(text, position)
+
+
+def _check_synchronized(text: str, *, supported: bool) -> None:
+    if not supported:
+        require("\x1b[?2026" not in text, "no synchronized output where it is not supported", repr(text))
+    elif "\x1b[?2026" in text or _UPWARD.search(text):
+        enclosed = text.startswith(_BEGIN) and text.endswith(_END) and text.count(_BEGIN) == text.count(_END) == 1
+        require(enclosed, "one synchronized frame encloses everything", repr(text))
+
+
+def _check_wrapping(text: str, *, must_not_wrap: bool) -> None:
+    off = False
+    for mode in re.findall(r"\x1b\[\?7[hl]", text):
+        require((mode == _WRAP_ON) == off, "automatic wrapping is switched off and on in pairs", repr(text))
+        off = not off
+    require(not off, "automatic wrapping is on again after a frame", repr(text))
+    require(not must_not_wrap or _WRAP_OFF in text, "no automatic wrapping where widths are in doubt", repr(text))
+
+
+def _check_tokens(text: str, position: Position | None) -> None:
+    at = 0
+    while at < len(text):
+        token = _TOKEN.match(text, at)
+        if token is None:
+            raise Divergence("only known sequences are written", repr(text[at : at + 40]))
+        _check_token(token, position)
+        at = token.end()
+
+
+def _check_token(token: re.Match[str], position: Position | None) -> None:
+    final, numbers = token["final"], token["numbers"] or ""
+    if token["private"]:
+        require(numbers in _MODES and final in "hl", "only known modes are set", repr(token[0]))
+    elif final:
+        require(final in _ALLOWED, "only relative moves and erasing to the end", repr(token[0]))
+        require(final != "J" or numbers in ("", "0"), "no ED2 or ED3 in an ordinary frame", repr(token[0]))
+        if position is not None:
+            position.moved(final, int(numbers) if numbers.isdigit() else 1)
+    elif token["control"]:
+        require(token["control"] in "\r\n", "no control characters", repr(token[0]))
+        if position is not None and token["control"] == "\n":
+            position.row += 1
+    elif token["text"] and position is not None:
+        position.touched(token["text"])

@@ -1,0 +1,309 @@
+"""One case, run: operations on a real display, its bytes on a real terminal, every step held against the shadow."""
+
+import random
+from collections.abc import Callable
+
+from sightline.testing.emulators import Emulator, Tape, TmuxEmulator, XtermEmulator, open_emulator
+from sightline.testing.fidelity._bytes import Position, check_frame
+from sightline.testing.fidelity._divergence import require, same_rows
+from sightline.testing.fidelity._grid import text_of, without_marks
+from sightline.testing.fidelity._operations import ON_SCENE, Operation
+from sightline.testing.fidelity._scene import Scene
+from sightline.testing.fidelity._shadow import Shadow, State
+from sightline.testing.fidelity._world import Case, World
+from sightline.tty._capabilities import Capabilities
+from sightline.tty._display import Display
+
+_SAMPLED = 5
+"""Cells and modes are looked at after one in so many checks."""
+
+
+class _Surface:
+    busy = False
+
+    def __init__(self, size: tuple[int, int]) -> None:
+        self.size = size
+        self.written: list[str] = []
+
+    def write(self, text: str) -> None:
+        self.written.append(text)
+
+    def take(self) -> str:
+        text = "".join(self.written)
+        self.written.clear()
+        return text
+
+
+class Session:
+    """A display on a terminal, and its shadow."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.emulator: Emulator = open_emulator(world.emulator, world.columns, world.rows)
+        self.surface = _Surface((world.columns, world.rows))
+        capabilities = Capabilities(
+            multiplexer="tmux" if world.multiplexer else "",
+            synchronized_output=world.synchronized,
+            hardware_cursor=world.hardware_cursor,
+        )
+        self.scene = Scene(Display(self.surface, capabilities), world.layout)
+        self.shadow = Shadow(multiplexer=world.multiplexer)
+        self.checks = 0
+        self.split = False
+        self._gesture = False
+        self._size_changed = False
+        self._pending = ""
+        self._cursor_row = 0
+        self._scrollback = 0
+        self._reader: tuple[int, list[str]] | None = None
+        self._shell(world.shell_rows, "shell")
+        self._frame()
+        self._check()
+
+    def close(self) -> None:
+        self.emulator.close()
+
+    def apply(self, operation: Operation) -> None:
+        """Do it, draw the frames it wants, and look."""
+        if operation.do in ON_SCENE:
+            ON_SCENE[operation.do][1](self.scene, operation)
+        else:
+            on_terminal: Callable[[Operation], None] = getattr(self, f"_{operation.do}")
+            on_terminal(operation)
+        for _ in range(operation.frames):
+            self._frame()
+        if operation.frames:
+            self._check()
+
+    # ---- the terminal and the person
+
+    def _shell(self, count: int, label: str) -> None:
+        rows = [f"{label} {index}" for index in range(count)]
+        self._feed("".join(f"{row}\r\n" for row in rows))
+        self.shadow.shell(rows)
+        tape = self.shadow.state.tape
+        self._scrollback = max(self._scrollback, len(tape) + 1 - self.surface.size[1])
+        self._cursor_row = len(tape)
+
+    def _resize(self, operation: Operation) -> None:
+        rng = random.Random(operation.seed)
+        columns, rows = self.surface.size
+        what = operation.seed % 3
+        columns = columns if what == 0 else rng.choice((20, 33, 40, 60, 80, 100, 120, columns - 1, columns + 1))
+        rows = rows if what == 1 else rng.choice((3, 5, 8, 12, 24, 40, rows - 1, rows + 1))
+        self._resize_to(max(20, columns), max(3, rows))
+
+    def _resize_to(self, columns: int, rows: int) -> None:
+        if not self.split:
+            self._flush()
+            self.emulator.resize(columns, rows)
+            self._resized()
+
+    def _resized(self) -> None:
+        self.surface.size = self.emulator.size
+        self._reader = None
+        self._size_changed = True
+        self.scene.display.resized()
+
+    def _resize_storm(self, operation: Operation) -> None:
+        for index in range(operation.size + 1):
+            self._resize(Operation("resize", operation.seed + index * 7919))
+
+    def _reset(self, operation: Operation) -> None:
+        self._gesture = True
+        self.scene.display.reset()
+
+    def _replace_session(self, operation: Operation) -> None:
+        self.scene.clear()
+        ON_SCENE["append"][1](self.scene, operation)
+        self._gesture = True
+        self.scene.display.request_render(clear_scrollback=True)
+
+    def _suspend(self, operation: Operation) -> None:
+        """The window is given up, the shell writes something, the window comes back."""
+        if self._size_changed:
+            self._frame()
+        self._flush()
+        self.shadow.begin(self.scene.children())
+        self.scene.display.stop()
+        self.shadow.give_up(self.scene.children())
+        self._take_bytes(gesture=False, position=None)
+        self._feed(self._pending)
+        self._pending = ""
+        self._scrollback = max(self._scrollback, len(self.shadow.state.tape) + 1 - self.surface.size[1])
+        self._shell(operation.size - 1, f"shell {operation.seed:x}")
+        tape = self.emulator.tape()
+        self.shadow.keep_agreeing(lambda state: self._same(tape.text, state.tape, "tape after suspending"))
+        require(tape.cursor[0] == 0, "cursor in the first column after suspending", str(tape.cursor))
+        require(tape.scrollback + tape.cursor[1] == len(self.shadow.state.tape), "cursor below what stays")
+        self.scene.display.resume()
+        if not operation.frames:
+            self._frame()
+
+    def _scroll_reader(self, operation: Operation) -> None:
+        if isinstance(self.emulator, XtermEmulator):
+            self._flush()
+            self.emulator.scroll_up(-100_000)
+            self._reader = None
+            if operation.seed % 3:
+                self.emulator.scroll_up(operation.seed % 40 + 1)
+                first, rows = self.emulator.viewport()
+                history = len(self.shadow.state.tape) - first
+                self._reader = (first, rows[: max(0, history)]) if first < self._scrollback else None
+
+    def _split(self, operation: Operation) -> None:
+        assert isinstance(self.emulator, TmuxEmulator)
+        columns, rows = self.surface.size
+        beside = bool(operation.seed % 2)
+        if self.split:
+            self._flush()
+            self.emulator.kill_split()
+        elif columns >= 42 if beside else rows >= 8:
+            self._flush()
+            self.emulator.split(beside=beside)
+        else:
+            return
+        self.split = not self.split
+        self._resized()
+
+    def _zoom(self, operation: Operation) -> None:
+        assert isinstance(self.emulator, TmuxEmulator)
+        if self.split:
+            self._flush()
+            self.emulator.zoom()
+            self._resized()
+
+    def _attach(self, operation: Operation) -> None:
+        assert isinstance(self.emulator, TmuxEmulator)
+        if not self.split:
+            self._flush()
+            self.emulator.attach(40 + operation.seed % 60, 5 + operation.seed % 30)
+            self.emulator.detach()
+            self._resized()
+
+    # ---- frames
+
+    def _frame(self) -> None:
+        size = self.surface.size
+        resized, self._size_changed = self._size_changed and self.shadow.size is not None, False
+        gesture = (self._gesture or resized) and not self.world.multiplexer
+        history, alone = len(self.shadow.state.tape), len(self.shadow.states) == 1
+        self.shadow.begin(self.scene.children())
+        self.scene.display.render_now()
+        overlays = self.scene.coverings(size)
+        for covering in overlays:
+            require(covering.asked == covering.expected_width(size), "an overlay is asked for its own width")
+        self.shadow.draw(self.scene.children(), size, gesture=self._gesture, resized=resized, overlays=overlays)
+        if gesture:
+            self._reader, self._scrollback = None, 0
+        self._gesture = False
+        self._take_bytes(gesture, Position(self._cursor_row, history) if alone and not resized else None)
+        if self.shadow.rewrapped:
+            self._check()
+        self._cursor_row, self._scrollback = self._expected_places(self.shadow.state)
+
+    def _expected_places(self, state: State) -> tuple[int, int]:
+        """Where the cursor is on the tape, and how much of the tape is above the screen."""
+        window = self.shadow.window(state)
+        cursor = window.cursor if self.world.hardware_cursor else None
+        row = len(state.tape) + (window.parking if cursor is None else cursor[0])
+        rows = len(state.tape) + max(1, len(window))
+        return row, max(self._scrollback, rows - self.surface.size[1])
+
+    def _take_bytes(self, gesture: bool, position: Position | None) -> None:
+        require(len(self.surface.written) <= 1, "a frame is one write", repr(self.surface.written))
+        text = self.surface.take()
+        check_frame(text, synchronized=self.world.synchronized, gesture=gesture, position=position)
+        self._pending += text
+
+    def _feed(self, text: str) -> None:
+        if text:
+            self.emulator.write(text)
+
+    def _flush(self) -> None:
+        self._feed(self._pending)
+        self._pending = ""
+
+    # ---- what is seen
+
+    def _check(self) -> None:
+        tape = self.emulator.feed(self._pending)
+        self._pending = ""
+        self.checks += 1
+        if self.shadow.rewrapped:
+            self.shadow.keep_agreeing(lambda state: self._agrees_as_text(state, tape))
+            self.shadow.rewrapped = False
+            self._scrollback = tape.scrollback
+        self.shadow.keep_agreeing(lambda state: self._agrees(state, tape))
+        if self._reader is not None:
+            self._check_reader()
+        if self.checks % _SAMPLED == 0:
+            self._check_cells(tape)
+
+    def _agrees_as_text(self, state: State, tape: Tape) -> None:
+        row, _ = self._expected_places(state)
+        above = tape.scrollback + tape.cursor[1] - (row - len(state.tape))
+        self.shadow.compare_text(state, tape.rows[: max(0, above)])
+
+    def _agrees(self, state: State, tape: Tape) -> None:
+        window = self.shadow.window(state)
+        expected = state.tape + window.texts()
+        self._same(tape.text, expected, "tape")
+        row, scrollback = self._expected_places(state)
+        require(
+            tape.scrollback == scrollback, "history grows by what is committed", f"{tape.scrollback} for {scrollback}"
+        )
+        shown = tape.scrollback + tape.cursor[1]
+        require(shown == row, "cursor row", f"{shown} for {row}, tape {len(state.tape)}, window {len(window)}")
+        if window.cursor is not None and self.world.hardware_cursor:
+            told = f"{tape.cursor[0]} for {window.cursor[1]}"
+            require(tape.cursor[0] == window.cursor[1], "cursor column", told)
+
+    def _same(self, shown: list[str], expected: list[str], rule: str) -> None:
+        while expected and not expected[-1]:
+            expected = expected[:-1]
+        if shown != expected:
+            same_rows([self._key(row) for row in shown], [self._key(row) for row in expected], rule)
+
+    def _key(self, row: str) -> str:
+        if row.isascii():
+            return row
+        if self.world.multiplexer:
+            return "".join(character for character in row if character.isascii() and character != " ")
+        return without_marks(row)
+
+    def _check_reader(self) -> None:
+        assert isinstance(self.emulator, XtermEmulator)
+        assert self._reader is not None
+        first, rows = self.emulator.viewport()
+        require(first == self._reader[0], "a reader who scrolled up stays", f"at {first}, was {self._reader[0]}")
+        same_rows(rows[: len(self._reader[1])], self._reader[1], "what a reader sees stays")
+
+    def _check_cells(self, tape: Tape) -> None:
+        modes = self.emulator.modes()
+        state = self.shadow.state
+        window = self.shadow.window(state)
+        shown = window.cursor is not None and self.world.hardware_cursor
+        require(modes.cursor_visible in (None, shown), "cursor is hidden unless asked for", f"{modes}")
+        require(modes.autowrap is not False, "automatic wrapping is on")
+        if not len(window):
+            return
+        index = self.checks % len(window)
+        row = len(state.tape) + index - tape.scrollback
+        expected = window.cells(index)
+        if row < 0 or not all(cell.text.isascii() for cell in expected) or "link " in text_of(expected):
+            return  # emulators underline links in their own ways
+        cells = self.emulator.cells(row)
+        for column, (cell, wanted) in enumerate(zip(cells, expected, strict=True)):
+            require(cell == wanted, "style of a cell", f"row {index} column {column}: {cell} for {wanted}")
+
+
+def run(case: Case, applied: Callable[[int], None] = lambda index: None) -> None:
+    """Raises Divergence when the terminal does not show what it must; `applied` hears how far it came."""
+    session = Session(case.world)
+    try:
+        for index, operation in enumerate(case.operations):
+            applied(index)
+            session.apply(operation)
+    finally:
+        session.close()

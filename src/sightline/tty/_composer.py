@@ -1,0 +1,167 @@
+"""From components to one frame: rows, and the boundary before which they are final.
+
+Rows that became history leave the composition for good: a child that is history whole is only counted, one that is
+partly so is told (`Scrollback.release`) and renders less. A frame therefore has `start` rows that are not there any
+more, and the rows from there on. `restore` brings everything back, for when history is written anew.
+"""
+
+from collections.abc import Collection
+
+import msgspec
+
+from sightline.tty._component import Component, Rows, Scrollback
+
+
+class Frame(msgspec.Struct, gc=False):
+    """`rows` are the rows from `start` on; those from `boundary` on may still change."""
+
+    start: int
+    rows: list[str]
+    boundary: int
+
+    @property
+    def length(self) -> int:
+        return self.start + len(self.rows)
+
+    def between(self, first: int, end: int) -> list[str]:
+        """Rows by their numbers in the whole frame."""
+        return self.rows[max(0, first - self.start) : max(0, end - self.start)]
+
+
+class _Part(msgspec.Struct, gc=False):
+    """A child as it was rendered last."""
+
+    component: Component
+    rows: Rows
+    live_from: int | None
+    safe_to: int | None
+
+
+class Composer:
+    """Keeps the children, and what each of them gave last."""
+
+    def __init__(self) -> None:
+        self.children: list[Component] = []
+        self._past: list[tuple[Component, int]] = []
+        self._released = 0
+        self._parts: list[_Part] = []
+        self._width = -1
+        self._frame = Frame(0, [], 0)
+        self.moved_at: int | None = None
+        """The first row that changed among those that were history whole; whoever reads it sets it back."""
+
+    def compose(self, width: int, only: Collection[Component] | None = None) -> Frame:
+        """The frame at this width. With `only`, children that contain none of those components are not asked again."""
+        changed = self._changed_past()
+        if width != self._width:
+            only = None
+        parts = self._render(width, only)
+        if changed is not None:
+            self.moved_at = sum(len(part.rows) for part in parts[:changed])
+        if width == self._width and _same(parts, self._parts):
+            return self._frame
+        self._width = width
+        self._parts = parts
+        self._frame = self._joined()
+        return self._frame
+
+    def _changed_past(self) -> int | None:
+        """A child that was history whole is gone, or has another before it: what follows it has to be written again."""
+        for index, (child, _) in enumerate(self._past):
+            if index >= len(self.children) or self.children[index] is not child:
+                self.restore()
+                return index
+        return None
+
+    def _render(self, width: int, only: Collection[Component] | None) -> list[_Part]:
+        known = {id(part.component): part for part in self._parts}
+        parts = []
+        for child in self.children[len(self._past) :]:
+            part = known.get(id(child))
+            if part is None or only is None or any(child.contains(component) for component in only):
+                part = self._rendered(child, width)
+            parts.append(part)
+        return parts
+
+    def _rendered(self, child: Component, width: int) -> _Part:
+        if not isinstance(child, Scrollback):
+            return _Part(child, child.render(width), None, None)
+        self._released -= child.reclaimed()
+        rows = child.render(width)
+        return _Part(child, rows, child.live_from(), child.safe_to())
+
+    def _joined(self) -> Frame:
+        start = self._released + sum(count for _, count in self._past)
+        rows: list[str] = []
+        boundary: int | None = None
+        for part in self._parts:
+            if boundary is None and part.live_from is not None:
+                safe = part.safe_to if part.safe_to is not None else part.live_from
+                boundary = start + len(rows) + safe
+            rows.extend(part.rows)
+        return Frame(start, rows, start + len(rows) if boundary is None else boundary)
+
+    def release(self, committed: int) -> None:
+        """Rows before `committed` are history: what is history whole is not composed again."""
+        before = self._frame.start
+        while self._parts:
+            part = self._parts[0]
+            rows = committed - self._frame.start
+            if rows <= 0:
+                break
+            if isinstance(part.component, Scrollback):
+                self._release_from(part.component, min(rows, len(part.rows)))
+                break
+            if rows < len(part.rows) or not part.rows:
+                break
+            self._past.append((part.component, len(part.rows)))
+            self._drop(len(part.rows))
+            del self._parts[0]
+            part.component.invalidate()
+        if self._frame.start != before:
+            self._width = -1
+
+    def _release_from(self, child: Scrollback, rows: int) -> None:
+        gone = child.release(rows)
+        if gone:
+            self._released += gone
+            self._drop(gone)
+            self._parts = []
+
+    def _drop(self, count: int) -> None:
+        frame = self._frame
+        self._frame = Frame(frame.start + count, frame.rows[count:], frame.boundary)
+
+    @property
+    def start(self) -> int:
+        """How many rows have left the composition."""
+        return self._frame.start
+
+    def forget(self) -> None:
+        """Ask every child for its rows again."""
+        self._parts = []
+
+    def restore(self) -> None:
+        """Everything is composed again, from the first row."""
+        for child in self.children:
+            if isinstance(child, Scrollback):
+                child.restore()
+                child.reclaimed()
+        self._past = []
+        self._released = 0
+        self._parts = []
+        self._width = -1
+        self.moved_at = None
+
+
+def _same(parts: list[_Part], before: list[_Part]) -> bool:
+    return len(parts) == len(before) and all(
+        new is old
+        or (
+            new.rows is old.rows
+            and new.component is old.component
+            and new.live_from == old.live_from
+            and new.safe_to == old.safe_to
+        )
+        for new, old in zip(parts, before, strict=True)
+    )

@@ -1,0 +1,338 @@
+"""The display: components, focus and overlays on one side, a terminal on the other, one frame at a time.
+
+A frame: compose the rows; look whether history still is what the components say; advance the ledger; take the cursor
+mark out; lay overlays over the window; paint. Nothing here asks where the terminal is scrolled to, and nothing depends
+on which terminal it is, except that a multiplexer keeps its history when its size changes and others get theirs anew.
+"""
+
+from collections.abc import Callable
+from typing import Protocol
+
+from sightline.tty._capabilities import Capabilities
+from sightline.tty._component import CURSOR, Component, Input
+from sightline.tty._composer import Composer, Frame
+from sightline.tty._continuation import Mark, rest_after
+from sightline.tty._focus import Focus
+from sightline.tty._images import Images
+from sightline.tty._ledger import Ledger, first_moved
+from sightline.tty._overlays import Overlay, OverlayHandle, composite
+from sightline.tty._painter import Painter, Place
+from sightline.tty._scheduler import Clock, Scheduler
+from sightline.tty._width import measure
+
+
+class Surface(Protocol):
+    """Where bytes go."""
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Columns and rows."""
+        ...
+
+    @property
+    def busy(self) -> bool:
+        """Whether earlier bytes still wait to be taken: no frame is drawn then."""
+        ...
+
+    def write(self, text: str) -> None: ...
+
+
+class Display:
+    """Draws its children into the terminal's own scrollback, each row exactly once."""
+
+    def __init__(
+        self, surface: Surface, capabilities: Capabilities, clock: Clock | None = None, images: Images | None = None
+    ) -> None:
+        self.surface = surface
+        self.images = images or Images(
+            capabilities.images, cell=capabilities.cell_size or (10, 20), placeholders=capabilities.kitty_placeholders
+        )
+        self.images.on_change = self.refresh
+        self.capabilities = capabilities
+        self.focus = Focus()
+        self.on_debug: Callable[[], None] | None = None
+        """Called for the debug key, before any component sees it."""
+        self._composer = Composer()
+        self._ledger = Ledger()
+        self._painter = Painter(capabilities)
+        self._overlays: list[OverlayHandle] = []
+        self._scheduler = Scheduler(clock, self._draw) if clock is not None else None
+        self._history: list[str] = []
+        """Rows that are history and still composed, as last seen: what the audit compares."""
+        self._history_start = 0
+        self._boundary = 0
+        self._released = 0
+        self._size: tuple[int, int] | None = None
+        self._only: set[Component] | None = set()
+        self._resized = False
+        """Also when the size is the same again: in between, the terminal may have moved rows to its history."""
+        self._drawn_width = 0
+        self._force = False
+        self._replace = False
+        self._waiting = False
+
+    # ---- what is shown
+
+    @property
+    def children(self) -> list[Component]:
+        return self._composer.children
+
+    def add(self, component: Component) -> None:
+        self.children.append(component)
+        self.request_render()
+
+    def remove(self, component: Component) -> None:
+        self.children.remove(component)
+        self.request_render()
+
+    def show_overlay(self, component: Component, options: Overlay | None = None) -> OverlayHandle:
+        """Lay a component over the window and give it the focus. Nothing becomes history meanwhile."""
+        handle = OverlayHandle(component, options or Overlay(), self.focus.component, self._overlay_changed)
+        self._overlays.append(handle)
+        self.set_focus(component)
+        self.request_render(urgent=True)
+        return handle
+
+    def _overlay_changed(self) -> None:
+        for handle in [handle for handle in self._overlays if handle.gone]:
+            self._overlays.remove(handle)
+            if self.focus.component is handle.component:
+                self.set_focus(handle.focus_before)
+        self._correct_focus()
+        self.request_render(urgent=True)
+
+    def visible_overlays(self) -> list[OverlayHandle]:
+        if not self._overlays:
+            return []
+        columns, rows = self.surface.size
+        return [handle for handle in self._overlays if handle.is_visible(columns, rows)]
+
+    def adopt(self, rows: list[str], cursor: Place) -> None:
+        """Rows that were drawn before there was a display become its window, to be redrawn only where they change."""
+        self._painter.adopt(rows, cursor)
+
+    def refresh(self, component: Component) -> None:
+        """A component looks different although it was thought to be done: what is not history shows it."""
+        for child in self.children:
+            child.refresh(component)
+        self.request_render()
+
+    def set_capabilities(self, capabilities: Capabilities) -> None:
+        """The terminal turned out to be another one than was thought."""
+        self.capabilities = self._painter.capabilities = capabilities
+
+    def invalidate(self) -> None:
+        """The theme changed: everything that is not history looks different."""
+        for component in (*self.children, *(handle.component for handle in self._overlays)):
+            component.invalidate()
+        self.request_render(urgent=True)
+
+    # ---- input
+
+    def set_focus(self, component: Component | None) -> None:
+        self.focus.set(component)
+
+    def add_input_listener(self, listener: Callable[[Input], Input | None]) -> Callable[[], None]:
+        """Let `listener` see input before components do: it may answer with other input, or with None to take it."""
+        return self.focus.add_listener(listener)
+
+    def handle_input(self, event: Input) -> None:
+        """Hand a key or pasted text to whom it belongs."""
+        self._correct_focus()
+        if self.focus.dispatch(event, self.on_debug):
+            self.request_render(urgent=True)
+
+    def _correct_focus(self) -> None:
+        """An overlay that is not visible any more loses the focus to the next visible one, or to what had it before."""
+        hidden = [handle for handle in self._overlays if handle.component is self.focus.component]
+        if not hidden or hidden[0].is_visible(*self.surface.size):
+            return
+        visible = self.visible_overlays()
+        self.set_focus(visible[-1].component if visible else hidden[0].focus_before)
+
+    # ---- when
+
+    def request_render(
+        self,
+        component: Component | None = None,
+        *,
+        urgent: bool = False,
+        force: bool = False,
+        clear_scrollback: bool = False,
+    ) -> None:
+        """Ask for a frame. Given a component, only what contains it is rendered anew, if nothing else is asked for."""
+        if component is None:
+            self._only = None
+        elif self._only is not None:
+            self._only.add(component)
+        self._force = self._force or force
+        self._replace = self._replace or clear_scrollback
+        if self._scheduler is not None:
+            self._scheduler.request(urgent=urgent or force or clear_scrollback)
+
+    def resized(self) -> None:
+        """The surface has another size: draw when it has been still for a moment."""
+        self._only = None
+        self._resized = True
+        self._correct_focus()
+        if self._scheduler is not None:
+            self._scheduler.hold()
+
+    def reset(self) -> None:
+        """The person asked for a clean screen."""
+        self.request_render(force=True, clear_scrollback=True)
+
+    def drained(self) -> None:
+        """The surface took everything: a frame that waited for that can be drawn."""
+        if self._waiting:
+            self._waiting = False
+            self._draw()
+
+    def _draw(self) -> None:
+        if self.surface.busy:
+            self._waiting = True
+            return
+        self.render_now()
+
+    def stop(self) -> None:
+        """Leave the terminal to whoever comes next: what is final stays, the rest of the window is erased."""
+        if self._scheduler is not None:
+            self._scheduler.stop()
+        if self._size is None:
+            return
+        frame = self._frame(self._size[0], None)
+        step = self._ledger.settle(frame.boundary, frame.length)
+        rows, _ = _without_cursor(frame.between(step.start, step.end))
+        self.surface.write(self._painter.settle(rows, *self._size))
+        self._remember(frame)
+
+    def resume(self) -> None:
+        """The terminal is ours again, with whatever stands above the cursor now."""
+        self._painter.forget()
+        self._size = None
+        self.request_render(urgent=True)
+
+    # ---- one frame
+
+    def render_now(self) -> None:
+        """Draw one frame, at once."""
+        columns, height = self.surface.size
+        resized = self._size is not None and (self._resized or self._size != (columns, height))
+        gesture = (resized or self._replace) and not self.capabilities.multiplexer
+        only = None if self._force or self._replace or resized or self._overlays else self._only or None
+        if resized and not gesture:
+            self._make_room(columns, height)
+        elif (self._force or self._replace) and not gesture:
+            self._painter.erase(columns, height)
+        rewrapped = self._drawn_width not in (0, columns) and not gesture
+        self._size, self._drawn_width, self._resized = (columns, height), columns, False
+        self._only, self._force, self._replace = set(), False, False
+        if gesture:
+            self._start_over()
+        frame = self._frame(columns, only)
+        if rewrapped:
+            self._continued(frame, columns, height)
+        else:
+            self._audit(frame)
+        self._write(self._step(frame, columns, height, gesture=gesture))
+
+    def _start_over(self) -> None:
+        self.images.screen_cleared()
+        self._composer.restore()
+        self._ledger.restart()
+        self._history, self._history_start = [], 0
+        self._released = 0
+
+    def _write(self, text: str) -> None:
+        if text:
+            self.surface.write(text)
+        if self._scheduler is not None:
+            self._scheduler.drawn()
+
+    def _frame(self, columns: int, only: set[Component] | None) -> Frame:
+        frame = self._composer.compose(columns, only)
+        if self._composer.moved_at is not None:
+            self._ledger.resync(self._composer.moved_at)
+            self._composer.moved_at = None
+            self._history, self._history_start = [], frame.start
+        elif frame.start < self._history_start:
+            self._ledger.resync(frame.start)
+            self._history, self._history_start = [], frame.start
+        return frame
+
+    def _audit(self, frame: Frame) -> None:
+        """Has a component changed what is history? Then it is written again from there: doubled, never lost."""
+        if not self._history or frame.length <= self._ledger.committed:
+            return
+        now = frame.between(self._history_start, self._ledger.committed)
+        if now == self._history:
+            return
+        moved = first_moved(_without_cursor(list(self._history))[0], _without_cursor(now)[0])
+        if moved is not None:
+            self._ledger.resync(self._history_start + moved)
+
+    def _step(self, frame: Frame, columns: int, height: int, *, gesture: bool) -> str:
+        overlays = self.visible_overlays()
+        step = self._ledger.step(frame.length, frame.boundary, height, frozen=bool(overlays))
+        if step.top < frame.start or step.start < frame.start:
+            # The frame shrank to before what is still composed.
+            self._composer.restore()
+            self._released = 0
+            frame = self._composer.compose(columns)
+            # What was history may look different by now, and be longer.
+            step = self._ledger.step(frame.length, frame.boundary, height, frozen=bool(overlays))
+        chunk, _ = _without_cursor(frame.between(step.start, step.end))
+        window = frame.between(step.top, frame.length)
+        if overlays:
+            window = composite(window, overlays, columns, height)
+        window, cursor = _without_cursor(window)
+        if not self.capabilities.hardware_cursor:
+            cursor = None
+        self._painter.send(self.images.take_pending())
+        if gesture:
+            text = self._painter.full(chunk, window, cursor, columns)
+        else:
+            text = self._painter.update(chunk + window, len(chunk), cursor, columns, height)
+        self._remember(frame)
+        return text
+
+    def _remember(self, frame: Frame) -> None:
+        """Rows that are history leave the composition; those of them that cannot yet are kept for the audit."""
+        self._boundary = frame.boundary
+        if self._ledger.committed != self._released:
+            self._released = self._ledger.committed
+            self._composer.release(self._released)
+        self._history_start = self._composer.start
+        self._history = frame.between(self._history_start, self._ledger.committed)
+
+    # ---- another size inside a multiplexer
+
+    def _make_room(self, columns: int, height: int) -> None:
+        """What the multiplexer pushed into history by itself is history; the rest of the window is erased."""
+        painted = self._painter.painted
+        out_of_reach = self._painter.reflow(columns, height)
+        if self._ledger.top == self._ledger.committed:
+            # What stands below the boundary will be drawn again wherever it goes: a copy of it is no history.
+            final = min(out_of_reach, max(0, self._boundary - self._ledger.top))
+            self._history = self._history + painted[:final]
+            self._ledger.committed += final
+
+    def _continued(self, frame: Frame, columns: int, height: int) -> None:
+        """History was wrapped at another width: find where the frame goes on after it."""
+        mark = Mark()
+        mark.add(self._history)
+        done, rest = rest_after(frame.rows, mark)
+        self._ledger.committed = self._ledger.top = frame.start + done
+        if rest is not None:
+            self._ledger.committed += 1
+            self._painter.commit([rest], 1, columns, height)
+
+
+def _without_cursor(rows: list[str]) -> tuple[list[str], Place | None]:
+    """The rows without the mark, and where it was. Only one component has the focus, and it mostly is near the end."""
+    for index in range(len(rows) - 1, -1, -1):
+        row = rows[index]
+        if CURSOR in row:
+            rows[index] = row.replace(CURSOR, "")
+            return rows, (index, measure(row[: row.index(CURSOR)]))
+    return rows, None

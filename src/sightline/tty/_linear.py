@@ -1,0 +1,181 @@
+"""The same components as plain lines, for who listens to the terminal and for terminals that cannot move their cursor.
+
+- Lines are only ever added: no sequence is written at all, nothing is taken back.
+- A row is written when it is final, once, in order. What a block shows while it changes is not written.
+- What stands below the transcript (the editor, hints) is not written. Instead there is a prompt whenever nothing is
+  going on, and a line that is typed goes to the focused component, as if it had been typed there and entered.
+- An overlay is written when it appears, and again when an answer changed it. Its choices have numbers: a number that is
+  entered chooses.
+- The width is that of the beginning, for good: lines that were written do not change when the window does.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from sightline.text import clean_line
+from sightline.tty._capabilities import Capabilities
+from sightline.tty._component import Component, Scrollback
+from sightline.tty._composer import Frame
+from sightline.tty._display import Display, Surface
+from sightline.tty._keys import Key, Paste, character_key
+from sightline.tty._overlays import OverlayHandle
+from sightline.tty._painter import Place
+from sightline.tty._scheduler import Clock
+from sightline.tty.components._select import SelectList
+
+PROMPT = "> "
+
+
+class LinearDisplay(Display):
+    """A display that only appends."""
+
+    def __init__(self, surface: Surface, capabilities: Capabilities, clock: Clock | None = None) -> None:
+        super().__init__(surface, capabilities, clock)
+        self._prompted = False
+        self._announced: OverlayHandle | None = None
+
+    def render_now(self) -> None:
+        """Write what became final."""
+        columns = self._width()
+        only = None if self._force or self._replace else self._only or None
+        self._only, self._force, self._replace = set(), False, False
+        frame = self._frame(columns, only)
+        self._audit(frame)
+        self._finish(frame, frame.boundary, columns)
+        self._announce()
+        if self.focus.component is not None and self._is_idle(frame, columns):
+            self._show_prompt()
+        if self._scheduler is not None:
+            self._scheduler.drawn()
+
+    def enter(self, line: str) -> None:
+        """A line was typed and ended with enter."""
+        self._prompted = False
+        focused = self.focus.component
+        if focused is None:
+            return None
+        chosen = _list_in(focused)
+        if chosen is not None and _choose(chosen, line):
+            return self._answered()
+        if len(line) == 1:
+            self.handle_input(character_key(line))
+        elif line:
+            self.handle_input(Paste(line))
+        if self.focus.component is focused:
+            self.handle_input(Key("enter"))
+        return self._answered()
+
+    def resized(self) -> None:
+        """Lines that were written stay as they are, and those to come look like them."""
+
+    def adopt(self, rows: list[str], cursor: Place) -> None:
+        """There is no window to take rows over into."""
+
+    def stop(self) -> None:
+        """Nothing changes any more: what was not final yet is now."""
+        if self._scheduler is not None:
+            self._scheduler.stop()
+        columns = self._width()
+        frame = self._frame(columns, None)
+        self._finish(frame, frame.length, columns)
+        self._end_prompt()
+
+    def _width(self) -> int:
+        if self._size is None:
+            self._size = self.surface.size
+        return self._size[0]
+
+    def _finish(self, frame: Frame, final: int, columns: int) -> None:
+        """Rows before `final` are written, unless they were or stand below the transcript."""
+        final = min(final, frame.length - self._rows_below(columns))
+        # One row more than there is: where every row is final, the frame has not shrunk into history.
+        step = self._ledger.step(frame.length + 1, final, 0)
+        self._say(frame.between(step.start, step.end))
+        self._remember(frame)
+
+    def _rows_below(self, columns: int) -> int:
+        """How many rows are not for good: those after the last transcript, or else from where the focus is on."""
+        below: list[Component] = []
+        for child in reversed(self.children):
+            if isinstance(child, Scrollback):
+                break
+            below.append(child)
+        else:
+            focused = self.focus.component
+            holders = [child for child in self.children if focused is not None and child.contains(focused)]
+            below = self.children[self.children.index(holders[0]) :] if holders else []
+        return sum(len(child.render(columns)) for child in below)
+
+    def _is_idle(self, frame: Frame, columns: int) -> bool:
+        return frame.boundary >= frame.length - self._rows_below(columns)
+
+    def _announce(self) -> None:
+        """Write the topmost overlay if it was not."""
+        visible = self.visible_overlays()
+        overlay = visible[-1] if visible else None
+        if overlay is self._announced:
+            return
+        self._announced = overlay
+        if overlay is not None:
+            self._say([*_spoken(overlay.component, self._width())])
+
+    def _answered(self) -> None:
+        self._announced = None
+        self.request_render(urgent=True)
+
+    def _say(self, rows: Sequence[str]) -> None:
+        if rows:
+            self._end_prompt()
+            self.surface.write("".join(f"{readable(row)}\n" for row in rows))
+
+    def _show_prompt(self) -> None:
+        if not self._prompted:
+            self._prompted = True
+            self.surface.write(PROMPT)
+
+    def _end_prompt(self) -> None:
+        if self._prompted:
+            self._prompted = False
+            self.surface.write("\n")
+
+
+def readable(row: str) -> str:
+    """What can be read of a row: no style, no links, no pictures."""
+    return clean_line(row).rstrip()
+
+
+def _spoken(component: Component, columns: int) -> Iterator[str]:
+    choices = _list_in(component)
+    if choices is None:
+        yield from component.render(columns)
+        return
+    yield from (row for row in _around(component, choices, columns))
+    for number, item in enumerate(choices.matching, start=1):
+        yield f"{number}. {item.label}" + (f": {item.description}" if item.description else "")
+    yield "Enter a number to choose."
+
+
+def _around(component: Component, choices: SelectList, columns: int) -> Iterator[str]:
+    """What stands around a list: the text of its siblings."""
+    for child in getattr(component, "children", ()):
+        if _list_in(child) is None:
+            yield from child.render(columns)
+        elif child is not choices:
+            yield from _around(child, choices, columns)
+
+
+def _list_in(component: Component) -> SelectList | None:
+    if isinstance(component, SelectList):
+        return component
+    found = (_list_in(child) for child in getattr(component, "children", ()))
+    return next((one for one in found if one is not None), None)
+
+
+def _choose(choices: SelectList, line: str) -> bool:
+    """Choose by number, if it is one of the numbers."""
+    number = int(line) if line.isascii() and line.isdecimal() else 0
+    if not 0 < number <= len(choices):
+        return False
+    at = [item.value for item in choices.matching].index(choices.highlighted.value) if choices.highlighted else 0
+    choices.move(number - 1 - at)
+    choices.choose()
+    return True

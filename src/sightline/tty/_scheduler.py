@@ -1,0 +1,66 @@
+"""When frames are drawn: requests are gathered, ordinary frames keep a distance, what the person typed does not wait."""
+
+from collections.abc import Callable
+from typing import Protocol
+
+FRAME_INTERVAL = 1 / 30
+RESIZE_SETTLE = 0.06
+
+
+class Timer(Protocol):
+    def cancel(self) -> object: ...
+
+
+class Clock(Protocol):
+    """Time and timers: the event loop's, or a test's own."""
+
+    def time(self) -> float: ...
+
+    def call_later(self, delay: float, callback: Callable[[], object], /) -> Timer: ...
+
+
+class Scheduler:
+    """Calls `draw` for any number of requests at most once an interval, and soon for an urgent one."""
+
+    def __init__(self, clock: Clock, draw: Callable[[], object]) -> None:
+        self._clock = clock
+        self._draw = draw
+        self._timer: Timer | None = None
+        self._due = 0.0
+        self._last = float("-inf")
+        self._held_until = float("-inf")
+
+    def request(self, *, urgent: bool = False) -> None:
+        now = self._clock.time()
+        due = max(now if urgent else self._last + FRAME_INTERVAL, self._held_until)
+        self._schedule(max(now, due))
+
+    def hold(self) -> None:
+        """The size is changing: nothing is drawn until it has been still for a moment."""
+        self._held_until = self._clock.time() + RESIZE_SETTLE
+        self._forget_timer()
+        self._schedule(self._held_until)
+
+    def drawn(self) -> None:
+        """A frame was drawn, asked for or not: what was requested before is in it."""
+        self._last = self._clock.time()
+        self._forget_timer()
+
+    def stop(self) -> None:
+        self._forget_timer()
+
+    def _schedule(self, due: float) -> None:
+        if self._timer is not None and self._due <= due:
+            return
+        self._forget_timer()
+        self._due = due
+        self._timer = self._clock.call_later(max(0.0, due - self._clock.time()), self._fire)
+
+    def _forget_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _fire(self) -> None:
+        self._timer = None
+        self._draw()

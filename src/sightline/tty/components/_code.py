@@ -1,0 +1,109 @@
+"""Code: lines with syntax in colour, each folded where the row ends, with every character kept.
+
+Nothing stands beside the code unless line numbers are asked for, so that what is copied from the screen is the code.
+Lines are final as they end: highlighting knows the state at a line's beginning and never looks back.
+"""
+
+from sightline.tty._theme import Theme
+from sightline.tty.components._highlight import State, highlighter
+from sightline.tty.components._runs import Run, cut_runs, fold_runs, fold_spans, paint, plain
+from sightline.tty.components._streamed import Reader, Streamed
+
+_DIGITS = 4
+
+
+class CodeLines:
+    """Rows of one block of code, line by line."""
+
+    def __init__(
+        self,
+        theme: Theme,
+        width: int,
+        language: str,
+        *,
+        role: str = "code_block",
+        margin: str = "",
+        numbers: bool = False,
+    ) -> None:
+        self._theme = theme
+        self._width = width
+        self._base = theme.open(role)
+        self._margin = margin
+        self._number = 1 if numbers else 0
+        self._highlighter = highlighter(language)
+        self._state: State = ""
+        self._carry: tuple[Run, ...] | None = None  # the last row of a line that was cut and goes on
+
+    def copy(self) -> "CodeLines":
+        twin = CodeLines.__new__(CodeLines)
+        twin.__dict__.update(self.__dict__)
+        return twin
+
+    def fence(self, text: str) -> list[str]:
+        """The line before or after a block."""
+        return fold_runs([Run(text, self._theme.open("code_border"))], self._width)
+
+    def line(self, text: str, *, ended: bool = True) -> list[str]:
+        """The rows of a line, or of a piece of one when it is longer than anyone reads."""
+        runs = self._runs(text)
+        if self._carry is not None:
+            runs = [*self._carry, *runs]
+        elif self._margin and text:
+            runs = [Run(self._margin), *runs]
+        elif self._number:
+            runs = [Run(f"{self._number:>{_DIGITS}} ", self._theme.open("line_number")), *runs]
+        if ended:
+            self._carry = None
+            self._number += bool(self._number)
+            return fold_runs(runs, self._width)
+        spans = fold_spans(plain(runs), self._width)
+        self._carry = cut_runs(runs, spans[-1][0])
+        return paint(runs, spans[:-1])
+
+    def flush(self) -> list[str]:
+        """A line that was cut does not go on."""
+        return [] if self._carry is None else self.line("")
+
+    def _runs(self, text: str) -> list[Run]:
+        if self._highlighter is None:
+            return [Run(text, self._base)]
+        tokens, self._state = self._highlighter.line(text, self._state)
+        look = self._theme.open
+        return [Run(part, self._base + look(role) if role else self._base) for role, part in tokens]
+
+
+class _CodeReader(Reader):
+    """Lines of source into rows."""
+
+    def __init__(self, lines: CodeLines) -> None:
+        self._lines = lines
+        self._rows: list[str] = []
+
+    def copy(self) -> "_CodeReader":
+        return _CodeReader(self._lines.copy())
+
+    def feed(self, line: str, *, ended: bool) -> None:
+        self._rows += self._lines.line(line, ended=ended)
+
+    def go_on(self, piece: str, *, ended: bool) -> None:
+        self.feed(piece, ended=ended)
+
+    def end(self, *, streaming: bool) -> None:
+        self._rows += self._lines.flush()
+
+    def take(self) -> list[str]:
+        rows, self._rows = self._rows, []
+        return rows
+
+
+class Code(Streamed):
+    """One block of code, whole or as it arrives."""
+
+    def __init__(self, theme: Theme, text: str = "", language: str = "", *, line_numbers: bool = False) -> None:
+        self._theme = theme
+        self._language = language
+        self._line_numbers = line_numbers
+        super().__init__(text)
+
+    def _reader(self, width: int) -> Reader:
+        return _CodeReader(CodeLines(self._theme, width, self._language, numbers=self._line_numbers))

@@ -1,0 +1,61 @@
+"""A picture, or where there are no pixels, a line that says what it is.
+
+Once pixels were shown the height never changes: a picture that loses them keeps its rows and says in the last what was
+there, so nothing below it moves.
+"""
+
+from sightline.text import clean_line
+from sightline.tty._component import Component, Rows
+from sightline.tty._images import Images
+from sightline.tty._theme import PLAIN, Theme
+from sightline.tty._width import truncate
+
+
+class Image(Component):
+    """An image file's bytes, with words for who cannot see it."""
+
+    def __init__(
+        self,
+        data: bytes,
+        alt: str = "",
+        *,
+        images: Images,
+        max_columns: int = 80,
+        max_rows: int = 20,
+        theme: Theme = PLAIN,
+    ) -> None:
+        self._images = images
+        self._picture = images.picture(data, self)
+        self._alt = clean_line(alt)
+        self._most = (max_columns, max_rows)
+        self._theme = theme
+        self._shown = False
+        self._width = -1
+        self._rows: Rows = ()
+
+    def render(self, width: int) -> Rows:
+        if width != self._width:
+            self._rows = tuple(self._draw(max(width, 1)))
+            self._width = width
+        return self._rows
+
+    def invalidate(self) -> None:
+        self._width = -1
+
+    def dispose(self) -> None:
+        self._images.drop(self._picture)
+
+    def _draw(self, width: int) -> list[str]:
+        columns, rows = self._images.fit(self._picture, min(width, self._most[0]), self._most[1])
+        drawn = self._images.draw(self._picture, columns, rows)
+        if drawn is not None:
+            self._shown = True
+            return drawn
+        reserved = rows if self._shown or self._picture.at_work else 1
+        return [""] * (reserved - 1) + [self._fallback(width)]
+
+    def _fallback(self, width: int) -> str:
+        header = self._picture.header
+        size = f"{header.format.upper()} {header.width}×{header.height}" if header else ""
+        parts = [part for part in (self._alt, size, self._picture.problem) if part]
+        return self._theme.style("image_fallback", truncate(f"[image: {' · '.join(parts)}]", width))

@@ -1,0 +1,46 @@
+"""A row that says which keys do what."""
+
+from collections.abc import Sequence
+
+from sightline.text import clean_line
+from sightline.tty._component import Component, Rows
+from sightline.tty._theme import PLAIN, Theme
+from sightline.tty._width import measure, truncate
+
+_BETWEEN = " · "
+
+
+class KeyHints(Component):
+    """`enter send · escape cancel`: as many pairs as fit, each whole."""
+
+    def __init__(self, hints: Sequence[tuple[str, str]] = (), *, theme: Theme = PLAIN) -> None:
+        self._theme = theme
+        self._width = -1
+        self._rows: Rows = ()
+        self.set_hints(hints)
+
+    def set_hints(self, hints: Sequence[tuple[str, str]]) -> None:
+        self._hints = [(clean_line(key), clean_line(meaning)) for key, meaning in hints]
+        self.invalidate()
+
+    def render(self, width: int) -> Rows:
+        if width != self._width:
+            self._width = width
+            self._rows = (self._row(max(width, 1)),) if self._hints else ()
+        return self._rows
+
+    def invalidate(self) -> None:
+        self._width = -1
+
+    def _row(self, width: int) -> str:
+        theme, room = self._theme, width
+        parts: list[str] = []
+        for key, meaning in self._hints:
+            needed = measure(f"{key} {meaning}") + (len(_BETWEEN) if parts else 0)
+            if needed > room:
+                break
+            room -= needed
+            parts.append(f"{theme.style('key', key)} {theme.style('hint', meaning)}")
+        if not parts:
+            return truncate(theme.style("key", self._hints[0][0]), width)
+        return theme.style("hint", _BETWEEN).join(parts)

@@ -1,0 +1,155 @@
+"""Something is going on.
+
+The frame shown depends on the clock alone: late ticks skip frames and never slow the turning down, and rows asked for
+between two ticks are the rows of the frame that is due.
+"""
+
+import time
+from collections.abc import Callable
+from typing import Protocol
+
+from sightline.text import clean_line
+from sightline.tty._bindings import Bindings
+from sightline.tty._component import Component, Input, Rows
+from sightline.tty._theme import PLAIN, Theme
+from sightline.tty._width import measure, truncate
+
+FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+TICK = 0.08
+
+
+class Timer(Protocol):
+    """What `call_later` returns."""
+
+    def cancel(self) -> None: ...
+
+
+CallLater = Callable[[float, Callable[[], None]], Timer]
+
+
+class Loader(Component):
+    """A turning sign and a label. It turns between `start` and `stop`."""
+
+    def __init__(
+        self,
+        label: str = "",
+        *,
+        call_later: CallLater,
+        request_render: Callable[[Component], None],
+        frames: str = FRAMES,
+        clock: Callable[[], float] = time.monotonic,
+        theme: Theme = PLAIN,
+    ) -> None:
+        self._label = clean_line(label)
+        self._call_later = call_later
+        self._request_render = request_render
+        self._frames = frames
+        self._clock = clock
+        self._theme = theme
+        self._started: float | None = None
+        self._timer: Timer | None = None
+        self._made_of: tuple[int, int] | None = None
+        self._rows: Rows = ()
+
+    def start(self) -> None:
+        if self._started is None:
+            self._started = self._clock()
+            self._tick()
+
+    def stop(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._started = self._timer = None
+
+    def set_label(self, label: str) -> None:
+        if (label := clean_line(label)) != self._label:
+            self._label = label
+            self.invalidate()
+            self._request_render(self)
+
+    def render(self, width: int) -> Rows:
+        made_of = (width, self._ticks() % len(self._frames))
+        if made_of != self._made_of:
+            self._made_of = made_of
+            self._rows = (self._row(max(width, 1), self._frames[made_of[1]]),)
+        return self._rows
+
+    def invalidate(self) -> None:
+        self._made_of = None
+
+    def dispose(self) -> None:
+        self.stop()
+
+    def _row(self, width: int, frame: str) -> str:
+        room = width - measure(frame) - 1
+        sign = self._theme.style("spinner", truncate(frame, width))
+        return f"{sign} {truncate(self._label, room)}" if room > 0 and self._label else sign
+
+    def _ticks(self) -> int:
+        """Whole ticks since the start. A hair is added: a timer may fire a rounding error before its time."""
+        return 0 if self._started is None else int((self._clock() - self._started) / TICK + 0.01)
+
+    def _tick(self) -> None:
+        if self._started is None:
+            return
+        self._request_render(self)
+        due = self._started + (self._ticks() + 1) * TICK
+        self._timer = self._call_later(max(due - self._clock(), 0), self._tick)
+
+
+class Cancel:
+    """Whether the person wants it to end; handed to whoever does the work."""
+
+    def __init__(self) -> None:
+        self.cancelled = False
+        self._then: list[Callable[[], None]] = []
+
+    def on_abort(self, then: Callable[[], None]) -> None:
+        """Call this when it is cancelled, at once if it is already."""
+        if self.cancelled:
+            then()
+        else:
+            self._then.append(then)
+
+    def cancel(self) -> None:
+        if not self.cancelled:
+            self.cancelled = True
+            waiting, self._then = self._then, []
+            for then in waiting:
+                then()
+
+
+class CancellableLoader(Loader):
+    """A loader that ends on the key that interrupts: `signal` tells the work, `on_abort` whoever put the loader up."""
+
+    def __init__(
+        self,
+        label: str = "",
+        *,
+        call_later: CallLater,
+        request_render: Callable[[Component], None],
+        on_abort: Callable[[], None] | None = None,
+        bindings: Bindings | None = None,
+        frames: str = FRAMES,
+        clock: Callable[[], float] = time.monotonic,
+        theme: Theme = PLAIN,
+    ) -> None:
+        super().__init__(
+            label, call_later=call_later, request_render=request_render, frames=frames, clock=clock, theme=theme
+        )
+        self.signal = Cancel()
+        self._bindings = bindings or Bindings()
+        if on_abort is not None:
+            self.signal.on_abort(on_abort)
+
+    def handle_input(self, event: Input) -> bool:
+        if not self._bindings.matches(event, "interrupt"):
+            return False
+        self.stop()
+        self.signal.cancel()
+        return True
+
+    def _row(self, width: int, frame: str) -> str:
+        row = super()._row(width, frame)
+        hint = "".join(f" ({key} to cancel)" for key in self._bindings.keys("interrupt")[:1])
+        return row + self._theme.style("hint", hint) if measure(row) + len(hint) <= width else row

@@ -1,0 +1,26 @@
+"""Markdown, whole or as a model writes it."""
+
+import re
+
+from sightline.tty._theme import Theme
+from sightline.tty.components._streamed import Reader, Streamed
+from sightline.tty.components.markdown._blocks import Blocks
+from sightline.tty.components.markdown._layout import Layout
+
+# One of these may become a heading, a list, a rule, a fence or an underline of what stands above it, or just text:
+# shown at once it would make the screen jump, so it waits for the next character.
+_undecided = re.compile(r" *(?:[-=*+_#>~`|: ]+|\d{1,9}[.)]?|- \[[ xX]?\]?) *").fullmatch
+
+
+class Markdown(Streamed):
+    """CommonMark with GFM's tables, task lists, strikethrough and bare addresses."""
+
+    def __init__(self, theme: Theme, text: str = "") -> None:
+        self._theme = theme
+        super().__init__(text)
+
+    def _reader(self, width: int) -> Reader:
+        return Blocks(Layout(self._theme, width))
+
+    def _tells(self, partial: str) -> bool:
+        return bool(partial) and _undecided(partial) is None

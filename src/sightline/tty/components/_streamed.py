@@ -1,0 +1,207 @@
+"""Text that arrives in pieces and becomes rows line by line, each of them final as early as it can be.
+
+Rules:
+
+- `append` only keeps the piece; the work is done by the next `render`, so that what `live_from` says always belongs to
+  the rows returned last.
+- A reader takes whole lines and gives rows that will never change. The unfinished line at the end is shown by a copy of
+  the reader that is thrown away: what a frame costs is that line and what is open around it, not the text.
+- A line over the limit is cut there, and the reader told so: an endless line costs no more than a long one.
+- Rows depend on the text and the width alone, not on the pieces. So rows that are history are dropped, and made again
+  from the source when the history is written anew (`restore`). At another width the rows go on after what was dropped.
+- The text is filtered piece by piece; a sequence that is cut by a piece's end is found nevertheless.
+"""
+
+from sightline.text import StreamFilter
+from sightline.tty._component import Rows, Scrollback
+from sightline.tty._continuation import Mark, rest_after
+from sightline.tty._width import expand_tabs, truncate
+
+LINE_AT_MOST = 1024
+_NARROWEST = 2  # a wide character must fit into a row; what is narrower is cut from that
+
+
+class Reader:
+    """Takes lines, gives rows that are final."""
+
+    def copy(self) -> "Reader":
+        """A reader that goes on from here without touching this one; its rows begin here."""
+        raise NotImplementedError
+
+    def feed(self, line: str, *, ended: bool) -> None:
+        """A line; `ended` is false when it was cut and goes on."""
+        raise NotImplementedError
+
+    def go_on(self, piece: str, *, ended: bool) -> None:
+        """More of the line that was cut."""
+        raise NotImplementedError
+
+    def end(self, *, streaming: bool) -> None:
+        """The text is over, or (`streaming`) shown as far as it came."""
+        raise NotImplementedError
+
+    def take(self) -> list[str]:
+        """The rows since the last call."""
+        raise NotImplementedError
+
+
+class Streamed(Scrollback):
+    """A component whose text grows at its end."""
+
+    def __init__(self, text: str = "") -> None:
+        self._source: list[str] = []
+        self._finished = False
+        self._released = Mark()
+        self._width = -1
+        self._rows: list[str] | None = None
+        self._reset()
+        self.append(text)
+
+    def _reader(self, width: int) -> Reader:
+        raise NotImplementedError
+
+    def _tells(self, partial: str) -> bool:
+        """Whether an unfinished line says enough already to be shown."""
+        return bool(partial)
+
+    @property
+    def text(self) -> str:
+        """All of it, as it was given."""
+        if len(self._source) > 1:
+            self._source = ["".join(self._source)]
+        return self._source[0] if self._source else ""
+
+    def append(self, text: str) -> None:
+        """More text at the end."""
+        if not text:
+            return
+        if self._finished:
+            raise ValueError("this text is finished: begin a new component, or replace it with set_text()")
+        self._source.append(text)
+        self._pending.append(text)
+        self._rows = None
+
+    def set_text(self, text: str) -> None:
+        """Another text; one that begins with the old one is as good as appended."""
+        before = self.text
+        if text.startswith(before) and not (self._finished and text != before):
+            self.append(text[len(before) :])
+            return
+        self._source, self._finished, self._released = [text], False, Mark()
+        self._reset()
+
+    def finish(self) -> None:
+        """Nothing more follows: every row is final."""
+        if not self._finished:
+            self._finished = True
+            self._rows = None
+
+    def invalidate(self) -> None:
+        self._reset()
+
+    def restore(self) -> None:
+        self._released = Mark()
+        self._reset()
+
+    def live_from(self) -> int | None:
+        return len(self._settled)
+
+    def release(self, rows: int) -> int:
+        count = max(0, min(rows, len(self._settled)))
+        if count:
+            self._released.add(self._settled[:count])
+            del self._settled[:count]
+            self._rows = None
+        return count
+
+    def render(self, width: int) -> Rows:
+        if width != self._width:
+            self._width = max(width, 0)
+            self._reset()
+        if self._rows is None:
+            self._advance()
+            self._rows = self._settled + self._tail
+        return self._rows
+
+    def _reset(self) -> None:
+        """Forget the rows: the next render reads the source from its beginning."""
+        self._filter = StreamFilter()
+        self._open: Reader | None = None
+        self._ended = False
+        self._line = ""  # the unfinished line
+        self._cut = False  # its beginning was fed already
+        self._settled: list[str] = []
+        self._tail: list[str] = []
+        self._pending = list(self._source)
+        self._rows = None
+
+    def _advance(self) -> None:
+        """Read what came since the last time."""
+        reader, anew = self._open, self._open is None
+        if reader is None:
+            reader = self._open = self._reader(max(self._width, _NARROWEST))
+        elif not self._pending and self._ended == self._finished:
+            return  # rows were released, nothing else
+        self._read(reader)
+        if self._finished:
+            self._end_line(reader, self._line)
+            reader.end(streaming=False)
+            self._ended = True
+        self._settled += self._fitting(reader.take())
+        if anew and self._released:
+            self._skip_history()
+        self._tail = [] if self._finished else self._fitting(self._unsettled(reader))
+
+    def _skip_history(self) -> None:
+        """Rows that were released do not come back, whatever the width: it goes on with the letter after them."""
+        done, rest = rest_after(self._settled, self._released)
+        del self._settled[:done]
+        if rest is not None:
+            self._settled[0] = rest
+
+    def _read(self, reader: Reader) -> None:
+        text = self._filter.feed("".join(self._pending))
+        self._pending.clear()
+        if self._finished:
+            text += self._filter.end()
+        *lines, rest = (self._line + text).split("\n")
+        for line in lines:
+            if len(line) > LINE_AT_MOST:
+                line = self._feed_cut(reader, line)
+            if self._cut:
+                reader.go_on(expand_tabs(line), ended=True)
+                self._cut = False
+            else:
+                reader.feed(expand_tabs(line) if "\t" in line else line, ended=True)
+        self._line = self._feed_cut(reader, rest)
+
+    def _feed_cut(self, reader: Reader, line: str) -> str:
+        """Feed what is over the limit; the rest of the line."""
+        while len(line) > LINE_AT_MOST:
+            piece, line = expand_tabs(line[:LINE_AT_MOST]), line[LINE_AT_MOST:]
+            if self._cut:
+                reader.go_on(piece, ended=False)
+            else:
+                reader.feed(piece, ended=False)
+            self._cut = True
+        return line
+
+    def _end_line(self, reader: Reader, line: str) -> None:
+        """The unfinished line is as long as it gets."""
+        if self._cut:
+            reader.go_on(expand_tabs(line), ended=True)
+        elif line:
+            reader.feed(expand_tabs(line), ended=True)
+
+    def _unsettled(self, reader: Reader) -> list[str]:
+        """What the text would show if it ended here."""
+        twin = reader.copy()
+        if self._cut or self._tells(self._line):
+            self._end_line(twin, self._line)
+        twin.end(streaming=True)
+        return twin.take()
+
+    def _fitting(self, rows: list[str]) -> list[str]:
+        if self._width >= _NARROWEST:
+            return rows
+        return [truncate(row, self._width, "") for row in rows]

@@ -1,0 +1,159 @@
+"""Tables: columns side by side, or one under the other where there is no room for columns.
+
+The columns are laid out from the header and the first rows only, so that a row can be shown for good as soon as it is
+known; what is wider in a later row wraps in its column. The last column takes what room is left: nothing is padded
+behind it. Where every column cannot have a few cells, each row becomes lines of `header: value`.
+"""
+
+from collections.abc import Sequence
+
+from sightline.text import clean_line
+from sightline.tty._component import Component, Rows
+from sightline.tty._theme import Theme
+from sightline.tty._width import measure, truncate
+from sightline.tty.components._runs import Run, paint, plain, word_spans, wrap_runs
+
+LAID_OUT_FROM = 12
+_LEAST = 8
+_GAP = 3
+
+Cell = tuple[Run, ...]
+Line = tuple[Cell, ...]
+
+
+class TableLines:
+    """Rows of one table, row by row; its first rows wait until the columns are known."""
+
+    def __init__(self, theme: Theme, width: int, header: Line, aligns: Sequence[str]) -> None:
+        self._theme = theme
+        self._width = width
+        self._header = header
+        self._aligns = tuple(aligns)
+        self._waiting: tuple[Line, ...] = ()
+        self._widths: list[int] | None = None
+        self._records = 0
+
+    def copy(self) -> "TableLines":
+        twin = TableLines.__new__(TableLines)
+        twin.__dict__.update(self.__dict__)
+        return twin
+
+    def add(self, line: Line) -> list[str]:
+        """The rows that are now final."""
+        line = (*line, *((),) * (len(self._header) - len(line)))
+        if self._widths is not None:
+            return self._shown(line)
+        self._waiting += (line,)
+        return self.close() if len(self._waiting) == LAID_OUT_FROM else []
+
+    def close(self) -> list[str]:
+        """No more rows, or no more that matter for the columns."""
+        if self._widths is not None:
+            return []
+        self._widths = widths = _columns(self._header, self._waiting, self._width)
+        rows: list[str] = []
+        if widths:
+            rule = self._theme.style("table_border", "─┼─".join("─" * size for size in widths))
+            if self._aligns[-1] == "left":
+                widths[-1] = self._width - sum(widths[:-1]) - _GAP * (len(widths) - 1)
+            rows = [*self._side_by_side(self._header, widths), rule]
+        waiting, self._waiting = self._waiting, ()
+        for line in waiting:
+            rows += self._shown(line)
+        if not widths and not waiting:
+            rows = [row for cell in self._header for row in wrap_runs(cell, self._width)]
+        return rows
+
+    def _shown(self, line: Line) -> list[str]:
+        return self._side_by_side(line, self._widths) if self._widths else self._stacked(line)
+
+    def _side_by_side(self, line: Line, widths: list[int]) -> list[str]:
+        texts = [plain(cell) for cell in line]
+        spans = [word_spans(text, size) for text, size in zip(texts, widths, strict=True)]
+        painted = [paint(cell, cell_spans) for cell, cell_spans in zip(line, spans, strict=True)]
+        bar = self._theme.style("table_border", "│")
+        rows = []
+        for index in range(max(map(len, painted))):
+            row = ""
+            for column, size in enumerate(widths):
+                shown, cells = "", 0
+                if index < len(painted[column]):
+                    start, end = spans[column][index]
+                    shown, cells = painted[column][index], measure(texts[column][start:end])
+                last = column == len(widths) - 1
+                shown = _aligned(shown, size - cells, self._aligns[column], last=last)
+                row += shown if not column else f" {bar} {shown}" if shown else f" {bar}"
+            rows.append(row)
+        return rows
+
+    def _stacked(self, line: Line) -> list[str]:
+        """Each value under its column's name; an empty row between two rows of the table."""
+        rows = [""] if self._records else []
+        self._records += 1
+        for name, cell in zip(self._header, line, strict=True):
+            mark = [Run(": ", name[-1].style)] if plain(name) else []
+            if mark or plain(cell):
+                rows += wrap_runs([*name, *mark, *cell], self._width)
+        return rows
+
+
+def _aligned(shown: str, left: int, align: str, *, last: bool) -> str:
+    before = {"right": left, "center": left // 2}.get(align, 0) if shown else 0
+    return " " * before + shown + ("" if last else " " * (left - before))
+
+
+def _columns(header: Line, lines: Sequence[Line], width: int) -> list[int]:
+    """How wide each column is; empty when they do not fit side by side."""
+    natural = [max(1, *(measure(plain(line[column])) for line in (header, *lines))) for column in range(len(header))]
+    room = width - _GAP * (len(natural) - 1)
+    if sum(min(size, _LEAST) for size in natural) > room:
+        return []
+    return _shared(natural, room)
+
+
+def _shared(natural: list[int], room: int) -> list[int]:
+    """What each column gets: those that need less than a fair share that, the others an equal part of the rest."""
+    left = room
+    for place, size in enumerate(sorted(natural)):
+        share = left // (len(natural) - place)
+        if size > share:
+            return [min(wanted, share) for wanted in natural]
+        left -= size
+    return natural
+
+
+class Table(Component):
+    """Rows of text under a header."""
+
+    def __init__(
+        self, theme: Theme, header: Sequence[str], rows: Sequence[Sequence[str]], align: Sequence[str] = ()
+    ) -> None:
+        self._theme = theme
+        self._header = [clean_line(name).strip(" ") for name in header]
+        self._lines = [[clean_line(cell).strip(" ") for cell in row] for row in rows]
+        self._aligns = [*align, *["left"] * (len(header) - len(align))][: len(header)]
+        self._shown: tuple[int, list[str]] | None = None
+
+    def set_rows(self, rows: Sequence[Sequence[str]]) -> None:
+        self._lines = [[clean_line(cell).strip(" ") for cell in row] for row in rows]
+        self._shown = None
+
+    def invalidate(self) -> None:
+        self._shown = None
+
+    def render(self, width: int) -> Rows:
+        if self._shown is None or self._shown[0] != width:
+            self._shown = (width, self._rows(width))
+        return self._shown[1]
+
+    def _rows(self, width: int) -> list[str]:
+        if not self._header:
+            return []
+        bold, count = self._theme.open("table_header"), len(self._header)
+        header = tuple((Run(name, bold),) for name in self._header)
+        lines = TableLines(self._theme, max(width, 2), header, self._aligns)
+        rows: list[str] = []
+        for line in self._lines:
+            rows += lines.add(tuple((Run(cell),) for cell in line[:count]))
+        rows += lines.close()
+        return rows if width >= 2 else [truncate(row, width, "") for row in rows]

@@ -1,0 +1,266 @@
+"""A list of blocks that become history: the component that says which rows are final.
+
+- A block that is finished is frozen: it is drawn as it was when it finished, whatever becomes of it later. Rows of it
+  may be history already, and history does not change.
+- The first block that is still live is the boundary. It may say itself which of its rows are final (`Scrollback`);
+  else that is found by watching it (`_settling`).
+- Blocks that are history are let go: of each only its number of rows is kept, and it is asked for its rows again only
+  when history is written anew.
+"""
+
+from array import array
+
+from sightline.tty._component import Component, Rows, Scrollback
+from sightline.tty._continuation import Mark, rest_after
+from sightline.tty._width import truncate
+from sightline.tty.components._settling import Settling
+
+MOST_REPLAYED = 100_000
+"""Rows written again at most when history is written anew; what is left out is said."""
+_WORTH_DROPPING = 256
+
+
+class _Entry:
+    """A block in the composition."""
+
+    __slots__ = ("beheaded", "block", "dropped", "gap", "live", "mark", "rows", "settling", "shown", "width")
+
+    def __init__(self, block: Component, *, live: bool) -> None:
+        self.block = block
+        self.live = live
+        self.gap = 0
+        self.beheaded = False
+        """Its first rows are history and not composed any more."""
+        self.width = -1
+        self.rows: Rows = ()
+        """As the block gave them last."""
+        self.shown: Rows = ()
+        """What of it is composed: a blank row before it, and its rows without those that were dropped."""
+        self.dropped = 0
+        self.mark = Mark()
+        self.settling: Settling | None = None
+
+
+class Transcript(Scrollback):
+    """Blocks below each other with a blank row between them."""
+
+    def __init__(self, *, gap: int = 1) -> None:
+        self._gap = gap
+        self._blocks: list[Component] = []
+        self._live: set[int] = set()
+        self._counts = array("I")
+        """Rows of each block that was let go."""
+        self._entries: list[_Entry] = []
+        self._rows: list[str] = []
+        self._boundary = 0
+        self._live_from = 0
+        self._width = -1
+        self._changed = True
+        self._reclaimed = 0
+        self._left_out = 0
+
+    # ---- blocks
+
+    def __len__(self) -> int:
+        return len(self._blocks)
+
+    def append(self, block: Component, *, live: bool = False) -> None:
+        """Add a block at the end. A live one goes on changing until `finish`."""
+        self.insert(len(self._blocks), block, live=live)
+
+    def insert(self, index: int, block: Component, *, live: bool = False) -> None:
+        """Add a block before the one at `index`. Blocks after it that are history are written again, after it."""
+        gone = len(self._counts)
+        if index < gone:
+            self._take_back(index)
+            gone = index
+        self._blocks.insert(index, block)
+        self._entries.insert(index - gone, _Entry(block, live=live))
+        if live:
+            self._live.add(id(block))
+        self._changed = True
+
+    def remove(self, block: Component) -> None:
+        """Take a block out. What of it is history stays there."""
+        index = next(index for index, known in enumerate(self._blocks) if known is block)
+        if index < len(self._counts):
+            self._take_back(index)
+        del self._blocks[index]
+        del self._entries[index - len(self._counts)]
+        self._live.discard(id(block))
+        self._changed = True
+
+    def finish(self, block: Component) -> None:
+        """The block will not change any more."""
+        self._live.discard(id(block))
+        for entry in self._entries:
+            if entry.block is block and entry.live:
+                entry.live = False
+                entry.width = -1
+        self._changed = True
+
+    def clear(self) -> None:
+        """Begin anew, with nothing."""
+        self._blocks.clear()
+        self._live.clear()
+        self.restore()
+
+    def _take_back(self, index: int) -> None:
+        """Blocks from `index` on are composed again."""
+        self._reclaimed += sum(self._counts[index:])
+        entries = [_Entry(block, live=False) for block in self._blocks[index : len(self._counts)]]
+        del self._counts[index:]
+        self._entries[:0] = entries
+
+    # ---- rows
+
+    def render(self, width: int) -> Rows:
+        changed = self._changed or width != self._width
+        self._width = width
+        self._changed = False
+        for index, entry in enumerate(self._entries):
+            if self._draw(entry, width, first=index == 0 and not self._counts):
+                changed = True
+        if changed:
+            self._rows = [row for entry in self._entries for row in entry.shown]
+        self._find_boundary()
+        return self._rows
+
+    def _draw(self, entry: _Entry, width: int, *, first: bool) -> bool:
+        """Ask a live block for its rows, a frozen one only at another width. Whether it looks different now."""
+        rows, rewrapped = entry.rows, False
+        if entry.live or entry.width != width:
+            rows = entry.block.render(width)
+            rewrapped = entry.width not in (-1, width)
+            if entry.live and not isinstance(entry.block, Scrollback):
+                entry.settling = entry.settling or Settling()
+                entry.settling.observe(rows)
+        gap = 0 if first or entry.beheaded or not rows else self._gap
+        if rows is entry.rows and entry.width == width and gap == entry.gap:
+            return False
+        entry.width, entry.rows, entry.gap = width, rows, gap
+        entry.shown = _shown(entry, rewrapped)
+        return True
+
+    def _find_boundary(self) -> None:
+        row = 0
+        for entry in self._entries:
+            if entry.live:
+                self._live_from = row
+                self._boundary = row + self._safe_rows(entry)
+                return
+            row += len(entry.shown)
+        self._live_from = self._boundary = row
+
+    def _safe_rows(self, entry: _Entry) -> int:
+        block = entry.block
+        if isinstance(block, Scrollback):
+            safe = block.safe_to()
+            safe = block.live_from() if safe is None else safe
+            safe = safe or 0
+        else:
+            safe = entry.settling.safe if entry.settling is not None else 0
+        return min(len(entry.shown), safe + entry.gap) if safe > 0 else 0
+
+    def live_from(self) -> int:
+        return self._live_from
+
+    def safe_to(self) -> int:
+        return self._boundary
+
+    def contains(self, component: Component) -> bool:
+        return component is self or any(entry.block.contains(component) for entry in self._entries)
+
+    def refresh(self, component: Component) -> None:
+        for entry in self._entries:
+            if entry.block.contains(component):
+                entry.width = -1
+
+    def invalidate(self) -> None:
+        for entry in self._entries:
+            entry.block.invalidate()
+            entry.width = -1
+        self._changed = True
+
+    # ---- history
+
+    def release(self, rows: int) -> int:
+        released = 0
+        while self._entries:
+            entry = self._entries[0]
+            count = len(entry.shown)
+            if entry.live or count > rows - released or (count == 0 and entry.width < 0):
+                break
+            self._counts.append(count + entry.dropped)
+            entry.block.invalidate()
+            del self._entries[0]
+            released += count
+        if released < rows and self._entries:
+            released += self._release_part(self._entries[0], rows - released)
+        if released:
+            self._rows = self._rows[released:]
+            self._live_from -= released
+            self._boundary -= released
+        return released
+
+    def _release_part(self, entry: _Entry, rows: int) -> int:
+        """Let go of the head of a block: what a live one says it can do without, or much of a long frozen one."""
+        body = rows - entry.gap
+        if entry.live:
+            gone = entry.block.release(body) if isinstance(entry.block, Scrollback) and body > 0 else 0
+            entry.width = -1 if gone else entry.width
+        else:
+            gone = body if body >= _WORTH_DROPPING else 0
+            entry.dropped += gone
+            entry.mark.add(entry.shown[entry.gap : entry.gap + gone])
+        if not gone:
+            return 0
+        gone += entry.gap
+        entry.shown = entry.shown[gone:]
+        entry.beheaded, entry.gap = True, 0
+        self._changed = True
+        return gone
+
+    def reclaimed(self) -> int:
+        count, self._reclaimed = self._reclaimed, 0
+        return count
+
+    def restore(self) -> None:
+        left_out = self._too_old()
+        self._counts = self._counts[:left_out]
+        self._left_out = sum(self._counts)
+        self._entries = [_Entry(block, live=id(block) in self._live) for block in self._blocks[left_out:]]
+        for entry in self._entries:
+            if isinstance(entry.block, Scrollback):
+                entry.block.restore()
+        if left_out:
+            self._entries.insert(0, _Entry(_LeftOut(self._left_out), live=False))
+        self._reclaimed = 0
+        self._changed = True
+
+    def _too_old(self) -> int:
+        """How many blocks at the beginning are left out, so that writing history anew stays bounded."""
+        rows = 0
+        for index in range(len(self._counts) - 1, -1, -1):
+            rows += self._counts[index]
+            if rows > MOST_REPLAYED:
+                return index + 1
+        return 0
+
+
+class _LeftOut(Component):
+    def __init__(self, rows: int) -> None:
+        self._row = f"… {rows:,} earlier rows are not shown again"
+
+    def render(self, width: int) -> Rows:
+        return (truncate(self._row, width),)
+
+
+def _shown(entry: _Entry, rewrapped: bool) -> Rows:
+    rows = entry.rows
+    if entry.dropped and rewrapped:
+        entry.dropped, rest = rest_after(rows, entry.mark)
+        return rows[entry.dropped :] if rest is None else [rest, *rows[entry.dropped + 1 :]]
+    if entry.dropped:
+        return rows[entry.dropped :]
+    return [*[""] * entry.gap, *rows] if entry.gap else rows

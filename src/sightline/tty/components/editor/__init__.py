@@ -1,0 +1,21 @@
+"""The editor prompts are written in, and what it is made of."""
+
+from sightline.tty.components.editor._completion import (
+    CallLater,
+    CompletionProvider,
+    CompletionRequest,
+    Completions,
+    FileCompletion,
+    StaticCompletion,
+)
+from sightline.tty.components.editor._editor import Editor
+
+__all__ = [
+    "CallLater",
+    "CompletionProvider",
+    "CompletionRequest",
+    "Completions",
+    "Editor",
+    "FileCompletion",
+    "StaticCompletion",
+]

@@ -1,0 +1,325 @@
+"""The editor a prompt is written in.
+
+Rows: a rule, the text (at most `max_rows`, scrolling inside), a rule, and the completions when there are any. Enter
+submits; shift+enter, alt+enter, ctrl+j and a backslash before enter break the line. Up on the first row and down on
+the last go through history. A large paste is folded to a marker that is one character to every key, and is unfolded
+whenever the text leaves the editor.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+from sightline.text import clean_line
+from sightline.tty._bindings import Bindings
+from sightline.tty._component import Component, Input, Rows
+from sightline.tty._keys import Key, Paste
+from sightline.tty._theme import Theme
+from sightline.tty.components.editor._clusters import MARKER
+from sightline.tty.components.editor._completion import CallLater, CompletionProvider, CompletionRequest
+from sightline.tty.components.editor._editing import DO, Editing
+from sightline.tty.components.editor._external import Run, edit_externally
+from sightline.tty.components.editor._history import History
+from sightline.tty.components.editor._layout import Layout
+from sightline.tty.components.editor._pastes import Pastes, clean_paste
+from sightline.tty.components.editor._popup import Popup
+from sightline.tty.components.editor._view import Look, View
+from sightline.tty.components.editor._vim import Vim
+
+_HIDDEN_IN_REQUESTS = "\ufffc"
+
+
+class Editor(Component):
+    """Several lines of text, a cursor, and everything keys do to them."""
+
+    def __init__(
+        self,
+        theme: Theme,
+        bindings: Bindings | None = None,
+        *,
+        max_rows: int = 12,
+        placeholder: str = "",
+        history: Sequence[str] = (),
+        providers: Sequence[CompletionProvider] = (),
+        call_later: CallLater | None = None,
+        keymap: Literal["emacs", "vim"] = "emacs",
+        rendered_cursor: bool = False,
+    ) -> None:
+        self.on_submit: Callable[[str], None] | None = None
+        self.on_change: Callable[[str], None] | None = None
+        self.on_escape: Callable[[], None] | None = None
+        self.on_external_editor: Callable[[], None] | None = None
+        self.request_render: Callable[[], None] | None = None
+        """Called when rows changed without a key: completions came in."""
+        self.border_role = "border"
+        self.title = ""
+        """A label in the upper rule."""
+        self._bindings = bindings or Bindings()
+        self._placeholder = clean_line(placeholder)
+        self._rendered_cursor = rendered_cursor
+        self._editing = Editing()
+        self._buffer = self._editing.buffer
+        self._pastes = Pastes()
+        self._history = History(history)
+        self._layout = Layout(self._buffer, self._pastes.label)
+        self._view = View(theme, self._buffer, self._layout, max_rows)
+        self._popup = Popup(theme, self._bindings, providers, call_later, self._changed_late)
+        self._vim = Vim(self._buffer, self._layout, self._react) if keymap == "vim" else None
+        self._recalled = ""
+        self._state: object = None
+        self._rows: tuple[str, ...] = ()
+        self._popup_rows: Rows = ()
+
+    @property
+    def text(self) -> str:
+        """The text as it would be submitted."""
+        return self._pastes.unfold(self._buffer.text)
+
+    @property
+    def cursor(self) -> tuple[int, int]:
+        """Line, and character in it; a folded paste is one character."""
+        return self._buffer.cursor
+
+    @property
+    def history(self) -> list[str]:
+        """What was submitted, oldest first: to keep, and to hand in again."""
+        return self._history.entries
+
+    @property
+    def mode(self) -> str:
+        """Vim's mode; `insert` without vim."""
+        return "insert" if self._vim is None else self._vim.mode
+
+    def set_text(self, text: str) -> None:
+        """Another text, with the cursor at its end. It can be taken back."""
+        self._popup.close()
+        self._history.leave()
+        self._editing.settle()
+        self._buffer.set_text(clean_paste(text))
+
+    def insert(self, text: str) -> None:
+        """Put text at the cursor, as if pasted but never folded."""
+        self._editing.paste(clean_paste(text))
+
+    def open_external(self, command: str, run: Run) -> bool:
+        """Let a program (`$VISUAL`, `$EDITOR`) edit the text. False when it ended with an error: the text stays."""
+        text = self.text
+        edited = edit_externally(text, command, run)
+        if edited is not None and edited != text:
+            self.set_text(edited)
+            self._tell_change()
+        return edited is not None
+
+    def handle_input(self, event: Input) -> bool:
+        if isinstance(event, Key) and event.kind == "release":
+            return False
+        if self._popup.is_open and isinstance(event, Key) and self._handle_popup(event):
+            return True
+        version, cursor = self._buffer.version, self._buffer.cursor
+        known = self._react(event)
+        if self._buffer.version != version:
+            self._tell_change()
+            self._offer()
+        elif self._buffer.cursor != cursor:
+            self._popup.close()
+        return known
+
+    def render(self, width: int) -> Rows:
+        width = max(0, width)
+        popup = self._popup.render(width)
+        look = self._look()
+        state = (width, self._buffer.version, self._buffer.cursor, look)
+        if state != self._state or popup is not self._popup_rows:
+            self._state, self._popup_rows = state, popup
+            self._rows = (*self._view.draw(width, look), *popup)
+        return self._rows
+
+    def invalidate(self) -> None:
+        self._state = None
+        self._popup.invalidate()
+
+    def dispose(self) -> None:
+        self._popup.close()
+
+    def _look(self) -> Look:
+        return Look(
+            title=clean_line(self.title),
+            mode="" if self._vim is None else self._vim.mode.upper(),
+            border_role=self.border_role,
+            placeholder=self._placeholder,
+            focused=self.focused,
+            rendered_cursor=self._rendered_cursor,
+            selection=None if self._vim is None else self._vim.selection,
+        )
+
+    def _handle_popup(self, event: Key) -> bool:
+        matches = self._bindings.matches
+        if matches(event, "complete") or matches(event, "submit"):
+            self._accept()
+        elif matches(event, "complete_cancel"):
+            self._popup.close()
+        elif matches(event, "select_up"):
+            self._popup.move(-1)
+        elif matches(event, "select_down"):
+            self._popup.move(1)
+        else:
+            return False
+        return True
+
+    def _offer(self) -> None:
+        """Completions for what was written; an old text that is looked at is no beginning of anything."""
+        if self._history.browsing:
+            self._popup.close()
+        elif self._popup.has_providers:
+            self._popup.typed(self._request())
+
+    def _accept(self) -> None:
+        accepted = self._popup.accept()
+        if accepted is None:
+            return
+        start, item = accepted
+        value = clean_paste(item.value)
+        line = self._buffer.cursor[0]
+        self._editing.settle()
+        self._buffer.replace((line, start), self._buffer.cursor, value)
+        self._tell_change()
+        if value.endswith("/"):
+            self._popup.ask(self._request())  # a folder is the beginning of a path
+
+    def _react(self, event: Input) -> bool:
+        if self._vim is not None and self._vim.handle(event):
+            self._editing.settle()
+            return True
+        if isinstance(event, Paste):
+            self._editing.paste(self._pastes.fold(clean_paste(event.text)))
+            return True
+        for action, act in _ACTIONS.items():
+            if self._bindings.matches(event, action) and (known := act(self)) is not None:
+                return known
+        if self.mode != "insert":
+            return self._move_only(event)
+        action = next((name for name in DO if self._bindings.matches(event, name)), "")
+        if action == "delete_forward" and self._buffer.lines == [""]:
+            return False  # with nothing to delete the key is free for the application
+        if action:
+            self._editing.do(action)
+            return True
+        return self._type(event)
+
+    def _move_only(self, event: Key) -> bool:
+        """Keys that are no letters, while letters are commands: they move, and change nothing."""
+        action = next((name for name in DO if self._bindings.matches(event, name)), "")
+        action = "cursor_left" if action == "delete_back" else action
+        if action.startswith("cursor_"):
+            self._editing.do(action)
+        return bool(action)
+
+    def _type(self, event: Key) -> bool:
+        typed = clean_paste(event.text)
+        if typed:
+            self._editing.type(typed)
+        return bool(typed)
+
+    def _submit(self) -> bool:
+        line, column = self._buffer.cursor
+        if self.mode == "insert" and self._buffer.line[:column].endswith("\\"):
+            self._editing.settle()
+            self._buffer.replace((line, column - 1), (line, column), "\n")
+            return True
+        if self.on_submit is None:
+            return False
+        text = self.text
+        self._history.add(text)
+        self._buffer.forget()
+        self._editing.settle()
+        registers = [] if self._vim is None else [self._vim.changes.register]
+        self._pastes.forget_unless_in([*self._editing.ring.texts(), *registers])
+        if self._vim is not None:
+            self._vim.reset()
+        self.on_submit(text)
+        return True
+
+    def _newline(self) -> bool:
+        self._editing.paste("\n")
+        return True
+
+    def _vertical(self, step: int) -> bool:
+        self._editing.settle()
+        position = self._layout.vertical(step)
+        if position is not None:
+            self._buffer.move(position, keep_goal=True)
+            return True
+        return self._recall(step)
+
+    def _page(self, step: int) -> bool:
+        self._editing.settle()
+        for _ in range(self._view.page):
+            position = self._layout.vertical(step)
+            if position is None:
+                break
+            self._buffer.move(position, keep_goal=True)
+        return True
+
+    def _recall(self, step: int) -> bool:
+        """An older text (-1) or a newer one (1). One that was changed meanwhile is a draft like any other."""
+        self._editing.settle()
+        if self._history.browsing and self._buffer.text != self._recalled:
+            self._history.leave()
+        entry = self._history.previous(self._buffer.text) if step < 0 else self._history.next()
+        if entry is None:
+            return True
+        # The draft is our own text, markers included; an entry came from outside.
+        self._recalled = clean_paste(entry) if self._history.browsing else entry
+        self._buffer.set_text(self._recalled)
+        if step < 0:
+            self._buffer.move((0, len(self._buffer.lines[0])))
+        return True
+
+    def _complete(self) -> bool | None:
+        if self.mode != "insert":
+            return None
+        self._popup.ask(self._request(explicit=True))
+        if self._popup.is_open and self._popup.only_one:
+            self._accept()
+        return True if self._popup.is_open else None
+
+    def _escape(self) -> bool | None:
+        if self._vim is not None and self._vim.escape():
+            return True
+        if self.on_escape is None:
+            return None
+        self.on_escape()
+        return True
+
+    def _external(self) -> bool | None:
+        if self.on_external_editor is None:
+            return None
+        self.on_external_editor()
+        return True
+
+    def _request(self, *, explicit: bool = False) -> CompletionRequest:
+        line, column = self._buffer.cursor
+        before = MARKER.sub(_HIDDEN_IN_REQUESTS, self._buffer.line[:column])
+        return CompletionRequest(before, line, explicit)
+
+    def _tell_change(self) -> None:
+        if self.on_change is not None:
+            self.on_change(self.text)
+
+    def _changed_late(self) -> None:
+        if self.request_render is not None:
+            self.request_render()
+
+
+_ACTIONS: dict[str, Callable[[Editor], bool | None]] = {
+    "newline": Editor._newline,
+    "submit": Editor._submit,
+    "cursor_up": lambda editor: editor._vertical(-1),
+    "cursor_down": lambda editor: editor._vertical(1),
+    "cursor_page_up": lambda editor: editor._page(-1),
+    "cursor_page_down": lambda editor: editor._page(1),
+    "history_prev": lambda editor: editor._recall(-1),
+    "history_next": lambda editor: editor._recall(1),
+    "complete": Editor._complete,
+    "vim_normal": Editor._escape,
+    "external_editor": Editor._external,
+}

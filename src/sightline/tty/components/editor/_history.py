@@ -1,0 +1,50 @@
+"""What was submitted before, to go back to; what is being written is kept while one looks."""
+
+from collections.abc import Iterable
+
+_ENTRIES = 1000
+
+
+class History:
+    """Submitted texts, oldest first. `entries` is what an application keeps between sessions."""
+
+    def __init__(self, entries: Iterable[str] = ()) -> None:
+        self.entries = list(entries)[-_ENTRIES:]
+        self._at: int | None = None
+        self._draft = ""
+
+    @property
+    def browsing(self) -> bool:
+        return self._at is not None
+
+    def add(self, text: str) -> None:
+        """Keep a submitted text; blank ones and repetitions of the last are not kept."""
+        self.leave()
+        if text.strip() and self.entries[-1:] != [text]:
+            self.entries.append(text)
+            del self.entries[:-_ENTRIES]
+
+    def previous(self, current: str) -> str | None:
+        """The entry before; `current` is kept as the draft when this is the first step back."""
+        at = len(self.entries) if self._at is None else self._at
+        if at == 0:
+            return None
+        if self._at is None:
+            self._draft = current
+        self._at = at - 1
+        return self.entries[at - 1]
+
+    def next(self) -> str | None:
+        """The entry after, and after the newest the draft."""
+        if self._at is None:
+            return None
+        if self._at + 1 < len(self.entries):
+            self._at += 1
+            return self.entries[self._at]
+        draft = self._draft
+        self.leave()
+        return draft
+
+    def leave(self) -> None:
+        """What is shown now is a text of its own."""
+        self._at, self._draft = None, ""

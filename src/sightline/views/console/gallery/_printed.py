@@ -1,0 +1,54 @@
+"""The gallery on paper: every state of every scene, one after the other, for review and for comparing."""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Literal
+
+from sightline.text import clean_line
+from sightline.tty import CURSOR, PLAIN, Component, Depth, Theme, theme_for, truncate
+from sightline.views.console.gallery._scene import Scene, Stage, State
+
+Look = Literal["dark", "light"]
+
+
+def printed(scenes: Iterable[Scene], *, width: int, look: Look, depth: Depth | None) -> Iterator[str]:
+    """Lines, as a terminal of that width, background and so many colours shows them; without a depth as plain text."""
+    theme = theme_for(dark=look == "dark", depth=depth) if depth is not None else PLAIN
+    for number, scene in enumerate(scenes):
+        rows = [*([""] if number else []), *_scene_rows(scene, theme, width)]
+        yield from rows if depth is not None else (clean_line(row).rstrip() for row in rows)
+
+
+def _scene_rows(scene: Scene, theme: Theme, width: int) -> Iterator[str]:
+    yield heading(scene, theme, width)
+    for state in scene.states(Stage(theme)):
+        yield from ("", caption(state, theme, width))
+        state.component.focused = state.interactive
+        yield from (row.replace(CURSOR, "") for row in state.component.render(width))
+        state.component.dispose()
+
+
+def heading(scene: Scene, theme: Theme, width: int) -> str:
+    """The row above a scene."""
+    name = theme.style("heading", scene.name)
+    return truncate(f"{theme.style('heading_mark', '##')} {name}{theme.style('muted', ': ' + scene.about)}", width)
+
+
+def caption(state: State, theme: Theme, width: int) -> str:
+    """The row above a state."""
+    return theme.style("dim", truncate(f"· {state.caption}", width))
+
+
+class Above(Component):
+    """A row that stands above something, with a blank one before it."""
+
+    def __init__(self, draw: Callable[[int], str]) -> None:
+        self._draw = draw
+        self._rows: tuple[int, tuple[str, ...]] = (-1, ())
+
+    def render(self, width: int) -> tuple[str, ...]:
+        if self._rows[0] != width:
+            self._rows = (width, ("", self._draw(width)))
+        return self._rows[1]
+
+    def invalidate(self) -> None:
+        self._rows = (-1, ())

@@ -1,0 +1,36 @@
+"""The gallery on a terminal, from the first paint or from nothing."""
+
+from sightline.tty import Application, Attributes, Terminal, run_application
+from sightline.views.console._first_paint import FirstPaint
+from sightline.views.console.gallery._browser import Browser
+from sightline.views.console.gallery._registry import SCENES, names
+
+
+def browse(*, first: str = "", painted: FirstPaint | None = None, before: Attributes | None = None) -> int:
+    """Walk through the gallery. `before` is how the terminal was when the first paint found it. The exit code."""
+    terminal = Terminal()
+    browsers: list[Browser] = []
+
+    def start(application: Application) -> None:
+        browser = Browser(application, SCENES)
+        browsers.append(browser)
+        if painted is not None:
+            _go_on(browser, application, terminal, painted)
+        elif first:
+            browser.show(names().index(first))
+
+    try:
+        return run_application(start, terminal=terminal, before=before)
+    finally:
+        for browser in browsers:
+            browser.close()
+
+
+def _go_on(browser: Browser, application: Application, terminal: Terminal, painted: FirstPaint) -> None:
+    """What was painted is ours now, what was typed too, and what was read but not understood."""
+    if painted.size == terminal.size:
+        application.display.adopt(painted.rows, painted.cursor)
+    else:
+        terminal.write(painted.erase())
+    browser.type(painted.text)
+    terminal.feed(painted.rest)

@@ -1,0 +1,34 @@
+"""Code."""
+
+from collections.abc import Iterator
+
+from sightline.tty.components import Code
+from sightline.views.console.gallery._scene import Scene, Stage, State
+
+_PYTHON = '''\
+@cache
+def widest(rows: list[str], limit: int = 0x50) -> int:
+    """The widest of the rows."""
+    return min(max(map(len, rows), default=0), limit)  # never more
+
+class Row(str): ...
+'''
+_SHELL = 'for file in *.py; do\n    test -s "$file" || echo "empty: $file"  # nothing in it\ndone'
+_LONG = "rows = [" + ", ".join(f'"row {number}"' for number in range(12)) + "]"
+
+
+def _states(stage: Stage) -> Iterator[State]:
+    for caption, text, language, numbers in (
+        ("Python", _PYTHON, "python", False),
+        ("with line numbers", _PYTHON, "python", True),
+        ("a shell script", _SHELL, "sh", False),
+        ("a language nobody knows", "some := words |> here", "nosuch", False),
+        ("longer than a row: folded, every character kept", _LONG, "python", False),
+    ):
+        code = Code(stage.theme, text, language, line_numbers=numbers)
+        code.finish()
+        yield State(caption, code)
+    yield State("still arriving", Code(stage.theme, _PYTHON[: _PYTHON.index("widest") + 3], "python"))
+
+
+SCENE = Scene("code", "source with its syntax in colour", _states)

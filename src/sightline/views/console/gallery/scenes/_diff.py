@@ -1,0 +1,35 @@
+"""Diff."""
+
+from collections.abc import Iterator
+
+from sightline.tty.components import Diff
+from sightline.views.console.gallery._scene import Scene, Stage, State
+
+_CHANGE = """\
+--- a/src/ledger.py
++++ b/src/ledger.py
+@@ -41,3 +41,4 @@ def step(self, length, boundary):
+         start = self.committed
+-        self.top = max(start, length - 24)
++        self.top = max(start, length - height)
++        self.seen = True
+         return start
+"""
+_NEW = """\
+--- /dev/null
++++ b/notes.md
+@@ -0,0 +1,2 @@
++# Notes
++日本語 and a line that is longer than the row it is shown in, so that it has to be folded, with every character kept.
+\\ No newline at end of file
+"""
+
+
+def _states(stage: Stage) -> Iterator[State]:
+    yield State("lines changed: the words that differ stand out", Diff(stage.theme, _CHANGE))
+    yield State("a new file", Diff(stage.theme, _NEW))
+    yield State("two files", Diff(stage.theme, _CHANGE + _NEW))
+    yield State("not a diff at all", Diff(stage.theme, "just some words"))
+
+
+SCENE = Scene("diff", "what changed", _states)

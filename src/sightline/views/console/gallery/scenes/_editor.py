@@ -1,0 +1,57 @@
+"""Editor."""
+
+from collections.abc import Iterator
+
+from sightline.tty import Key, Paste
+from sightline.tty.components import Editor, Item, StaticCompletion
+from sightline.views.console.gallery._scene import Scene, Stage, State
+
+_COMMANDS = (
+    Item("/model ", "/model", "choose a model"),
+    Item("/mode ", "/mode", "plan, edit or full"),
+    Item("/help ", "/help"),
+)
+_LINES = "Why is the row drawn twice?\n\nIt happens when the window is resized\nwhile text streams."
+
+
+def _editor(stage: Stage, text: str = "", *, vim: bool = False, max_rows: int = 12, title: str = "") -> Editor:
+    editor = Editor(
+        stage.theme,
+        stage.bindings,
+        max_rows=max_rows,
+        placeholder="ask anything",
+        providers=[StaticCompletion("/", _COMMANDS, only_at_start=True)],
+        keymap="vim" if vim else "emacs",
+    )
+    editor.on_submit = lambda sent: stage.say(f"sent: {len(sent)} characters in {len(sent.splitlines())} lines")
+    editor.set_text(text)
+    editor.title = title
+    return editor
+
+
+def _vim(stage: Stage, keys: str) -> Editor:
+    editor = _editor(stage, "one word after another", vim=True)
+    editor.handle_input(Key("escape"))
+    for key in keys:
+        editor.handle_input(Key(key, text=key))
+    return editor
+
+
+def _states(stage: Stage) -> Iterator[State]:
+    yield State("empty", _editor(stage), interactive=True)
+    yield State("several lines, with a title", _editor(stage, _LINES, title="prompt"), interactive=True)
+    tall = _editor(stage, "\n".join(f"line {number}" for number in range(1, 21)), max_rows=4)
+    yield State("more lines than there is room for", tall, interactive=True)
+    folded = _editor(stage, "Look at this: ")
+    folded.handle_input(Paste("\n".join(f"pasted line {number}" for number in range(1, 101))))
+    yield State("a large paste is folded; it is sent whole", folded, interactive=True)
+    completing = _editor(stage)
+    for letter in "/mo":
+        completing.handle_input(Key(letter, text=letter))
+    yield State("completions", completing, interactive=True)
+    yield State("vim keys: insert", _editor(stage, "one word after another", vim=True), interactive=True)
+    yield State("vim keys: normal", _vim(stage, "b"), interactive=True)
+    yield State("vim keys: visual", _vim(stage, "bve"), interactive=True)
+
+
+SCENE = Scene("editor", "where prompts are written", _states)

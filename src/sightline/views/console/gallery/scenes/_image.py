@@ -1,0 +1,74 @@
+"""Images."""
+
+import struct
+import zlib
+from collections.abc import Iterator
+from functools import cache
+
+from sightline.tty import Component, ImageProtocol, ImageRow, Images, Rows, truncate
+from sightline.tty.components import Image
+from sightline.views.console.gallery._scene import Scene, Stage, State
+
+_WIDTH, _HEIGHT = 160, 80
+_PROTOCOLS: tuple[ImageProtocol, ...] = ("kitty", "iterm2", "sixel")
+
+
+@cache
+def _picture() -> bytes:
+    """A gradient, as PNG."""
+    lines = (
+        b"\0" + bytes(part for x in range(_WIDTH) for part in (x * 255 // _WIDTH, y * 255 // _HEIGHT, 160))
+        for y in range(_HEIGHT)
+    )
+    header = struct.pack(">IIBBBBB", _WIDTH, _HEIGHT, 8, 2, 0, 0, 0)
+    chunks = ((b"IHDR", header), (b"IDAT", zlib.compress(b"".join(lines))), (b"IEND", b""))
+    return b"\x89PNG\r\n\x1a\n" + b"".join(
+        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data)) for kind, data in chunks
+    )
+
+
+class _Told(Component):
+    """What a protocol would send, in words: a terminal knows one of them at most."""
+
+    def __init__(self, stage: Stage, protocol: ImageProtocol) -> None:
+        self._images = Images(protocol, first_number=1)
+        self._image = Image(_picture(), "a gradient", images=self._images, max_rows=4, theme=stage.theme)
+        self._rows: tuple[int, Rows] = (-1, ())
+
+    def render(self, width: int) -> Rows:
+        if self._rows[0] != width:
+            self._rows = (width, self._lines(max(width, 1)))
+        return self._rows[1]
+
+    def _lines(self, width: int) -> Rows:
+        rows = self._image.render(width)
+        sent = self._images.take_pending()
+        if not any(isinstance(row, ImageRow) for row in rows):
+            return tuple(rows)
+        way = "its bytes go once, then it is placed by its number" if sent else "its bytes go wherever it is drawn"
+        return (truncate(f"{len(rows)} rows of pixels: {way}", width),)
+
+
+def _demoted(stage: Stage) -> Image:
+    """It was pixels until another one needed the room."""
+    images = Images("kitty", limit=1, first_number=1)
+    first = Image(_picture(), "made room for another", images=images, max_rows=3, theme=stage.theme)
+    first.render(80)
+    Image(_picture(), "the other", images=images, max_rows=3, theme=stage.theme).render(80)
+    return first
+
+
+def _states(stage: Stage) -> Iterator[State]:
+    def image(data: bytes, alt: str, images: Images | None = None) -> Image:
+        return Image(data, alt, images=images or stage.images, max_rows=6, theme=stage.theme)
+
+    if stage.moving:
+        yield State("as this terminal shows it", image(_picture(), "a gradient"))
+    yield State("without pixels", image(_picture(), "a gradient", Images()))
+    yield State("not an image", image(b"no image at all", "broken", Images()))
+    for protocol in _PROTOCOLS:
+        yield State(f"over {protocol}", _Told(stage, protocol))
+    yield State("made room for another: its rows stay", _demoted(stage))
+
+
+SCENE = Scene("image", "pictures, and words where there are no pixels", _states)

@@ -1,0 +1,21 @@
+"""Loaders."""
+
+from collections.abc import Iterator
+
+from sightline.tty.components import CancellableLoader, Loader
+from sightline.views.console.gallery._scene import Scene, Stage, State
+
+
+def _states(stage: Stage) -> Iterator[State]:
+    made = {"call_later": stage.call_later, "request_render": stage.request_render, "clock": stage.clock}
+    loader = Loader("Reading the ledger", theme=stage.theme, **made)  # type: ignore[arg-type]
+    loader.start()
+    yield State("turning", loader, live=stage.moving)
+    yield State("without words", Loader(theme=stage.theme, **made))  # type: ignore[arg-type]
+    ended = CancellableLoader("Asking the model", theme=stage.theme, **made)  # type: ignore[arg-type]
+    ended.signal.on_abort(lambda: ended.set_label("Cancelled"))
+    ended.start()
+    yield State("escape ends it", ended, live=stage.moving, interactive=True)
+
+
+SCENE = Scene("loader", "something is going on", _states)

@@ -1,0 +1,43 @@
+"""Select list."""
+
+from collections.abc import Iterator
+
+from sightline.tty.components import Item, SelectList
+from sightline.views.console.gallery._scene import Scene, Stage, State
+
+_MODELS = (
+    Item("small", "small", "quick and cheap"),
+    Item("large", "large", "for hard questions"),
+    Item("scripted", "scripted", "plays a script, needs no network"),
+)
+_FILES = tuple(
+    Item(name, name) for name in ("src/ledger.py", "src/painter.py", "src/display.py", "README.md", "Makefile")
+)
+_GROUPED = (
+    Item("a", "claude", "installed", "providers"),
+    Item("b", "codex", "installed", "providers"),
+    Item("c", "scripted", "", "for tests"),
+)
+
+
+def _states(stage: Stage) -> Iterator[State]:
+    def choices(items: tuple[Item, ...], **options: object) -> SelectList:
+        made = SelectList(stage.theme, items, bindings=stage.bindings, **options)  # type: ignore[arg-type]
+        made.on_select = lambda item: stage.say(f"chosen: {item.label}")
+        return made
+
+    second = choices(_MODELS)
+    second.move(1)
+    yield State("with descriptions, the second highlighted", second, interactive=True)
+    filtered = choices(_FILES, filter=True)
+    filtered.set_query("spy")
+    yield State("filtered by what is typed: letters in order, anywhere", filtered, interactive=True)
+    nothing = choices(_FILES, filter=True)
+    nothing.set_query("zzz")
+    yield State("nothing matches", nothing)
+    yield State("in groups", choices(_GROUPED))
+    many = tuple(Item(str(number), f"choice {number}") for number in range(1, 31))
+    yield State("more than there is room for", choices(many, max_rows=4), interactive=True)
+
+
+SCENE = Scene("select", "a list to choose from, with a filter", _states)

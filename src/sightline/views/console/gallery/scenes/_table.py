@@ -1,0 +1,26 @@
+"""Table."""
+
+from collections.abc import Iterator
+
+from sightline.tty.components import Table
+from sightline.views.console.gallery._scene import Scene, Stage, State
+
+_HEADER = ("job", "state", "seconds", "command")
+_ROWS = (
+    ("1", "done", "0.4", "make lint"),
+    ("2", "running", "12.9", "python -m pytest -q tests/tty"),
+    ("3", "failed", "3.0", "cargo build --release --features everything,and-more,and-still-more-of-it"),
+)
+_ALIGN = ("right", "left", "right", "left")
+
+
+def _states(stage: Stage) -> Iterator[State]:
+    theme = stage.theme
+    yield State("columns, some of them to the right", Table(theme, _HEADER, _ROWS, _ALIGN))
+    wide = tuple(f"column {number}" for number in range(1, 16))
+    yield State("no room for columns: one under the other", Table(theme, wide, [tuple("abcdefghijklmno")]))
+    yield State("wide characters", Table(theme, ("名前", "値"), (("日本語", "１"), ("emoji 👩‍👩‍👧", "2"))))
+    yield State("without rows", Table(theme, _HEADER, ()))
+
+
+SCENE = Scene("table", "rows under a header", _states)

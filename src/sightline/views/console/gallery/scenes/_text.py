@@ -1,0 +1,29 @@
+"""Text."""
+
+from collections.abc import Iterator
+
+from sightline.tty.components import Text
+from sightline.views.console.gallery._scene import Scene, Stage, State
+
+_PROSE = (
+    "A row is text, style and nothing else. Text that is longer than the row wraps at spaces, and where a word is "
+    "longer than the row it is cut: Rindfleischetikettierungsüberwachungsaufgabenübertragungsgesetz. "
+    "日本語も折り返します。 Emoji are one: 👩‍👩‍👧 🇯🇵 👍🏽."
+)
+_OUTPUT = (
+    "\x1b[1mBuilding\x1b[0m parser\n\x1b[32mok\x1b[0m 12 tests\n"
+    "\x1b[31mfailed\x1b[0m 1 test \x1b]0;title\x07(a title stays out)"
+)
+
+
+def _states(stage: Stage) -> Iterator[State]:
+    theme = stage.theme
+    yield State("wrapped at spaces", Text(_PROSE, theme=theme))
+    yield State("cut at the edge", Text(_PROSE, wrap=False, theme=theme))
+    yield State("indented on both sides", Text(_PROSE, padding_x=4, theme=theme))
+    yield State("in a role", Text("could not read the file: permission denied", "error", theme=theme))
+    yield State("style that came with it is kept, other sequences are not", Text(_OUTPUT, theme=theme))
+    yield State("empty: no row at all", Text("", theme=theme))
+
+
+SCENE = Scene("text", "lines of text, wrapped or cut", _states)

@@ -1,0 +1,40 @@
+"""Themes."""
+
+from collections.abc import Iterator
+
+from sightline.tty import LOOKS, Component, Depth, Rows, Theme, measure, theme_for
+from sightline.views.console.gallery._scene import Scene, Stage, State
+
+_DEPTHS: tuple[Depth, ...] = ("true", "256", "16", "none")
+
+
+class _Roles(Component):
+    """The name of each role, in it."""
+
+    def __init__(self, theme: Theme) -> None:
+        self._theme = theme
+        self._rows: tuple[int, tuple[str, ...]] = (-1, ())
+
+    def render(self, width: int) -> Rows:
+        if self._rows[0] != width:
+            self._rows = (width, tuple(self._lines(max(width, 1))))
+        return self._rows[1]
+
+    def _lines(self, width: int) -> Iterator[str]:
+        line: list[str] = []
+        for role in LOOKS:
+            if line and measure(" ".join([*line, role])) > width:
+                yield " ".join(self._theme.style(name, name) for name in line)
+                line = []
+            line.append(role)
+        yield " ".join(self._theme.style(name, name[:width]) for name in line)
+
+
+def _states(stage: Stage) -> Iterator[State]:
+    for dark in (True, False):
+        for depth in _DEPTHS:
+            colours = {"none": "no colours, weight only", "true": "true colour"}.get(depth, f"{depth} colours")
+            yield State(f"{'dark' if dark else 'light'}, {colours}", _Roles(theme_for(dark=dark, depth=depth)))
+
+
+SCENE = Scene("theme", "what each role looks like", _states)

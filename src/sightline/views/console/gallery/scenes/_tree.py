@@ -1,0 +1,32 @@
+"""Tree."""
+
+from collections.abc import Iterator
+
+from sightline.tty.components import Tree, TreeNode
+from sightline.views.console.gallery._scene import Scene, Stage, State
+
+
+def _project(*, expanded: bool) -> list[TreeNode]:
+    tty = TreeNode("tty", [TreeNode("ledger.py"), TreeNode("painter.py")], expanded)
+    source = TreeNode("src", [tty, TreeNode("views", [TreeNode("console.py")])], expanded)
+    return [source, TreeNode("README.md")]
+
+
+def _deep() -> list[TreeNode]:
+    node = TreeNode("the innermost")
+    for depth in range(30, 0, -1):
+        node = TreeNode(f"level {depth}", [node], expanded=True)
+    return [node]
+
+
+def _states(stage: Stage) -> Iterator[State]:
+    theme = stage.theme
+    yield State("closed", Tree(_project(expanded=False), theme=theme))
+    yield State("open", Tree(_project(expanded=True), theme=theme), interactive=True)
+    many = [TreeNode(f"file {number:02}.txt") for number in range(40)]
+    yield State("more than there is room for", Tree(many, max_rows=6, theme=theme), interactive=True)
+    yield State("deeper than there is room for", Tree(_deep(), max_rows=4, theme=theme))
+    yield State("empty", Tree([], theme=theme))
+
+
+SCENE = Scene("tree", "something to walk through, open and close", _states)

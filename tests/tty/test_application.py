@@ -1,0 +1,189 @@
+"""A program on a terminal: keys in, frames out, and the terminal given back however it ends."""
+
+import os
+import re
+import signal
+import termios
+
+import pytest
+
+from tests.tty.pty_child import on_pty
+from tests.tty.test_terminal import KITTY, SHELL, is_raw, restored
+
+PROLOGUE = """
+import fcntl, os, sys, termios
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+from sightline.tty import CURSOR, Component, Paste, matches, run_application
+from sightline.tty.components import Text, Transcript
+
+class Keys(Component):
+    '''Shows the last key; some of them do something.'''
+    def __init__(self, application):
+        self.application, self.last = application, "none"
+    def render(self, width):
+        if self.last == "r": raise RuntimeError("cannot be drawn")
+        return (f"last: {self.last} {CURSOR}", f"theme: {self.application.theme.name}, {width} columns")
+    def handle_input(self, event):
+        if matches(event, "x"): raise RuntimeError("cannot be handled")
+        if matches(event, "ctrl+d"): self.application.exit(7)
+        self.last = event.text if isinstance(event, Paste) else str(event)
+        return True
+
+def start(application):
+    transcript, keys = Transcript(), Keys(application)
+    transcript.append(Text("final words"))
+    application.display.add(transcript)
+    application.display.add(keys)
+    application.display.set_focus(keys)
+
+"""
+RUN = "sys.exit(run_application(start))"
+
+
+def application(**options):
+    return on_pty(RUN, prologue=PROLOGUE, **options)
+
+
+def modes(child):
+    return termios.tcgetattr(child.slave)
+
+
+def test_keys_reach_the_component_and_what_it_shows_is_drawn():
+    """From bytes to a key to a frame; the exit code is the program's, the terminal is as before."""
+    with application() as child:
+        child.until(b"last: none")
+        assert is_raw(child)
+        child.type(b"\x1b[A")
+        child.until(b"up")
+        child.type(b"\x1b[200~pasted\x1b[201~")
+        child.until(b"pasted")
+        child.type(b"\x04")
+        assert child.wait() == 7
+        assert modes(child) == child.before
+        assert restored(child.written)
+
+
+def test_escape_alone_is_a_key_after_a_moment():
+    """Nothing has to follow it."""
+    with application() as child:
+        child.until(b"last: none")
+        child.type(b"\x1b")
+        child.until(b"escape")
+
+
+def test_the_window_is_given_up_in_the_end_and_what_is_final_stays():
+    """The last thing written erases the window; the final row is written once."""
+    with application() as child:
+        child.until(b"last: none")
+        child.type(b"\x04")
+        child.wait()
+        assert child.written.count(b"final words") == 1
+
+
+@pytest.mark.parametrize(("key", "says"), [(b"x", b"cannot be handled"), (b"r", b"cannot be drawn")])
+def test_a_component_that_fails_ends_the_program_with_the_terminal_given_back(key, says):
+    """The traceback comes after the terminal is as it was, and names what went wrong."""
+    with application() as child:
+        child.until(b"last: none")
+        child.type(key)
+        assert child.wait() == 1
+        assert modes(child) == child.before
+        before, _, after = child.written.rpartition(b"\x1b[?2004l")
+        assert b"Traceback" in after
+        assert b"RuntimeError: " + says in after
+        assert b"Traceback" not in before
+
+
+def test_the_theme_follows_what_the_terminal_says():
+    """It is light as soon as the terminal has said so, and dark again when the terminal changes."""
+    with application(answers=KITTY) as child:
+        child.until(b"theme: light")
+        child.type(b"\x1b[?997;1n")
+        child.until(b"dark")
+
+
+def test_another_size_is_drawn():
+    """When it has been still for a moment."""
+    with application() as child:
+        child.until(b"80 columns")
+        child.resize(60, 20)
+        child.until(b"60 columns")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_that_ends_it_gives_the_terminal_back(number):
+    """And it is the signal that ended it."""
+    with application() as child:
+        child.until(b"last: none")
+        child.signal(number)
+        assert child.wait() == -number
+        assert modes(child) == child.before
+        assert restored(child.written)
+
+
+def test_a_terminal_that_is_closed_ends_it():
+    """Nobody is left to draw for."""
+    with application() as child:
+        child.until(b"last: none")
+        os.close(child.master)
+        child.master = os.open(os.devnull, os.O_RDWR)
+        child.until_ended_unread()
+
+
+def test_garbage_is_not_fatal():
+    """Bytes that are no UTF-8, half sequences, controls: it goes on."""
+    with application() as child:
+        child.until(b"last: none")
+        child.type(bytes(byte for byte in range(256) if byte not in (4, 26, 120, 114)) * 3)
+        child.type(b"\x1b[\x1b]\x1b_\x1bP\x18")
+        child.type(b"k")
+        child.until(b"last: k")
+        child.type(b"\x04")
+        assert child.wait() == 7
+
+
+@pytest.mark.parametrize("environment", [{"TERM": "dumb"}, {"SIGHTLINE_LINEAR": "1"}])
+def test_a_terminal_that_cannot_move_gets_lines(environment):
+    """The same program, no escape at all in what it writes, and lines that are typed reach its component."""
+    with application(environment=environment) as child:
+        child.until(b"final words\r\n> ")
+        assert modes(child) == child.before
+        child.type(b"two words\n")
+        child.until(b"two words\r\n> ")
+        child.type(b"\x04")
+        assert child.wait() == 0
+        assert b"\x1b" not in child.written
+        assert child.written.count(b"final words") == 1
+
+
+IN_A_SHELL = "import os\n" + PROLOGUE.replace("fcntl.ioctl(0, termios.TIOCSCTTY, 0)\n", "") + RUN
+
+
+def test_control_z_gives_the_window_up_and_fg_draws_it_again():
+    """What is final is written once; what is not is there before and after."""
+    with on_pty(f"PROGRAM = {IN_A_SHELL!r}\n" + SHELL, prologue="") as child:
+        child.until(b"last: none")
+        child.type(b"k")
+        child.until(b"last: k")
+        child.type(b"\x1a")
+        child.until(b"<stopped 1>")
+        child.type(b"fg\n")
+        child.until_true(lambda: b"last: k" in child.written[child.written.index(b"<stopped") :], "the window again")
+        assert is_raw(child)
+        assert child.written.count(b"final words") == 1
+        child.type(b"\x04")
+        assert child.wait() == 7
+
+
+def test_a_stop_nobody_announced_is_drawn_over():
+    """After SIGSTOP the screen is the shell's: the window is drawn again, below it."""
+    program = IN_A_SHELL.replace("def start(", "os.write(1, b'<pid %d>' % os.getpid())\ndef start(")
+    with on_pty(f"PROGRAM = {program!r}\n" + SHELL, prologue="") as child:
+        child.until(b"last: none")
+        pid = int(re.search(rb"<pid (\d+)>", child.written)[1])
+        os.kill(pid, signal.SIGSTOP)
+        child.until(b"<stopped 0>")
+        child.type(b"fg\n")
+        child.until_true(lambda: b"last: none" in child.written[child.written.index(b"<stopped") :], "the window again")
+        child.type(b"\x04")
+        assert child.wait() == 7

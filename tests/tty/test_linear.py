@@ -1,0 +1,279 @@
+"""Linear mode: lines are only added, each once, when it is final; and it can be answered."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sightline.tty._capabilities import Capabilities
+from sightline.tty._component import Component, Rows
+from sightline.tty._keys import Key, Paste, matches
+from sightline.tty._linear import PROMPT, LinearDisplay
+from sightline.tty._theme import theme_for
+from sightline.tty.components._box import Box
+from sightline.tty.components._input import Input
+from sightline.tty.components._select import Item, SelectList
+from sightline.tty.components._text import Text
+from sightline.tty.components._transcript import Transcript
+
+THEME = theme_for(dark=True, depth="true")
+
+
+class Paper:
+    """A surface that keeps what was written."""
+
+    def __init__(self, columns: int = 40) -> None:
+        self.size = (columns, 24)
+        self.busy = False
+        self.text = ""
+
+    def write(self, text: str) -> None:
+        self.text += text
+
+    @property
+    def lines(self) -> list[str]:
+        return self.text.split("\n")[:-1]
+
+
+class Block(Component):
+    """Rows that a test sets."""
+
+    def __init__(self, *rows: str) -> None:
+        self.rows: Rows = [*rows]
+
+    def render(self, width: int) -> Rows:
+        return self.rows
+
+
+class Ear(Component):
+    """Keeps the keys it is given."""
+
+    def __init__(self) -> None:
+        self.heard: list[object] = []
+
+    def render(self, width: int) -> Rows:
+        return ("an editor",)
+
+    def handle_input(self, event: object) -> bool:
+        self.heard.append(event)
+        return True
+
+
+def linear() -> tuple[LinearDisplay, Paper, Transcript]:
+    paper = Paper()
+    display = LinearDisplay(paper, Capabilities(linear=True))
+    transcript = Transcript(gap=0)
+    display.add(transcript)
+    return display, paper, transcript
+
+
+def test_what_is_final_is_written_once_in_order():
+    """Drawing again writes nothing again."""
+    display, paper, transcript = linear()
+    transcript.append(Block("one", "two"))
+    display.render_now()
+    display.render_now()
+    transcript.append(Block("three"))
+    display.request_render()
+    display.render_now()
+    assert paper.lines == ["one", "two", "three"]
+
+
+def test_a_block_that_goes_on_holds_back_what_follows_it():
+    """Its own rows, and those of blocks after it, are written when it ends."""
+    display, paper, transcript = linear()
+    live = Block("half")
+    transcript.append(live, live=True)
+    transcript.append(Block("after"))
+    display.render_now()
+    assert paper.lines == []
+    live.rows = ["half", "whole"]
+    transcript.finish(live)
+    display.request_render()
+    display.render_now()
+    assert paper.lines == ["half", "whole", "after"]
+
+
+def test_the_end_makes_everything_final():
+    """What still went on when the display stopped is written then, and only then."""
+    display, paper, transcript = linear()
+    transcript.append(Block("still going"), live=True)
+    display.render_now()
+    display.stop()
+    assert paper.lines == ["still going"]
+
+
+def test_no_sequence_is_written():
+    """Neither style nor links nor anything that moves a cursor."""
+    display, paper, transcript = linear()
+    transcript.append(Text("\x1b[31mred\x1b[0m \x1b[5;5Hmoved", role="error", theme=THEME))
+    display.render_now()
+    assert paper.text == "red moved\n"
+
+
+def test_chrome_is_not_written_but_a_prompt_is():
+    """The editor's rows never appear; a prompt does, once, when nothing is going on."""
+    display, paper, transcript = linear()
+    ear = Ear()
+    display.add(ear)
+    display.set_focus(ear)
+    live = Block("a")
+    transcript.append(live, live=True)
+    display.render_now()
+    assert paper.text == ""
+    transcript.finish(live)
+    display.request_render()
+    display.render_now()
+    display.request_render()
+    display.render_now()
+    assert paper.text == f"a\n{PROMPT}"
+
+
+def test_output_while_the_prompt_stands_begins_a_line():
+    """What is said never stands behind the prompt, which comes again after it."""
+    display, paper, transcript = linear()
+    display.set_focus(Ear())
+    display.render_now()
+    transcript.append(Block("news"))
+    display.request_render()
+    display.render_now()
+    assert paper.text == f"{PROMPT}\nnews\n{PROMPT}"
+
+
+def test_a_line_goes_to_the_focused_component_and_is_entered():
+    """As text and the enter key; a single letter as the key it is."""
+    display, _, _ = linear()
+    ear = Ear()
+    display.set_focus(ear)
+    display.enter("two words")
+    display.enter("q")
+    display.enter("")
+    enter = Key("enter")
+    assert ear.heard == [Paste("two words"), enter, Key("q", text="q"), enter, enter]
+
+
+def test_an_input_submits_the_line():
+    """The ordinary component, unchanged."""
+    display, _, _ = linear()
+    submitted: list[str] = []
+    field = Input(THEME)
+    field.on_submit = submitted.append
+    display.add(field)
+    display.set_focus(field)
+    display.render_now()
+    display.enter("a name")
+    assert submitted == ["a name"]
+
+
+def test_an_overlays_choices_have_numbers():
+    """A dialog is written as text; a number chooses, also when filtering has not."""
+    display, paper, _ = linear()
+    chosen: list[str] = []
+    choices = SelectList(THEME, [Item("a", "Apple", "a fruit"), Item("b", "Beet"), Item("c", "Corn")])
+    choices.on_select = lambda item: chosen.append(item.value)
+    choices.move(1)
+    display.show_overlay(choices)
+    display.render_now()
+    assert paper.lines == ["1. Apple: a fruit", "2. Beet", "3. Corn", "Enter a number to choose."]
+    display.enter("3")
+    display.enter("1")
+    assert chosen == ["c", "a"]
+
+
+def test_what_is_around_a_list_is_written_with_it():
+    """The question of a dialog comes before its choices."""
+    display, paper, _ = linear()
+    question = Text("Delete it?", theme=THEME)
+    display.show_overlay(Box(question, SelectList(THEME, [Item("y", "Yes"), Item("n", "No")]), theme=THEME))
+    display.render_now()
+    assert paper.lines == ["Delete it?", "1. Yes", "2. No", "Enter a number to choose."]
+
+
+def test_an_overlay_is_written_once_until_it_is_answered():
+    """Frames in between do not repeat it; an answer that leaves it open does."""
+    display, paper, _ = linear()
+    heard: list[object] = []
+    text = Text("Really?", theme=THEME)
+    text.handle_input = lambda event: bool(heard.append(event)) or True  # type: ignore[method-assign]
+    display.show_overlay(text)
+    for _ in range(3):
+        display.request_render()
+        display.render_now()
+    assert paper.text == f"Really?\n{PROMPT}"
+    display.enter("what")
+    display.render_now()
+    assert paper.text == f"Really?\n{PROMPT}Really?\n{PROMPT}"
+    assert any(matches(event, "enter") for event in heard)
+
+
+def test_another_width_changes_nothing():
+    """The window's size at the beginning counts."""
+    display, paper, transcript = linear()
+    transcript.append(Text("some words that fill a good part of a line"))
+    display.render_now()
+    paper.size = (10, 5)
+    display.resized()
+    transcript.append(Text("more words that fill a good part of a line"))
+    display.request_render()
+    display.render_now()
+    assert paper.lines == [
+        "some words that fill a good part of a",
+        "line",
+        "more words that fill a good part of a",
+        "line",
+    ]
+
+
+Operation = tuple[str, int]
+OPERATIONS = st.lists(
+    st.tuples(st.sampled_from(["append", "open", "stream", "rewrite", "finish", "draw"]), st.integers(0, 5)),
+    max_size=60,
+)
+
+
+class Story:
+    """Operations on a transcript, and what must have been written in the end."""
+
+    def __init__(self) -> None:
+        self.display, self.paper, self.transcript = linear()
+        self.display.set_focus(None)
+        self.blocks: list[Block] = []
+        self.live: list[Block] = []
+        self.number = 0
+
+    def rows(self, count: int) -> list[str]:
+        self.number += count
+        return [f"\x1b[1mrow {self.number - at}\x1b[0m" for at in range(count, 0, -1)]
+
+    def do(self, operation: str, count: int) -> None:
+        block = self.live[count % len(self.live)] if self.live else None
+        if operation in ("append", "open"):
+            self.add(Block(*self.rows(count)), live=operation == "open")
+        elif operation == "draw":
+            self.display.request_render()
+            self.display.render_now()
+        elif block is not None and operation == "finish":
+            self.live.remove(block)
+            self.transcript.finish(block)
+        elif block is not None:
+            kept = len(block.rows) if operation == "stream" else max(0, len(block.rows) - 1)
+            block.rows = [*block.rows[:kept], *self.rows(count)]
+
+    def add(self, block: Block, *, live: bool) -> None:
+        self.blocks.append(block)
+        self.transcript.append(block, live=live)
+        if live:
+            self.live.append(block)
+
+    def expected(self) -> list[str]:
+        return [row[4:-4] for block in self.blocks for row in block.rows]
+
+
+@settings(max_examples=150, deadline=None)
+@given(OPERATIONS)
+def test_every_row_is_written_exactly_once_whatever_happens(operations):
+    """Blocks added, streamed, rewritten at their end, finished in any order: at the end each row is there once."""
+    story = Story()
+    for operation, count in operations:
+        story.do(operation, count)
+    story.display.stop()
+    assert story.paper.lines == story.expected()
+    assert "\x1b" not in story.paper.text

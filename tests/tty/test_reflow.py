@@ -1,0 +1,66 @@
+"""What a multiplexer makes of the window when its size changes, and where text goes on after it."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sightline.tty._continuation import Mark, count_letters, rest_after
+from sightline.tty._reflow import reflowed
+from tests.tty.support import Words
+
+
+@pytest.mark.parametrize(
+    ("used", "cursor", "width", "height", "wanted"),
+    [
+        pytest.param([10, 10, 10], (2, 0), 80, 24, (0, 2), id="nothing-changes"),
+        pytest.param([10, 100, 10], (2, 0), 80, 24, (1, 2), id="a-wide-row-takes-two-and-pushes-one-out"),
+        pytest.param([10] * 10, (9, 0), 80, 4, (6, 3), id="fewer-rows-push-the-first-out"),
+        pytest.param([10] * 10, (4, 0), 80, 6, (0, 4), id="rows-below-the-cursor-go-first"),
+        pytest.param([100] * 4, (3, 0), 50, 4, (2, 2), id="wrapped-rows-push-the-first-out"),
+        pytest.param([], (0, 0), 80, 24, (0, 0), id="nothing-painted"),
+    ],
+)
+def test_rows_that_left_the_screen(
+    used: list[int], cursor: tuple[int, int], width: int, height: int, wanted: tuple[int, int]
+) -> None:
+    rows = ["x" * cells for cells in used]
+    assert reflowed(rows, used, cursor, width, height) == wanted
+
+
+def test_a_wide_character_that_does_not_fit_takes_its_row_one_further() -> None:
+    assert reflowed(["漢" * 8, "x"], [16, 1], (1, 0), 5, 24) == (1, 0)
+    assert reflowed(["漢" * 8, "x"], [16, 1], (1, 0), 16, 24) == (0, 1)
+
+
+@given(st.lists(st.text("abc,.", min_size=1, max_size=9), min_size=1, max_size=60), st.data())
+def test_text_goes_on_after_history_at_any_other_width(words: list[str], data: st.DataObject) -> None:
+    """No letter is lost and none doubled, wherever the old width had broken the rows."""
+    text = Words(*words)
+    old = text.render(data.draw(st.integers(9, 40)))
+    history = old[: data.draw(st.integers(0, len(old)))]
+    mark = Mark()
+    mark.add(history)
+    new = text.render(data.draw(st.integers(9, 40)))
+    done, rest = rest_after(new, mark)
+    after = new[done:] if rest is None else [rest, *new[done + 1 :]]
+    assert _letters(history) + _letters(after) == _letters(new)
+
+
+def test_punctuation_stays_with_its_word() -> None:
+    mark = Mark()
+    mark.add(["one, two,"])
+    assert rest_after(["one, two, three"], mark) == (0, "three")
+
+
+def test_a_blank_row_that_is_history_is_not_shown_again() -> None:
+    mark = Mark()
+    mark.add(["one", ""])
+    assert rest_after(["one", "", "two"], mark) == (2, None)
+
+
+def test_letters_are_what_no_layout_adds() -> None:
+    assert count_letters("\x1b[1m│ a1 │ 漢 ─── •\x1b[0m") == 3
+
+
+def _letters(rows: list[str]) -> str:
+    return "".join(char for row in rows for char in row if char.isalnum())

@@ -1,0 +1,54 @@
+"""When frames are drawn (runtime internals: render loop)."""
+
+from sightline.tty._scheduler import FRAME_INTERVAL, RESIZE_SETTLE, Scheduler
+from tests.tty.support import FakeClock
+
+
+class _Drawn:
+    def __init__(self) -> None:
+        self.clock = FakeClock()
+        self.times: list[float] = []
+        self.scheduler = Scheduler(self.clock, self._draw)
+
+    def _draw(self) -> None:
+        self.times.append(self.clock.time())
+        self.scheduler.drawn()
+
+
+def test_render_loop_repeated_requests_are_one_frame() -> None:
+    drawn = _Drawn()
+    for _ in range(50):
+        drawn.scheduler.request()
+    drawn.clock.advance(1)
+    assert len(drawn.times) == 1
+
+
+def test_render_loop_ordinary_frames_keep_their_distance() -> None:
+    drawn = _Drawn()
+    for _ in range(100):
+        drawn.scheduler.request()
+        drawn.clock.advance(FRAME_INTERVAL / 10)
+    gaps = [after - before for before, after in zip(drawn.times, drawn.times[1:], strict=False)]
+    assert len(drawn.times) >= 9
+    assert min(gaps) >= FRAME_INTERVAL - 1e-9
+
+
+def test_render_loop_what_was_typed_does_not_wait() -> None:
+    drawn = _Drawn()
+    drawn.scheduler.request()
+    drawn.clock.advance(0)
+    drawn.scheduler.request()
+    drawn.scheduler.request(urgent=True)
+    drawn.clock.advance(0)
+    assert len(drawn.times) == 2
+
+
+def test_resize_nothing_is_drawn_until_the_size_is_still() -> None:
+    drawn = _Drawn()
+    for _ in range(10):
+        drawn.scheduler.hold()
+        drawn.scheduler.request(urgent=True)
+        drawn.clock.advance(RESIZE_SETTLE / 2)
+    assert drawn.times == []
+    drawn.clock.advance(RESIZE_SETTLE)
+    assert len(drawn.times) == 1
