@@ -11,7 +11,6 @@ demo: $(STAMP)
 	@$(BIN)/sightline demo
 
 test: $(STAMP)
-	@$(BIN)/python -m sightline.testing.emulators install
 	@$(BIN)/python -m pytest -m "not live"
 
 lint: $(STAMP)

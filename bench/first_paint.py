@@ -1,4 +1,4 @@
-"""How soon the gallery's prompt is on the screen, and how soon a key typed into it is, from the moment it is executed."""
+"""How soon after it is executed the gallery's prompt is on the screen, and a key that is typed into it."""
 
 import compileall
 import os

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from sightline.testing.emulators import EmulatorMissing
+
 _skipped: list[str] = []
 
 
@@ -13,6 +15,24 @@ _skipped: list[str] = []
 def own_home(tmp_path, monkeypatch):
     """Whatever a test makes the program keep stays in the test's own folder."""
     monkeypatch.setenv("SIGHTLINE_HOME", str(tmp_path / "sightline-home"))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup(item):
+    return (yield from _skipped_without_emulators())
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item):
+    return (yield from _skipped_without_emulators())
+
+
+def _skipped_without_emulators():
+    """A machine without node or tmux runs what can run there."""
+    try:
+        return (yield)
+    except EmulatorMissing as missing:
+        pytest.skip(str(missing))
 
 
 def pytest_runtest_logreport(report):

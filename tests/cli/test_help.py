@@ -11,7 +11,7 @@ from tools.completions import SHELLS, script
 SIGHTLINE = str(Path(sys.executable).with_name("sightline"))
 ROOT = Path(__file__).parent.parent.parent
 COMMANDS = ["view", "events", "flow", "exec", "jobs", "attach", "logs", "cancel", "ps", "stop", "serve"]
-COMMANDS += ["doctor", "demo", "completion"]
+COMMANDS += ["doctor", "demo", "gallery", "completion"]
 BELOW = [["flow", "run"], ["flow", "check"], ["jobs", "prune"]]
 
 

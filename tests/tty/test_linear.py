@@ -50,7 +50,7 @@ class Ear(Component):
         self.heard: list[object] = []
 
     def render(self, width: int) -> Rows:
-        return ("an editor",)
+        return (f"an editor with {len(self.heard)} keys",)
 
     def handle_input(self, event: object) -> bool:
         self.heard.append(event)
@@ -148,6 +148,16 @@ def test_a_line_goes_to_the_focused_component_and_is_entered():
     display.enter("")
     enter = Key("enter")
     assert ear.heard == [Paste("two words"), enter, Key("q", text="q"), enter, enter]
+
+
+def test_a_key_that_is_no_text_is_not_entered():
+    """A letter that somebody listens for does what it does, and no enter comes after it."""
+    display, _, _ = linear()
+    ear, taken = Ear(), []
+    display.set_focus(ear)
+    display.add_input_listener(lambda event: taken.append(event) if matches(event, "q") else event)
+    display.enter("q")
+    assert (taken, ear.heard) == ([Key("q", text="q")], [])
 
 
 def test_an_input_submits_the_line():

@@ -13,13 +13,23 @@ def main() -> int:
         return 0
     try:
         if sys.argv[1:] == ["gallery"]:
-            # Painted before the parser is there to be imported.
-            from sightline.views.console._first_paint import can_paint, open_gallery
-
-            if can_paint():
-                return open_gallery()
+            # Painted before the parser is imported.
+            code = _opened_gallery()
+            if code is not None:
+                return code
         from sightline.cli._main import run
 
         return run(sys.argv[1:])
     except KeyboardInterrupt:
         return 130
+
+
+def _opened_gallery() -> int | None:
+    try:
+        from sightline.views.console import open_gallery
+
+        return open_gallery()
+    except Exception as error:
+        from sightline.cli._main import ended_with
+
+        return ended_with(error)

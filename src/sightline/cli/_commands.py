@@ -103,11 +103,11 @@ def demo(arguments: argparse.Namespace) -> int:
 
 
 def gallery(arguments: argparse.Namespace) -> int:
-    from sightline.views.console.gallery._command import show
+    from sightline.views.console import show_gallery
 
     mode: Any = "print" if arguments.print else "list" if arguments.list else "browse"
     look, depth = arguments.theme, arguments.colours
-    return show(mode, arguments.names, width=arguments.width, look=look, depth=depth)
+    return show_gallery(mode, arguments.names, width=arguments.width, look=look, depth=depth)
 
 
 def completion(arguments: argparse.Namespace) -> int:

@@ -18,19 +18,24 @@ def run(argv: Sequence[str]) -> int:
         _start_debug_log(getattr(arguments, "debug_log", None))
         code: int = arguments.command(arguments)
         return code
-    except SightlineError as error:
-        return _say(error.message, error.hint, error.exit_code)
     except KeyboardInterrupt:
         return 130
-    except BrokenPipeError:
+    except Exception as error:
+        return ended_with(error)
+
+
+def ended_with(error: Exception) -> int:
+    """Say what went wrong, as far as anybody is to hear of it. The exit code."""
+    if isinstance(error, SightlineError):
+        return _say(error.message, error.hint, error.exit_code)
+    if isinstance(error, BrokenPipeError):
         # The reader left (`| head`). Python would complain once more while closing stdout; give it somewhere to write.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 141
-    except OSError as error:
+    if isinstance(error, OSError):
         what = error.strerror or str(error)
         return _say(f"{what}: {error.filename}" if error.filename else what, "", 1)
-    except Exception as error:
-        return 130 if _was_interrupted(error) else _bug(error)
+    return 130 if _was_interrupted(error) else _bug(error)
 
 
 def _open_missing_descriptors() -> None:

@@ -1,8 +1,11 @@
 """The terminal engine: rows into a terminal's own scrollback, each exactly once. Knows nothing of agents."""
 
-from typing import TYPE_CHECKING, Any
+from __future__ import annotations
 
+TYPE_CHECKING = False  # `typing` is not for the first paint
 if TYPE_CHECKING:
+    from typing import Any
+
     from sightline.tty._application import Application, run_application
     from sightline.tty._bindings import Bindings
     from sightline.tty._capabilities import Capabilities, ImageProtocol, detect

@@ -87,8 +87,10 @@ def run_application(
     bindings: Bindings | None = None,
     terminal: Terminal | None = None,
     before: Attributes | None = None,
+    typed: bytes = b"",
 ) -> int:
-    """Run a program until it ends. `before` is how the terminal was, when somebody made it raw already."""
+    """Run a program until it ends. Somebody may have begun already: `before` is how the terminal was before they made
+    it raw, `typed` what they read from it and did not use."""
     import asyncio
 
     terminal = terminal or Terminal()
@@ -98,22 +100,23 @@ def run_application(
             return runner.run(_run_on_lines(terminal, start, bindings))
         try:
             terminal.enter(before)
-            return runner.run(_run(terminal, start, bindings))
+            return runner.run(_run(terminal, start, bindings, typed))
         finally:
             terminal.close()
 
 
-async def _run(terminal: Terminal, start: Start, bindings: Bindings) -> int:
+async def _run(terminal: Terminal, start: Start, bindings: Bindings, typed: bytes) -> int:
     import asyncio
 
     loop = asyncio.get_running_loop()
     capabilities = terminal.capabilities
     display = Display(terminal, capabilities, loop)
     application = Application(display, _theme(capabilities, None), loop, bindings)
-    _Wiring(terminal, application)
     try:
-        terminal.attach(loop)
         start(application)
+        _Wiring(terminal, application)
+        terminal.attach(loop)
+        terminal.feed(typed)
         display.request_render(urgent=True)
         return await application.ended()
     finally:

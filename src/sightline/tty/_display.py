@@ -67,6 +67,8 @@ class Display:
         self._resized = False
         """Also when the size is the same again: in between, the terminal may have moved rows to its history."""
         self._drawn_width = 0
+        self._covered = False
+        """An overlay lies over the painted window: what of it leaves the screen is no copy of the frame."""
         self._force = False
         self._replace = False
         self._waiting = False
@@ -107,9 +109,11 @@ class Display:
         columns, rows = self.surface.size
         return [handle for handle in self._overlays if handle.is_visible(columns, rows)]
 
-    def adopt(self, rows: list[str], cursor: Place) -> None:
-        """Rows that were drawn before there was a display become its window, to be redrawn only where they change."""
+    def adopt(self, rows: list[str], cursor: Place, size: tuple[int, int] | None = None) -> None:
+        """Rows that were drawn before there was a display, when the terminal had this size, become its window: they
+        are redrawn only where they change."""
         self._painter.adopt(rows, cursor)
+        self._size = size or self.surface.size
 
     def refresh(self, component: Component) -> None:
         """A component looks different although it was thought to be done: what is not history shows it."""
@@ -283,6 +287,7 @@ class Display:
             step = self._ledger.step(frame.length, frame.boundary, height, frozen=bool(overlays))
         chunk, _ = _without_cursor(frame.between(step.start, step.end))
         window = frame.between(step.top, frame.length)
+        self._covered = bool(overlays)
         if overlays:
             window = composite(window, overlays, columns, height)
         window, cursor = _without_cursor(window)
@@ -311,7 +316,7 @@ class Display:
         """What the multiplexer pushed into history by itself is history; the rest of the window is erased."""
         painted = self._painter.painted
         out_of_reach = self._painter.reflow(columns, height)
-        if self._ledger.top == self._ledger.committed:
+        if self._ledger.top == self._ledger.committed and not self._covered:
             # What stands below the boundary will be drawn again wherever it goes: a copy of it is no history.
             final = min(out_of_reach, max(0, self._boundary - self._ledger.top))
             self._history = self._history + painted[:final]

@@ -6,8 +6,8 @@ Rows of the whole frame are numbered from 0. Three numbers say everything:
 - `top` (W): the first row of the window, the part of the frame that is drawn and redrawn in place.
 - the boundary (B), which the components report: rows from it on may still change and must not become history.
 
-For every frame of length L on a screen of H rows: W = max(C, L − H) and C' = max(C, min(B, W)). The rows from C to C' are
-the chunk: the only rows that enter history in that frame. W ≥ C always, so nothing that is history is shown twice.
+For every frame of length L on a screen of H rows: W = max(C, L − H) and C' = max(C, min(B, W)). The rows from C to C'
+are the chunk: the only rows that enter history in that frame. W ≥ C always, so nothing that is history is shown twice.
 """
 
 import re

@@ -56,18 +56,19 @@ class LinearDisplay(Display):
         chosen = _list_in(focused)
         if chosen is not None and _choose(chosen, line):
             return self._answered()
-        if len(line) == 1:
-            self.handle_input(character_key(line))
-        elif line:
-            self.handle_input(Paste(line))
-        if self.focus.component is focused:
+        before = focused.render(self._width())
+        if line:
+            self.handle_input(character_key(line) if len(line) == 1 else Paste(line))
+        # A single letter may have been a key that did something: then there is nothing to enter.
+        was_text = len(line) != 1 or focused.render(self._width()) != before
+        if self.focus.component is focused and was_text:
             self.handle_input(Key("enter"))
         return self._answered()
 
     def resized(self) -> None:
         """Lines that were written stay as they are, and those to come look like them."""
 
-    def adopt(self, rows: list[str], cursor: Place) -> None:
+    def adopt(self, rows: list[str], cursor: Place, size: tuple[int, int] | None = None) -> None:
         """There is no window to take rows over into."""
 
     def stop(self) -> None:

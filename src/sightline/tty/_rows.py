@@ -42,7 +42,7 @@ def rewrite(old: str, new: str, *, cursor: int = -1, whole: bool = False) -> str
     if rest.startswith(RESET):
         opening, rest = "", rest[len(RESET) :]
     move = "" if column == cursor else f"\x1b[{column + 1}G" if column else "\r"
-    if is_doubtful(rest):
+    if is_doubtful(rest) or is_doubtful(old[at:]):
         # A terminal that takes a cluster for narrower than we do would leave what stood in the cell beside it.
         return f"{move}{ERASE_TO_END}{opening}{pin(rest, column)}"
     erase = ERASE_TO_END if measure(old) > measure(new) else ""

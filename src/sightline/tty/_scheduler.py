@@ -1,4 +1,4 @@
-"""When frames are drawn: requests are gathered, ordinary frames keep a distance, what the person typed does not wait."""
+"""When frames are drawn: requests are gathered, ordinary frames keep a distance, what was typed does not wait."""
 
 from collections.abc import Callable
 from typing import Protocol

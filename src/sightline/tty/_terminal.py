@@ -211,8 +211,9 @@ class Terminal:
         if not self._silent:
             self.write(self._modes.adapt(listener.answers))
         self._capabilities = self._guess.reconcile(listener.answers)
-        if listener.size != self._size_said:
-            self._size_said = listener.size
+        before, self._size_said = self.size, listener.size
+        if self.size != before:
+            # A report that says what is known anyway is no resize: the person did nothing.
             self.on_resize()
         if self._capabilities.dark != known.dark:
             listener.ask_background()

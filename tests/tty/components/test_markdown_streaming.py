@@ -99,6 +99,16 @@ def test_at_another_width_it_goes_on_after_what_is_history(text: str, rows: int)
     assert list(markdown.render(60)) == whole(text, 60)
 
 
+def test_a_table_that_is_stacked_at_another_width_goes_on_with_the_next_row() -> None:
+    """Names of columns that stand before each value now do not count as something that was not shown."""
+    text = "| name | what |\n|--|--|\n" + "".join(f"| row {n} | value number {n} |\n" for n in range(20))
+    markdown = Markdown(PLAIN, text)
+    markdown.finish()
+    gone = list(markdown.render(40))[: markdown.release(12)]
+    assert gone[-1] == "row 9  │ value number 9"
+    assert list(markdown.render(12))[:4] == ["", "name: row 10", "what: value", "number 10"]
+
+
 def _letters(rows: Iterable[str]) -> str:
     return "".join(char for row in rows for char in row if char.isalnum())
 

@@ -10,13 +10,14 @@ from typing import Literal, overload
 from sightline.testing.emulators._install import ensure
 from sightline.testing.emulators._node import GhosttyEmulator, XtermEmulator
 from sightline.testing.emulators._tmux import TmuxEmulator
-from sightline.testing.emulators._types import Cell, Emulator, EmulatorError, Modes, Tape
+from sightline.testing.emulators._types import Cell, Emulator, EmulatorError, EmulatorMissing, Modes, Tape
 
 __all__ = [
     "KINDS",
     "Cell",
     "Emulator",
     "EmulatorError",
+    "EmulatorMissing",
     "GhosttyEmulator",
     "Kind",
     "Modes",

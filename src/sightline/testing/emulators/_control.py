@@ -1,7 +1,6 @@
 """A tmux server of our own and its control-mode client: commands as lines, answers between %begin and %end."""
 
 import os
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -12,8 +11,6 @@ class Control:
     """One server, on a socket in a folder of its own, so no other server is ever touched."""
 
     def __init__(self, folder: Path, settings: list[str], new_session: list[str]) -> None:
-        if shutil.which("tmux") is None:
-            raise EmulatorError("tmux is not installed; the tmux emulator needs version 3.2 or newer")
         self._folder = folder
         (folder / "tmux.conf").write_text("".join(f"{setting}\n" for setting in settings))
         self._process = subprocess.Popen(

@@ -8,7 +8,7 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-from sightline.testing.emulators._types import EmulatorError
+from sightline.testing.emulators._types import EmulatorError, EmulatorMissing
 
 _HERE = Path(__file__).parent
 _PINS = ("package.json", "package-lock.json")
@@ -65,10 +65,15 @@ def _install(folder: Path) -> None:
     (folder / "ready.txt").write_text(_fingerprint())
 
 
+def require(program: str) -> None:
+    """Say so, if a program is missing."""
+    if shutil.which(program) is None:
+        raise EmulatorMissing(f"{program} is not installed; the emulators need node {_OLDEST_NODE} or newer, and npm")
+
+
 def _check_node() -> None:
-    for program in ("node", "npm"):
-        if shutil.which(program) is None:
-            raise EmulatorError(f"{program} is not installed; the emulators need node {_OLDEST_NODE} or newer, and npm")
+    require("node")
+    require("npm")
     version = subprocess.run(["node", "--version"], capture_output=True, text=True, check=True).stdout.strip()
     if int(version.lstrip("v").split(".")[0]) < _OLDEST_NODE:
-        raise EmulatorError(f"node {version} is too old; the emulators need node {_OLDEST_NODE} or newer")
+        raise EmulatorMissing(f"node {version} is too old; the emulators need node {_OLDEST_NODE} or newer")

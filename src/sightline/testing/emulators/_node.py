@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeVar
 
 import msgspec
 
-from sightline.testing.emulators._install import ensure
+from sightline.testing.emulators._install import ensure, require
 from sightline.testing.emulators._types import Cell, EmulatorError, Modes, Tape, rgb
 
 _Answer = TypeVar("_Answer")
@@ -35,6 +35,7 @@ class _Driver:
     """The node process: one request, one answer."""
 
     def __init__(self) -> None:
+        require("node")
         command = ["node", str(_DRIVER), str(ensure())]
         pipe = subprocess.PIPE
         self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, start_new_session=True, bufsize=0)

@@ -19,7 +19,7 @@ from pathlib import Path
 from sightline.testing.emulators._client import TerminalClient
 from sightline.testing.emulators._control import Control
 from sightline.testing.emulators._sgr import cells_of_row
-from sightline.testing.emulators._types import Cell, EmulatorError, Modes, Tape
+from sightline.testing.emulators._types import Cell, EmulatorError, EmulatorMissing, Modes, Tape
 
 _ASK, _ANSWER = b"\x1b[5n", b"\x1b[0n"
 _TIME_LIMIT = 20.0
@@ -37,6 +37,8 @@ class TmuxEmulator:
     """A pane of a server of its own."""
 
     def __init__(self, columns: int, rows: int, scrollback: int) -> None:
+        if shutil.which("tmux") is None:
+            raise EmulatorMissing("tmux is not installed; the tmux emulator needs version 3.2 or newer")
         self.name = "tmux"
         self._open = b""
         self._answered = b""

@@ -25,6 +25,10 @@ class EmulatorError(Exception):
     """An emulator cannot be started or did not answer; the message says what to do."""
 
 
+class EmulatorMissing(EmulatorError):
+    """A program the emulators need is not installed, or too old."""
+
+
 class Tape(msgspec.Struct, frozen=True):
     """Scrollback and screen read as one list of rows, from row `first` on.
 

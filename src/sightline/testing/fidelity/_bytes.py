@@ -19,6 +19,8 @@ _TOKEN = re.compile(
     r"\x1b\[(?P<private>\??)(?P<numbers>[0-9;:]*)(?P<final>[A-Za-z])|\x1b\]8;;[!-~]*\x1b\\|(?P<control>[\x00-\x1f\x7f-\x9f])"
     r"|(?P<text>[^\x00-\x1f\x7f-\x9f]+)"
 )
+_SEQUENCE = re.compile(r"\x1b\[[0-9;:?]*[A-Za-z]|\x1b\]8;;[!-~]*\x1b\\")
+_JOINED = re.compile("[\u0300-\u036f\u200d\ufe0f\U0001f1e6-\U0001f1ff\U0001f400-\U0001f9ff]")
 _UPWARD = re.compile(r"\x1b\[[0-9]*A")
 _MODES = {"2026", "25", "7"}
 _ALLOWED = set("ABGKJLMm")
@@ -44,13 +46,13 @@ class Position:
 
 
 def check_frame(
-    text: str, *, synchronized: bool, gesture: bool, position: Position | None, must_not_wrap: bool = False
+    text: str, *, synchronized: bool, gesture: bool, position: Position | None, columns: int = 1_000
 ) -> None:
     """One frame's bytes."""
     if not text:
         return
     _check_synchronized(text, supported=synchronized)
-    _check_wrapping(text, must_not_wrap=must_not_wrap)
+    _check_wrapping(text, columns)
     if gesture:
         require(text.count(_CLEAR) == 1, "a gesture clears once", repr(text[:200]))
         head, _, rest = text.partition(_CLEAR)
@@ -67,13 +69,22 @@ def _check_synchronized(text: str, *, supported: bool) -> None:
         require(enclosed, "one synchronized frame encloses everything", repr(text))
 
 
-def _check_wrapping(text: str, *, must_not_wrap: bool) -> None:
+def _check_wrapping(text: str, columns: int) -> None:
     off = False
-    for mode in re.findall(r"\x1b\[\?7[hl]", text):
-        require((mode == _WRAP_ON) == off, "automatic wrapping is switched off and on in pairs", repr(text))
-        off = not off
+    for part in re.split(r"(\x1b\[\?7[hl]|[\r\n])", text):
+        if part in (_WRAP_OFF, _WRAP_ON):
+            require((part == _WRAP_ON) == off, "automatic wrapping is switched off and on in pairs", repr(text))
+            off = not off
+        else:
+            sure = off or not _may_overflow(part, columns)
+            require(sure, "no automatic wrapping where widths are in doubt", repr(part))
     require(not off, "automatic wrapping is on again after a frame", repr(text))
-    require(not must_not_wrap or _WRAP_OFF in text, "no automatic wrapping where widths are in doubt", repr(text))
+
+
+def _may_overflow(written: str, columns: int) -> bool:
+    """Whether a terminal that gives a joined character cells of its own would run out of columns."""
+    plain = _SEQUENCE.sub("", written)
+    return bool(_JOINED.search(plain)) and len(plain) + sum(character > "\x7f" for character in plain) > columns
 
 
 def _check_tokens(text: str, position: Position | None) -> None:

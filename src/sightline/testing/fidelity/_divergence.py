@@ -4,9 +4,11 @@
 class Divergence(Exception):
     """The engine and the shadow disagree; the message says which rule broke and how."""
 
-    def __init__(self, rule: str, told: str) -> None:
+    def __init__(self, rule: str, told: str, agreed: int = 0) -> None:
         super().__init__(f"{rule}: {told}")
         self.rule = rule
+        self.agreed = agreed
+        """How many rows agreed before."""
 
 
 def require(holds: bool, rule: str, told: str = "") -> None:
@@ -25,7 +27,7 @@ def same_rows(shown: list[str], expected: list[str], rule: str) -> None:
     lines = [f"row {at} of {len(shown)} shown, {len(expected)} expected"]
     for index in range(max(0, at - 2), at + 4):
         lines.append(f"  {index}: shown {_at(shown, index)}, expected {_at(expected, index)}")
-    raise Divergence(rule, "\n".join(lines))
+    raise Divergence(rule, "\n".join(lines), at)
 
 
 def _at(rows: list[str], index: int) -> str:

@@ -1,7 +1,7 @@
 """What happens in a sequence, as data: an operation says what is done, and numbers that choose where and how much.
 
-The numbers are resolved when the operation is applied (`pick` is a share of what there is then), so that a sequence stays
-valid when operations are taken out of it.
+The numbers are resolved when the operation is applied (`pick` is a share of what there is then), so that a sequence
+stays valid when operations are taken out of it.
 """
 
 import random
@@ -24,7 +24,10 @@ class Operation(msgspec.Struct, frozen=True, omit_defaults=True):
     """How many frames are drawn after it; none when the next operation joins it."""
 
 
-_WORDS = ["amber", "birch", "cedar", "delta", "ember", "fjord", "grove", "heron", "inlet", "jetty", "kayak", "larch", "maple", "north", "ocean", "prairie"]
+_WORDS = (
+    "amber", "birch", "cedar", "delta", "ember", "fjord", "grove", "heron",
+    "inlet", "jetty", "kayak", "larch", "maple", "north", "ocean", "prairie",
+)  # fmt: skip
 _STYLES = ("", "", "", "31", "1;32", "44", "48;5;22", "3;38;2;10;200;30")
 _CLUSTERS = ("漢字", "テスト", "é", "e\u0301", "🇩🇪", "👩\u200d👩\u200d👧", "❤\ufe0f", "ñandú", "한글", "العَرَبِيَّة", "ไทย")
 _HOSTILE = (
@@ -159,7 +162,7 @@ def promise(scene: Scene, operation: Operation) -> None:
 def break_promise(scene: Scene, operation: Operation) -> None:
     """A block that said it was final changes: a row edited, removed, or put in."""
     block = _chosen(_texts(scene, live=False), operation.pick)
-    if block is None or not block.lines:
+    if block is None or not block.lines or (scene.rewraps and scene.layout == "transcript"):
         return
     at = operation.seed % len(block.lines)
     match operation.seed % 3:
@@ -181,6 +184,8 @@ def shrink(scene: Scene, operation: Operation) -> None:
 
 def hostile(scene: Scene, operation: Operation) -> None:
     """A block gives rows no component should give."""
+    if scene.rewraps:
+        return
     rows = [RAW + f"{operation.seed:x} " + _HOSTILE[(operation.seed + index) % len(_HOSTILE)] for index in range(2)]
     scene.insert(len(scene.blocks), Block(rows), live=operation.seed % 2 == 0 and len(scene.live) < 3)
 

@@ -17,9 +17,12 @@ Layout = Literal["transcript", "plain", "seam"]
 class Scene:
     """Blocks above chrome, and overlays over both."""
 
-    def __init__(self, display: Display, layout: Layout) -> None:
+    def __init__(self, display: Display, layout: Layout, *, rewraps: bool) -> None:
         self.display = display
         self.layout = layout
+        self.rewraps = rewraps
+        """The terminal keeps its history when its size changes: what is history must have the same text at any width,
+        else nobody could tell where the rest goes on."""
         self.blocks: list[Component] = []
         self.live: list[Component] = []
         self.chrome = Chrome()

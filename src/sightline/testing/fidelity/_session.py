@@ -46,12 +46,17 @@ class Session:
             synchronized_output=world.synchronized,
             hardware_cursor=world.hardware_cursor,
         )
-        self.scene = Scene(Display(self.surface, capabilities), world.layout)
+        self.scene = Scene(Display(self.surface, capabilities), world.layout, rewraps=world.rewraps)
         self.shadow = Shadow(multiplexer=world.multiplexer)
         self.checks = 0
+        self.written: list[str] = []
+        """The bytes of each frame."""
         self.split = False
         self._gesture = False
-        self._size_changed = False
+        self._size_changed = 0
+        self._undrawn = False
+        """Something changed since the last frame. Not while a multiplexer changes its size: where a text goes on after
+        the part of it that is history cannot be told when that part changes at the same time."""
         self._pending = ""
         self._cursor_row = 0
         self._scrollback = 0
@@ -65,14 +70,19 @@ class Session:
 
     def apply(self, operation: Operation) -> None:
         """Do it, draw the frames it wants, and look."""
+        frames = operation.frames
         if operation.do in ON_SCENE:
             ON_SCENE[operation.do][1](self.scene, operation)
         else:
+            if self.world.multiplexer and self._undrawn:
+                self._frame()
             on_terminal: Callable[[Operation], None] = getattr(self, f"_{operation.do}")
             on_terminal(operation)
-        for _ in range(operation.frames):
+            frames = max(frames, self.world.multiplexer)
+        for _ in range(frames):
             self._frame()
-        if operation.frames:
+        self._undrawn = not frames
+        if frames:
             self._check()
 
     # ---- the terminal and the person
@@ -102,7 +112,7 @@ class Session:
     def _resized(self) -> None:
         self.surface.size = self.emulator.size
         self._reader = None
-        self._size_changed = True
+        self._size_changed += 1
         self.scene.display.resized()
 
     def _resize_storm(self, operation: Operation) -> None:
@@ -185,8 +195,8 @@ class Session:
 
     def _frame(self) -> None:
         size = self.surface.size
-        resized, self._size_changed = self._size_changed and self.shadow.size is not None, False
-        gesture = (self._gesture or resized) and not self.world.multiplexer
+        resized, self._size_changed = self._size_changed if self.shadow.size is not None else 0, 0
+        gesture = (self._gesture or resized > 0) and not self.world.multiplexer
         history, alone = len(self.shadow.state.tape), len(self.shadow.states) == 1
         self.shadow.begin(self.scene.children())
         self.scene.display.render_now()
@@ -213,7 +223,9 @@ class Session:
     def _take_bytes(self, gesture: bool, position: Position | None) -> None:
         require(len(self.surface.written) <= 1, "a frame is one write", repr(self.surface.written))
         text = self.surface.take()
-        check_frame(text, synchronized=self.world.synchronized, gesture=gesture, position=position)
+        columns = self.surface.size[0]
+        check_frame(text, synchronized=self.world.synchronized, gesture=gesture, position=position, columns=columns)
+        self.written.append(text)
         self._pending += text
 
     def _feed(self, text: str) -> None:

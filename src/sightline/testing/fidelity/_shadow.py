@@ -6,8 +6,8 @@ what the shell wrote. From that it keeps the tape (everything above the window, 
 
 For a frame of L rows on a screen of H: W = max(C, L - H), C' = max(C, min(B, W)), and rows C to C' join the tape.
 
-- Rows of the tape that a component changed: one that differs among the last was edited in place and stays as it was; more
-  mean that rows moved, and from the first that differs everything is written again. Doubled, never lost.
+- Rows of the tape that a component changed: one that differs among the last was edited in place and stays as it was;
+  more mean that rows moved, and from the first that differs everything is written again. Doubled, never lost.
 - A frame that shrank into what is tape (L <= C) is shown from W = max(0, L - H), C = min(B, W); the old copy stays.
 - While an overlay is visible nothing joins the tape.
 - A gesture erases the tape and writes it from the first row.
@@ -15,8 +15,9 @@ For a frame of L rows on a screen of H: W = max(C, L - H), C' = max(C, min(B, W)
   every number that agrees with what is then seen is one possible ledger, and all of them are followed.
 """
 
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
-from itertools import takewhile
+from itertools import accumulate, takewhile
 
 import msgspec
 
@@ -44,7 +45,7 @@ class Child:
         self.let_go = False
         """It was told that nobody will ask for its rows for long: all of them are tape."""
         self.answers = 0
-        """How often it was asked for this frame; a second time when the frame turned out to reach into what it let go."""
+        """How often it was asked for this frame: a second time when the frame turned out to reach into what left it."""
 
     def begin(self) -> None:
         self.first, self.answers, self.taken_back = (self.rows, self.boundary), 0, None
@@ -92,6 +93,7 @@ class State(msgspec.Struct):
     copies: str = ""
     """Letters a multiplexer may have put into its history besides the tape, before row `pushed_at` of it."""
     pushed_at: int = 0
+    storm: bool = False
 
 
 class Shadow:
@@ -136,10 +138,10 @@ class Shadow:
         taken, cursor = take_cursor(rows)
         return Frame(taken, len(rows) if boundary is None else boundary, children, starts, cursor)
 
-    def draw(self, children: list[Child], size: Size, *, gesture: bool, resized: bool, overlays: list[Covering]) -> None:
-        """A frame was drawn."""
+    def draw(self, children: list[Child], size: Size, *, gesture: bool, resized: int, overlays: list[Covering]) -> None:
+        """A frame was drawn; before it the terminal changed its size `resized` times."""
         before = self.frame
-        resized = resized and self.size is not None
+        resized = resized if self.size is not None else 0
         width_before = self.size[0] if self.size else size[0]
         if resized and self.multiplexer:
             self._texts_before = {id(state): self.window(state).texts() for state in self.states}
@@ -151,7 +153,7 @@ class Shadow:
             twice = self._asked_twice(children)
         self.frame = self.compose(children, first=twice)
         if resized and self.multiplexer:
-            self._pushed_by_multiplexer(before, rewrapped=width_before != size[0])
+            self._pushed_by_multiplexer(before, rewrapped=width_before != size[0], storm=resized > 1)
         else:
             for state in self.states:
                 self._audit(state)
@@ -233,32 +235,27 @@ class Shadow:
         state.committed = end
         state.seen = self.frame.rows[:end]
 
-    def _pushed_by_multiplexer(self, before: Frame, *, rewrapped: bool) -> None:
+    def _pushed_by_multiplexer(self, before: Frame, *, rewrapped: bool, storm: bool) -> None:
         """Every row from the last that is tape to the end of the frame may be where the tape ends now.
 
-        What was final in the window is tape where the multiplexer put it. Of what was not, and of a window that had rows
-        hidden above it or something over it, it may have left a copy.
+        What was final in the window is tape where the multiplexer put it. Of what was not, and of a window that had
+        rows hidden above it or something over it, it may have left a copy; and of anything in the window when it
+        changed its size several times, of which only the last is known.
         """
         found: list[State] = []
+        text = [letters([row]) for row in self.frame.rows]
+        ends = [0, *accumulate(map(len, text))]
+        whole = "".join(text)
         for state in self.states:
-            done = letters(state.seen)
-            hidden = state.top != state.committed or bool(self.overlays)
+            done = len(letters(state.seen))
+            hidden = state.top != state.committed or bool(self.overlays) or storm
             final = 0 if hidden else max(0, before.boundary - state.top)
             copies = letters(self._texts_before[id(state)][final:])
-            first = self._row_after(len(done)) if rewrapped else state.committed
-            for end in range(first, max(first, len(self.frame.rows)) + 1):
-                piece = letters(self.frame.rows[:end])[len(done) :]
-                tape = [*state.tape, piece]
-                found.append(State(end, tape, self.frame.rows[:end], copies=copies, pushed_at=len(tape)))
+            first = bisect_left(ends, done) if rewrapped else state.committed
+            for end in range(min(first, len(text)), len(text) + 1):
+                tape = [*state.tape, whole[done : ends[end]]]
+                found.append(State(end, tape, self.frame.rows[:end], copies=copies, pushed_at=len(tape), storm=storm))
         self.states, self.rewrapped = found, True
-
-    def _row_after(self, count: int) -> int:
-        """The first row that does not end before this many letters."""
-        for index, row in enumerate(self.frame.rows):
-            if count <= 0:
-                return index
-            count -= len(letters([row]))
-        return len(self.frame.rows)
 
     def window(self, state: State) -> Window:
         """The window of a ledger as it must be seen."""
@@ -268,7 +265,7 @@ class Shadow:
         return Window(state.window, inside, self.overlays, self.size)
 
     def keep_agreeing(self, agrees: Callable[[State], None]) -> None:
-        """Go on with the ledgers that agree with what is seen; when none does, the first to disagree tells why."""
+        """Go on with the ledgers that agree with what is seen; when none does, the one that came furthest tells why."""
         told: Divergence | None = None
         agreeing: list[State] = []
         for state in self.states:
@@ -276,7 +273,7 @@ class Shadow:
                 agrees(state)
                 agreeing.append(state)
             except Divergence as divergence:
-                told = told or divergence
+                told = divergence if told is None or divergence.agreed > told.agreed else told
         if not agreeing and told is not None:
             raise told
         self.states = agreeing
@@ -292,11 +289,14 @@ class Shadow:
         state.tape, state.copies = list(above), ""
 
     def _with_copies(self, shown: str, state: State) -> bool:
-        before, after = letters(state.tape[: state.pushed_at]), letters(state.tape[state.pushed_at :])
-        if not shown.startswith(before):
-            return False
-        rest = shown[len(before) :]
-        return rest.endswith(after) and state.copies.startswith(rest[: len(rest) - len(after)])
+        """The copies stand before what joined the tape since the size changed, or after the first piece of it."""
+        for at in (state.pushed_at - 1, state.pushed_at):
+            before, after = letters(state.tape[:at]), letters(state.tape[at:])
+            if shown.startswith(before) and shown[len(before) :].endswith(after):
+                copied = shown[len(before) : len(shown) - len(after)]
+                if state.copies.startswith(copied) or (state.storm and copied in state.copies):
+                    return True
+        return False
 
 
 def _let_go(children: Sequence[Child]) -> list[Child]:

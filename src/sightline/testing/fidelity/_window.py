@@ -51,7 +51,9 @@ def _extent(extent: int | str, whole: int) -> int:
 class Window:
     """Rows of the frame, covered by overlays, on a screen."""
 
-    def __init__(self, rows: list[str], cursor: tuple[int, int] | None, overlays: Sequence[Covering], size: Size) -> None:
+    def __init__(
+        self, rows: list[str], cursor: tuple[int, int] | None, overlays: Sequence[Covering], size: Size
+    ) -> None:
         self.columns = size[0]
         self.cursor = cursor
         self._rows: list[str | list[Cell]] = list(rows)

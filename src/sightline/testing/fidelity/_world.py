@@ -9,6 +9,7 @@ from sightline.testing.fidelity._operations import ON_SCENE, ON_TERMINAL, Operat
 from sightline.testing.fidelity._scene import Layout
 
 _ONLY_TMUX = ("zoom", "split", "attach")
+_RESIZING = ("resize", "resize_storm", *_ONLY_TMUX)
 
 
 class World(msgspec.Struct, frozen=True):
@@ -22,6 +23,13 @@ class World(msgspec.Struct, frozen=True):
     hardware_cursor: bool = True
     shell_rows: int = 0
     """Rows the shell wrote before: the window begins below them."""
+
+    resizes: bool = True
+
+    @property
+    def rewraps(self) -> bool:
+        """Whether the terminal itself wraps its history anew."""
+        return self.multiplexer and self.resizes
 
     @property
     def multiplexer(self) -> bool:
@@ -40,7 +48,7 @@ def make_case(seed: int, emulator: Kind, length: int) -> Case:
     """The case of this seed."""
     rng = random.Random(f"{seed} {emulator}")
     world = _make_world(rng, emulator)
-    return Case(seed, world, [_make_operation(rng, emulator) for _ in range(length)])
+    return Case(seed, world, [_make_operation(rng, world) for _ in range(length)])
 
 
 def _make_world(rng: random.Random, emulator: Kind) -> World:
@@ -54,13 +62,16 @@ def _make_world(rng: random.Random, emulator: Kind) -> World:
         synchronized=rng.random() < 0.7,
         hardware_cursor=rng.random() < 0.7,
         shell_rows=rng.choice((0, 1, rows // 2, rows - 1, rows * 2)),
+        resizes=emulator != "tmux" or rng.random() < 0.7,
     )
 
 
-def _make_operation(rng: random.Random, emulator: Kind) -> Operation:
+def _make_operation(rng: random.Random, world: World) -> Operation:
     weights = {name: weight for name, (weight, _) in ON_SCENE.items()} | ON_TERMINAL
     for name in _ONLY_TMUX:
-        weights[name] *= emulator == "tmux"
+        weights[name] *= world.multiplexer
+    for name in _RESIZING:
+        weights[name] *= world.resizes
     name = rng.choices(list(weights), list(weights.values()))[0]
     return Operation(
         name,

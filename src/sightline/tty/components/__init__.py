@@ -1,8 +1,11 @@
 """What can be drawn: components on the `render(width) -> rows` contract."""
 
-from typing import TYPE_CHECKING, Any
+from __future__ import annotations
 
+TYPE_CHECKING = False  # `typing` is not for the first paint
 if TYPE_CHECKING:
+    from typing import Any
+
     from sightline.tty.components._box import Box
     from sightline.tty.components._code import Code
     from sightline.tty.components._container import Container

@@ -78,22 +78,34 @@ class _CodeReader(Reader):
     def __init__(self, lines: CodeLines) -> None:
         self._lines = lines
         self._rows: list[str] = []
+        self._units: list[int] = []
+        self._unit = 0
+
+    @property
+    def unit(self) -> int:
+        return self._unit
 
     def copy(self) -> "_CodeReader":
         return _CodeReader(self._lines.copy())
 
     def feed(self, line: str, *, ended: bool) -> None:
-        self._rows += self._lines.line(line, ended=ended)
+        self._put(self._lines.line(line, ended=ended), ended=ended)
 
     def go_on(self, piece: str, *, ended: bool) -> None:
         self.feed(piece, ended=ended)
 
     def end(self, *, streaming: bool) -> None:
-        self._rows += self._lines.flush()
+        self._put(self._lines.flush(), ended=True)
 
-    def take(self) -> list[str]:
-        rows, self._rows = self._rows, []
-        return rows
+    def take(self) -> tuple[list[str], list[int]]:
+        taken = self._rows, self._units
+        self._rows, self._units = [], []
+        return taken
+
+    def _put(self, rows: list[str], *, ended: bool) -> None:
+        self._rows += rows
+        self._units += [self._unit] * len(rows)
+        self._unit += ended
 
 
 class Code(Streamed):

@@ -12,6 +12,8 @@ Rules:
 - The text is filtered piece by piece; a sequence that is cut by a piece's end is found nevertheless.
 """
 
+from bisect import bisect_left, bisect_right
+
 from sightline.text import StreamFilter
 from sightline.tty._component import Rows, Scrollback
 from sightline.tty._continuation import Mark, rest_after
@@ -40,8 +42,14 @@ class Reader:
         """The text is over, or (`streaming`) shown as far as it came."""
         raise NotImplementedError
 
-    def take(self) -> list[str]:
-        """The rows since the last call."""
+    def take(self) -> tuple[list[str], list[int]]:
+        """The rows since the last call, and the unit each of them belongs to."""
+        raise NotImplementedError
+
+    @property
+    def unit(self) -> int:
+        """The unit the next row will belong to. Units are lines of code, rows of a table and other blocks: they are
+        counted the same at every width."""
         raise NotImplementedError
 
 
@@ -51,7 +59,8 @@ class Streamed(Scrollback):
     def __init__(self, text: str = "") -> None:
         self._source: list[str] = []
         self._finished = False
-        self._released = Mark()
+        self._history = 0  # units that are history
+        self._released = Mark()  # and how much of the next one is
         self._width = -1
         self._rows: list[str] | None = None
         self._reset()
@@ -87,8 +96,8 @@ class Streamed(Scrollback):
         if text.startswith(before) and not (self._finished and text != before):
             self.append(text[len(before) :])
             return
-        self._source, self._finished, self._released = [text], False, Mark()
-        self._reset()
+        self._source, self._finished = [text], False
+        self.restore()
 
     def finish(self) -> None:
         """Nothing more follows: every row is final."""
@@ -100,7 +109,7 @@ class Streamed(Scrollback):
         self._reset()
 
     def restore(self) -> None:
-        self._released = Mark()
+        self._history, self._released = 0, Mark()
         self._reset()
 
     def live_from(self) -> int | None:
@@ -109,8 +118,8 @@ class Streamed(Scrollback):
     def release(self, rows: int) -> int:
         count = max(0, min(rows, len(self._settled)))
         if count:
-            self._released.add(self._settled[:count])
-            del self._settled[:count]
+            self._remember(count)
+            del self._settled[:count], self._units[:count]
             self._rows = None
         return count
 
@@ -131,6 +140,7 @@ class Streamed(Scrollback):
         self._line = ""  # the unfinished line
         self._cut = False  # its beginning was fed already
         self._settled: list[str] = []
+        self._units: list[int] = []
         self._tail: list[str] = []
         self._pending = list(self._source)
         self._rows = None
@@ -147,15 +157,33 @@ class Streamed(Scrollback):
             self._end_line(reader, self._line)
             reader.end(streaming=False)
             self._ended = True
-        self._settled += self._fitting(reader.take())
-        if anew and self._released:
+        rows, units = reader.take()
+        self._settled += self._fitting(rows)
+        self._units += units
+        if anew:
             self._skip_history()
         self._tail = [] if self._finished else self._fitting(self._unsettled(reader))
 
+    def _remember(self, count: int) -> None:
+        """Rows are history: the units that are so altogether, and what of the next one is."""
+        last = self._units[count - 1]
+        following = self._units[count] if count < len(self._units) else self._open.unit if self._open else last
+        if following > last:
+            self._history, self._released = last + 1, Mark()
+            return
+        if last > self._history:
+            self._history, self._released = last, Mark()
+        begin = bisect_left(self._units, last)
+        self._released.add(self._settled[begin:count])
+
     def _skip_history(self) -> None:
         """Rows that were released do not come back, whatever the width: it goes on with the letter after them."""
-        done, rest = rest_after(self._settled, self._released)
-        del self._settled[:done]
+        begin = bisect_left(self._units, self._history)
+        del self._settled[:begin], self._units[:begin]
+        if not self._released:
+            return
+        done, rest = rest_after(self._settled[: bisect_right(self._units, self._history)], self._released)
+        del self._settled[:done], self._units[:done]
         if rest is not None:
             self._settled[0] = rest
 
@@ -199,7 +227,7 @@ class Streamed(Scrollback):
         if self._cut or self._tells(self._line):
             self._end_line(twin, self._line)
         twin.end(streaming=True)
-        return twin.take()
+        return twin.take()[0]
 
     def _fitting(self, rows: list[str]) -> list[str]:
         if self._width >= _NARROWEST:

@@ -38,15 +38,15 @@ class TableLines:
         twin.__dict__.update(self.__dict__)
         return twin
 
-    def add(self, line: Line) -> list[str]:
-        """The rows that are now final."""
+    def add(self, line: Line) -> list[list[str]]:
+        """The rows that are now final: those of the header, when its turn comes, and of each line by themselves."""
         line = (*line, *((),) * (len(self._header) - len(line)))
         if self._widths is not None:
-            return self._shown(line)
+            return [self._shown(line)]
         self._waiting += (line,)
         return self.close() if len(self._waiting) == LAID_OUT_FROM else []
 
-    def close(self) -> list[str]:
+    def close(self) -> list[list[str]]:
         """No more rows, or no more that matter for the columns."""
         if self._widths is not None:
             return []
@@ -58,11 +58,9 @@ class TableLines:
                 widths[-1] = self._width - sum(widths[:-1]) - _GAP * (len(widths) - 1)
             rows = [*self._side_by_side(self._header, widths), rule]
         waiting, self._waiting = self._waiting, ()
-        for line in waiting:
-            rows += self._shown(line)
         if not widths and not waiting:
             rows = [row for cell in self._header for row in wrap_runs(cell, self._width)]
-        return rows
+        return [rows, *map(self._shown, waiting)]
 
     def _shown(self, line: Line) -> list[str]:
         return self._side_by_side(line, self._widths) if self._widths else self._stacked(line)
@@ -152,8 +150,8 @@ class Table(Component):
         bold, count = self._theme.open("table_header"), len(self._header)
         header = tuple((Run(name, bold),) for name in self._header)
         lines = TableLines(self._theme, max(width, 2), header, self._aligns)
-        rows: list[str] = []
+        groups: list[list[str]] = []
         for line in self._lines:
-            rows += lines.add(tuple((Run(cell),) for cell in line[:count]))
-        rows += lines.close()
+            groups += lines.add(tuple((Run(cell),) for cell in line[:count]))
+        rows = [row for group in (*groups, *lines.close()) for row in group]
         return rows if width >= 2 else [truncate(row, width, "") for row in rows]

@@ -42,6 +42,8 @@ class FirstPaint:
         self.size = size
         self.text = ""
         self.rest = b""
+        self.is_ours = True
+        """Nobody else takes it off the screen."""
 
     @property
     def rows(self) -> list[str]:
@@ -117,10 +119,16 @@ def _hints(columns: int) -> str:
 
 
 def can_paint() -> bool:
-    """Whether there is a terminal on both sides that can be drawn on."""
+    """Whether there is a terminal on both sides that can be drawn on, and large enough for it."""
     environment = os.environ
     linear = environment.get("SIGHTLINE_LINEAR") or environment.get("ACCESSIBLE")
-    return os.isatty(0) and os.isatty(1) and environment.get("TERM", "dumb") not in ("", "dumb") and not linear
+    if linear or environment.get("TERM", "dumb") in ("", "dumb") or not (os.isatty(0) and os.isatty(1)):
+        return False
+    try:
+        os.fstat(2)  # whatever is opened next would take the place of a missing stderr
+    except OSError:
+        return False
+    return not 0 < os.get_terminal_size(1).lines <= len(FirstPaint((80, 24)).rows)
 
 
 def open_gallery() -> int:
@@ -136,7 +144,8 @@ def open_gallery() -> int:
             pass  # the terminal is gone
 
     def ended_by(number: int, _frame: object) -> None:
-        _write(screen.erase())
+        if screen.is_ours:
+            _write(screen.erase())
         restore()
         _signal.signal(number, _signal.SIG_DFL)
         os.kill(os.getpid(), number)
@@ -151,8 +160,6 @@ def open_gallery() -> int:
             return 130
         from sightline.views.console.gallery._session import browse
 
-        for number in _ENDING:
-            _signal.signal(number, _signal.SIG_DFL)  # from here on they are the terminal's
         return browse(painted=screen, before=modes)
     finally:
         restore()

@@ -17,11 +17,12 @@ unfinished line and closed.
 """
 
 import re
+from functools import lru_cache
 
 from sightline.tty.components._streamed import Reader
 from sightline.tty.components.markdown import _starts as starts
 from sightline.tty.components.markdown._containers import Container, Item, Quote, Stack
-from sightline.tty.components.markdown._inline import References, address, cut_inline, normal_label
+from sightline.tty.components.markdown._inline import address, cut_inline, normal_label
 from sightline.tty.components.markdown._layout import Layout
 
 PARAGRAPH_AT_MOST = 1024
@@ -51,9 +52,15 @@ class Blocks(Reader):
         twin._references = dict(self._references)
         return twin
 
-    def take(self) -> list[str]:
-        rows, self.layout.rows = self.layout.rows, []
-        return rows
+    @property
+    def unit(self) -> int:
+        return self.layout.unit
+
+    def take(self) -> tuple[list[str], list[int]]:
+        layout = self.layout
+        taken = layout.rows, layout.units
+        layout.rows, layout.units = [], []
+        return taken
 
     def feed(self, line: str, *, ended: bool) -> None:
         at, depth = self._match_containers(line)
@@ -268,7 +275,7 @@ class Blocks(Reader):
     def _extend_paragraph(self, text: str) -> None:
         self._text += _one_break(text)
         while len(self._text) > PARAGRAPH_AT_MOST:
-            cut = _paragraph_cut(self._text[:PARAGRAPH_AT_MOST], self._references)
+            cut = _paragraph_cut(self._text[:PARAGRAPH_AT_MOST], tuple(self._references.items()))
             self.layout.paragraph(self._stack, self._text[:cut], self._references, ended=False)
             self._text = self._text[cut:]
 
@@ -335,9 +342,10 @@ def _one_break(text: str) -> str:
     return bare + "  " if len(text) - len(bare) > 1 else text
 
 
-def _paragraph_cut(text: str, references: References) -> int:
+@lru_cache(maxsize=4)  # a copy that draws the tail asks the same again, frame after frame, until the line ends
+def _paragraph_cut(text: str, references: tuple[tuple[str, str], ...]) -> int:
     """Where a paragraph this long is cut: at a blank where nothing is open, at any blank, or at its end."""
-    cut = cut_inline(text, references)
+    cut = cut_inline(text, dict(references))
     if cut < len(text) // 4:
         cut = max(text.rfind(" ", len(text) // 2), text.rfind("\n", len(text) // 2)) + 1
     return cut or len(text)

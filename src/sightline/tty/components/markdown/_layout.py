@@ -21,6 +21,8 @@ class Layout:
 
     def __init__(self, theme: Theme, width: int) -> None:
         self.rows: list[str] = []
+        self.units: list[int] = []
+        self.unit = 0
         self.blank = False  # a blank line stood in the source since the last row
         self.within_paragraph = False  # the beginning of the open paragraph is in the rows already
         self._theme = theme
@@ -39,7 +41,7 @@ class Layout:
         """A layout that goes on from here with rows of its own."""
         twin = Layout.__new__(Layout)
         twin.__dict__.update(self.__dict__)
-        twin.rows = []
+        twin.rows, twin.units = [], []
         if self._code is not None:
             twin._code = self._code.copy()
         if self._table is not None:
@@ -55,7 +57,7 @@ class Layout:
         """A line of code that was cut and does not go on."""
         if self._code is not None:
             code, self._code = self._code, None
-            self._put(code.flush())
+            self._end(code.flush())
 
     def unseen(self, depth: int) -> bool:
         """Whether nothing was shown of the container at this depth."""
@@ -64,7 +66,7 @@ class Layout:
     def bare(self, stack: Stack) -> None:
         """Containers with nothing in them."""
         self._open(stack)
-        self._put([""])
+        self._end([""])
 
     def paragraph(self, stack: Stack, text: str, references: References, *, ended: bool) -> None:
         """A paragraph, or a piece of one that is huge: its last row is kept until it is known what follows."""
@@ -74,7 +76,7 @@ class Layout:
         self.within_paragraph = not ended
         if ended:
             self._carry = ()
-            self._put(wrap_runs(runs, self._room))
+            self._end(wrap_runs(runs, self._room))
             return
         spans = word_spans(plain(runs), self._room)
         self._put(paint(runs, spans[:-1]))
@@ -84,22 +86,22 @@ class Layout:
         self._open(stack)
         mark = Run("#" * level + (" " if text else ""), self._theme.open("heading_mark"))
         title = parse_inline(text.rstrip(" \n"), self._theme, self._base + self._theme.open("heading"), references)
-        self._put(wrap_runs([mark, *title], self._room))
+        self._end(wrap_runs([mark, *title], self._room))
 
     def rule(self, stack: Stack) -> None:
         self._open(stack)
-        self._put([self._theme.style("rule", "─" * self._room)])
+        self._end([self._theme.style("rule", "─" * self._room)])
 
     def definitions(self, stack: Stack, found: Sequence[tuple[str, str]]) -> None:
         self._open(stack)
         dim, address = self._theme.open("link_url"), self._theme.open("link")
         for name, url in found:
-            self._put(wrap_runs([Run(f"[{' '.join(name.split())}]: ", dim), Run(url, address, url)], self._room))
+            self._end(wrap_runs([Run(f"[{' '.join(name.split())}]: ", dim), Run(url, address, url)], self._room))
 
     def open_code(self, stack: Stack, fence: str, info: str) -> None:
         self._open(stack)
         self._code = CodeLines(self._theme, self._room, (info.split() or [""])[0])
-        self._put(self._code.fence(fence + info))
+        self._end(self._code.fence(fence + info))
 
     def open_indented(self, stack: Stack) -> None:
         self._open(stack)
@@ -112,11 +114,13 @@ class Layout:
     def code_line(self, line: str, *, ended: bool) -> None:
         self.blank = False
         if self._code is not None:
-            self._put(self._code.line(line, ended=ended))
+            put = self._end if ended else self._put
+            put(self._code.line(line, ended=ended))
 
     def close_code(self, fence: str) -> None:
         if self._code is not None:
-            self._put([*self._code.flush(), *self._code.fence(fence)])
+            self._end(self._code.flush())
+            self._end(self._code.fence(fence))
             self._code = None
 
     def open_table(self, stack: Stack, header: Sequence[str], aligns: Aligns, references: References) -> None:
@@ -128,12 +132,14 @@ class Layout:
     def table_row(self, cells: Sequence[str], references: References) -> None:
         if self._table is not None:
             row = tuple(tuple(parse_inline(cell, self._theme, self._base, references)) for cell in cells)
-            self._put(self._table.add(row))
+            for rows in self._table.add(row):
+                self._end(rows)
 
     def close_table(self) -> None:
         if self._table is not None:
             table, self._table = self._table, None
-            self._put(table.close())
+            for rows in table.close():
+                self._end(rows)
 
     @property
     def _room(self) -> int:
@@ -145,6 +151,7 @@ class Layout:
         if self._started and (self.blank or not self._tight(stack)):
             shared = stack[: self._common]
             self.rows.append(prefix(shared, len(shared), self._theme, self._width).bare if shared else "")
+            self.units.append(self.unit)
         self._started, self.blank = True, False
         self._prefix = prefix(stack, self._shown, self._theme, self._width) if stack else NO_PREFIX
         self._next = self._prefix.first
@@ -159,8 +166,14 @@ class Layout:
         sibling = stack[self._common]
         return isinstance(sibling, Item) and sibling.ordinal > 0
 
+    def _end(self, rows: Sequence[str]) -> None:
+        """The last rows of a unit."""
+        self._put(rows)
+        self.unit += 1
+
     def _put(self, rows: Sequence[str]) -> None:
         left: Prefix = self._prefix
+        self.units += [self.unit] * len(rows)
         if left.cells == 0:
             self.rows += rows
             return

@@ -17,9 +17,9 @@ from sightline.views.console.gallery._scene import Scene, State
 _HELP = """\
 tab, down      the next scene
 shift+tab, up  the one before
-a name         finds scenes by any letters of it; up and down choose, enter shows
+letters        find scenes by name; up and down choose, enter shows
 enter          try what was shown: lists, editors, dialogs
-ctrl+c         back to the prompt from what is tried; at the prompt: clear it, then quit
+ctrl+c         from what is tried to the prompt; there clear it, then quit
 escape         the same, unless what is tried needs the key
 f6             the next thing to try in this scene
 ctrl+t         dark or light
@@ -105,7 +105,7 @@ class Browser:
         if self._help is not None:
             return self._close_help(event)
         if self._display.focus.component not in (self.prompt, self._tried and self._tried.component):
-            return event  # a dialog is open
+            return Key("escape") if matches(event, "ctrl+c") else event  # a dialog is open
         if matches(event, "ctrl+t"):
             self._application.choose_look(dark=not self._theme.dark)
             return None
@@ -199,6 +199,9 @@ class Browser:
 
     def _open_help(self) -> None:
         text = Text(_HELP, theme=self._theme)
+        if self._application.linear:
+            self._transcript.append(text)
+            return
         box = Box(text, title="Keys", border_role="border_active", theme=self._theme)
         self._help = self._display.show_overlay(box, Overlay(anchor="center", width=78))
 

@@ -15,22 +15,20 @@ def browse(*, first: str = "", painted: FirstPaint | None = None, before: Attrib
         browser = Browser(application, SCENES)
         browsers.append(browser)
         if painted is not None:
-            _go_on(browser, application, terminal, painted)
+            _go_on(browser, application, painted)
         elif first:
             browser.show(names().index(first))
 
+    if painted is not None:
+        painted.is_ours, terminal.farewell = False, painted.erase
     try:
-        return run_application(start, terminal=terminal, before=before)
+        return run_application(start, terminal=terminal, before=before, typed=painted.rest if painted else b"")
     finally:
         for browser in browsers:
             browser.close()
 
 
-def _go_on(browser: Browser, application: Application, terminal: Terminal, painted: FirstPaint) -> None:
-    """What was painted is ours now, what was typed too, and what was read but not understood."""
-    if painted.size == terminal.size:
-        application.display.adopt(painted.rows, painted.cursor)
-    else:
-        terminal.write(painted.erase())
+def _go_on(browser: Browser, application: Application, painted: FirstPaint) -> None:
+    """What was painted is the display's now, and what was typed the prompt's."""
+    application.display.adopt(painted.rows, painted.cursor, painted.size)
     browser.type(painted.text)
-    terminal.feed(painted.rest)

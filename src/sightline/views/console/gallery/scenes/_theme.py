@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from sightline.tty import LOOKS, Component, Depth, Rows, Theme, measure, theme_for
+from sightline.tty import LOOKS, Component, Depth, Rows, Theme, theme_for, truncate
 from sightline.views.console.gallery._scene import Scene, Stage, State
 
 _DEPTHS: tuple[Depth, ...] = ("true", "256", "16", "none")
@@ -23,11 +23,14 @@ class _Roles(Component):
     def _lines(self, width: int) -> Iterator[str]:
         line: list[str] = []
         for role in LOOKS:
-            if line and measure(" ".join([*line, role])) > width:
-                yield " ".join(self._theme.style(name, name) for name in line)
+            if line and len(" ".join([*line, role])) > width:
+                yield self._line(line, width)
                 line = []
             line.append(role)
-        yield " ".join(self._theme.style(name, name[:width]) for name in line)
+        yield self._line(line, width)
+
+    def _line(self, roles: list[str], width: int) -> str:
+        return " ".join(self._theme.style(role, truncate(role, width)) for role in roles)
 
 
 def _states(stage: Stage) -> Iterator[State]:
