@@ -77,7 +77,7 @@ def _long_blocks() -> dict[str, str]:
 def _stream(text: str, pieces: int) -> tuple[float, float]:
     """Milliseconds of CPU in all and of the worst frame. The engine takes rows as they settle, as it does here."""
     size = -(-len(text) // pieces)
-    markdown = Markdown(_LOOK)
+    markdown = Markdown(theme=_LOOK)
     begun = last = time.process_time()
     worst = 0.0
     for at in range(0, len(text), size):

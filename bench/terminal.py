@@ -56,7 +56,7 @@ class Screen:
             theme=self.theme,
         )
         self.loader.start()
-        self.editor = Editor(self.theme)
+        self.editor = Editor(theme=self.theme)
         for child in (self.transcript, self.loader, self.editor):
             self.display.add(child)
         self.display.set_focus(self.editor)
@@ -92,7 +92,7 @@ def _streaming() -> Iterator[Row]:
             screen.display.render_now()
         began = screen.surface.bytes
         cpu, _ = _streamed(screen, text, STREAMED_CHUNKS, every)
-        final = Markdown(screen.theme, text)
+        final = Markdown(text, theme=screen.theme)
         final.finish()
         weight = sum(len(row.encode()) + 2 for row in final.render(WIDTH))
         ratio = (screen.surface.bytes - began) / weight
@@ -108,7 +108,7 @@ def _long_block(name: str, text: str) -> Iterator[Row]:
 
 def _streamed(screen: Screen, text: str, chunks: int, every: int) -> tuple[float, float]:
     """Seconds of CPU in all, and of the longest chunk with its frame."""
-    block = Markdown(screen.theme)
+    block = Markdown(theme=screen.theme)
     screen.transcript.append(block, live=True)
     size = -(-len(text) // chunks)
     gc.collect()

@@ -111,13 +111,13 @@ def run(streaming: bool) -> None:
         loader = Loader(
             "working", call_later=loop.call_later, request_render=display.request_render, theme=application.theme
         )
-        editor = Editor(application.theme, application.bindings)
+        editor = Editor(bindings=application.bindings, theme=application.theme)
         editor.on_change = lambda text: len(text) > 60 and loop.call_later(0.01, editor.set_text, "")
         for child in (transcript, loader, editor):
             display.add(child)
         display.set_focus(editor)
         loader.start()
-        message = Markdown(application.theme)
+        message = Markdown(theme=application.theme)
         transcript.append(message, live=True)
         text = mixed_markdown()
         place = 0

@@ -26,6 +26,7 @@ class Keys(Component):
     def handle_input(self, event):
         if matches(event, "x"): raise RuntimeError("cannot be handled")
         if matches(event, "ctrl+d"): self.application.exit(7)
+        if matches(event, "f12"): self.code = self.application.run_program(["sh", "-c", os.environ["LENT_TO"]])
         self.last = event.text if isinstance(event, Paste) else str(event)
         return True
 
@@ -188,3 +189,20 @@ def test_a_stop_nobody_announced_is_drawn_over():
         child.until_true(lambda: b"last: none" in child.written[child.written.index(b"<stopped") :], "the window again")
         child.type(b"\x04")
         assert child.wait() == 7
+
+
+def test_another_program_can_have_the_terminal_for_a_while(tmp_path):
+    """It finds the terminal as it was; afterwards the window is drawn anew below what it said, and keys are ours."""
+    found = tmp_path / "modes"
+    with application(environment={"LENT_TO": f"stty -a > {found}; echo lent; exit 3"}) as child:
+        child.until(b"last: none")
+        child.type(b"\x1b[24~")
+        child.until(b"lent")
+        child.until(b"last: f12")
+        assert " icanon" in found.read_text()
+        assert is_raw(child)
+        child.type(b"\x1b[A")
+        child.until(b"up.")
+        child.type(b"\x04")
+        assert child.wait() == 7
+        assert child.written.count(b"final words") == 1

@@ -128,8 +128,9 @@ def test_s9_hardware_cursor_notifications_and_redraw_log():
     """§9: the remaining switches."""
     assert detect(KITTY).hardware_cursor is True
     assert detect({**KITTY, "SIGHTLINE_HARDWARE_CURSOR": "0"}).hardware_cursor is False
-    assert detect(KITTY).debug_redraw is False
-    assert detect({**KITTY, "SIGHTLINE_DEBUG_REDRAW": "1"}).debug_redraw is True
+    assert detect(KITTY).redraw_log == ""
+    assert detect({**KITTY, "SIGHTLINE_DEBUG_REDRAW": "1"}).redraw_log == "sightline-redraw.log"
+    assert detect({**KITTY, "SIGHTLINE_DEBUG_REDRAW": "/var/log/frames"}).redraw_log == "/var/log/frames"
     for off in ("off", "0", "false"):
         quiet = detect({**KITTY, "SIGHTLINE_NOTIFICATIONS": off})
         assert quiet.reconcile(Answers(notifications=True)).notifications == "off"

@@ -9,7 +9,6 @@ from sightline.tty._bindings import DEFAULT_ACTIONS, Bindings
 from sightline.tty._component import CURSOR, Component, Input, Rows
 from sightline.tty._keys import Key, Paste, is_release, is_repeat, matches
 from sightline.tty._overlays import Overlay
-from sightline.tty._theme import PLAIN
 from sightline.tty._width import expand_tabs, measure, truncate, wrap
 from sightline.tty.components import CancellableLoader, Container, Editor
 from sightline.tty.components._box import Box
@@ -245,7 +244,7 @@ def test_input_routing_focus_of_a_hidden_overlay_goes_to_what_had_it_before(hidd
 
 def test_key_handling_the_editor_leaves_what_is_not_its_own() -> None:
     """Key handling split: editing is the engine's; what a key means to the program, the program's."""
-    editor, seen = Editor(PLAIN), []
+    editor, seen = Editor(), []
     display = a_display(Paper())
     display.set_focus(editor)
     bindings = Bindings()

@@ -198,7 +198,7 @@ def test_s4_the_tape_is_the_same_on_every_terminal(environment: dict[str, str]) 
 
 
 def test_render_safety_an_overwide_row_is_cut_by_the_renderer() -> None:
-    """A last-resort guard: the row is cut, its neighbours stay where they are, nothing is raised."""
+    """A last-resort guard (§2 step 5): the row is cut, its neighbours stay where they are, nothing is raised."""
     paper = Paper(columns=10)
     drawn(paper, Lines("x" * 500, "next"))
     assert paper.tape == ["x" * 10, "next"]
@@ -217,6 +217,7 @@ def test_render_safety_the_cursor_is_clamped_to_the_screen() -> None:
     paper = Paper(columns=10)
     drawn(paper, Lines("x" * 30 + CURSOR, "next"))
     assert paper.cursor == (0, 9)
+    assert all(int(column) <= 10 for column in re.findall(r"\x1b\[(\d+)G", "".join(paper.written)))
 
 
 def test_render_safety_an_overlay_at_the_edge_stays_inside_the_screen() -> None:

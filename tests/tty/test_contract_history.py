@@ -196,7 +196,7 @@ def test_s1_without_a_seam_whatever_scrolls_off_is_final() -> None:
 
 
 def test_s3_1_history_is_erased_by_gestures_only() -> None:
-    """§3.1: session replace, another size, reset: each writes ED3 once; a forced frame and ordinary ones none."""
+    """§2 step 6, §3.1: session replace, another size, reset: each writes ED3 once, other frames none."""
     paper, lines = Paper(rows=3), Lines(*numbered(9))
     display = drawn(paper, lines)
     for gesture in ("replace", "resize", "reset"):

@@ -64,6 +64,7 @@ def test_s8_bytes_are_sent_once_over_many_frames() -> None:
     transcript.append(Image(png(100, 60, b"x" * 5000), "only", images=images))
     for index in range(20):
         transcript.append(Lines(f"row {index}"))
+        display.invalidate()
         draw(display)
     sent = [part for part in commands(sink.written) if part.get("a") == "t"]
     assert len(sent) == 1

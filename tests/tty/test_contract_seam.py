@@ -49,7 +49,7 @@ def test_s2_rows_lost_in_the_middle_are_doubled_never_lost() -> None:
 
 
 def test_s2_the_first_paint_is_no_gesture() -> None:
-    """§2 step 3, deviation no-clear-at-start: it begins at the cursor and erases nothing (the paper would refuse)."""
+    """§2 step 3, §4, deviation no-clear-at-start: it begins at the cursor and erases nothing (refused here)."""
     paper = Paper(rows=4, above=9)
     drawn(paper, Lines(*numbered(2)))
     assert paper.tape == [*(f"shell {index}" for index in range(9)), *numbered(2)]

@@ -67,7 +67,7 @@ def test_s3_4_the_update_path_knows_no_platform_and_no_terminal() -> None:
             )
         }
         pictures = {"images", "cell_size", "kitty_placeholders"}
-        assert asked <= {"multiplexer", "synchronized_output", "hardware_cursor", "debug_redraw"} | pictures, name
+        assert asked <= {"multiplexer", "synchronized_output", "hardware_cursor", "redraw_log"} | pictures, name
 
 
 def test_s5_there_is_one_model_of_width() -> None:

@@ -68,7 +68,9 @@ def written(session: Session, *operations: Operation) -> str:
 
 def test_invariant_1_history_is_cleared_by_gestures_only() -> None:
     """ED3 comes once with a resize, a reset, a replaced session; never with anything else, nor in a multiplexer."""
-    ordinary = [Operation(name, 7, size=4) for name in ("append", "begin", "grow", "stream", "tick", "finish", "redraw")]
+    ordinary = [
+        Operation(name, 7, size=4) for name in ("append", "begin", "grow", "stream", "tick", "finish", "redraw")
+    ]
     gestures = [Operation("resize", 5), Operation("reset", 1), Operation("replace_session", 9, size=3)]
     with drawn() as session:
         assert "\x1b[3J" not in "".join(session.written) + written(session, *ordinary)

@@ -164,7 +164,7 @@ def test_an_input_submits_the_line():
     """The ordinary component, unchanged."""
     display, _, _ = linear()
     submitted: list[str] = []
-    field = Input(THEME)
+    field = Input(theme=THEME)
     field.on_submit = submitted.append
     display.add(field)
     display.set_focus(field)
@@ -177,7 +177,7 @@ def test_an_overlays_choices_have_numbers():
     """A dialog is written as text; a number chooses, also when filtering has not."""
     display, paper, _ = linear()
     chosen: list[str] = []
-    choices = SelectList(THEME, [Item("a", "Apple", "a fruit"), Item("b", "Beet"), Item("c", "Corn")])
+    choices = SelectList([Item("a", "Apple", "a fruit"), Item("b", "Beet"), Item("c", "Corn")], theme=THEME)
     choices.on_select = lambda item: chosen.append(item.value)
     choices.move(1)
     display.show_overlay(choices)
@@ -192,7 +192,7 @@ def test_what_is_around_a_list_is_written_with_it():
     """The question of a dialog comes before its choices."""
     display, paper, _ = linear()
     question = Text("Delete it?", theme=THEME)
-    display.show_overlay(Box(question, SelectList(THEME, [Item("y", "Yes"), Item("n", "No")]), theme=THEME))
+    display.show_overlay(Box(question, SelectList([Item("y", "Yes"), Item("n", "No")], theme=THEME), theme=THEME))
     display.render_now()
     assert paper.lines == ["Delete it?", "1. Yes", "2. No", "Enter a number to choose."]
 

@@ -13,7 +13,6 @@ import pytest
 from sightline.testing.emulators import Emulator, Kind, TmuxEmulator, open_emulator
 from sightline.tty._component import Component, Rows
 from sightline.tty._display import Display
-from sightline.tty._theme import PLAIN
 from sightline.tty._width import wrap
 from sightline.tty.components._markdown import Markdown
 from sightline.tty.components._transcript import Transcript
@@ -106,7 +105,7 @@ class LongMessage(Session):
 
     def __init__(self, emulator: Emulator) -> None:
         super().__init__(emulator)
-        self._message = Markdown(PLAIN)
+        self._message = Markdown()
         self.transcript.append(self._message, live=True)
 
     def write(self, text: str) -> None:
@@ -121,7 +120,7 @@ class LongMessage(Session):
 
     def expected_rows(self, columns: int) -> list[str]:
         text = "\n\n".join(paragraph(number, self.words) for number in range(self.count))
-        return list(Markdown(PLAIN, text).render(columns))
+        return list(Markdown(text).render(columns))
 
 
 def numbers(rows: list[str]) -> list[int]:

@@ -30,7 +30,7 @@ class Stream:
     def __init__(self, kind: Kind) -> None:
         self.emulator = open_emulator(kind, COLUMNS, ROWS)
         self.glass = Glass(self.emulator)
-        self.message = Markdown(THEME)
+        self.message = Markdown(theme=THEME)
         self.chrome = Chrome()
         self.transcript = Transcript()
         self.display = self.glass.display()
@@ -63,7 +63,7 @@ def stream(request: pytest.FixtureRequest) -> Iterator[Stream]:
 
 def final_rows() -> list[str]:
     """The whole message rendered at once."""
-    message = Markdown(THEME, TEXT)
+    message = Markdown(TEXT, theme=THEME)
     message.finish()
     return list(message.render(COLUMNS))
 

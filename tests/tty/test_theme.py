@@ -74,7 +74,7 @@ def test_without_colour_weight_remains():
     assert theme.open("strong") == "\x1b[1m"
     assert theme.open("muted") == "\x1b[2m"
     assert theme.open("link") == "\x1b[4m"
-    assert theme.open("selection") == theme.open("cursor") == "\x1b[7m"
+    assert theme.open("selection") == "\x1b[7m"
 
 
 def test_with_sixteen_colours_nothing_is_written_in_grey():

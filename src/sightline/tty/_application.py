@@ -8,7 +8,8 @@
 """
 
 import os
-from collections.abc import Callable
+import signal
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -20,6 +21,7 @@ from sightline.tty._display import Display
 from sightline.tty._images import Images
 from sightline.tty._linear import LinearDisplay
 from sightline.tty._raw import Attributes
+from sightline.tty._redraw_log import RedrawLog
 from sightline.tty._terminal import Terminal
 from sightline.tty._theme import PLAIN, Theme, theme_for
 from sightline.tty._writer import Writer
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     import asyncio
 
 _HUNG_UP = 129  # as the shell tells of a program that SIGHUP ended
+_NOT_FOUND = 127
 _READ = 65536
 
 
@@ -40,6 +43,8 @@ class Application:
         self.loop = loop
         self.bindings = bindings
         self.linear = isinstance(display, LinearDisplay)
+        self.lend: Callable[[Callable[[], None]], None] = lambda use: use()
+        """Gives the terminal to somebody for as long as the call takes."""
         self._look: bool | None = None
         self._ended: asyncio.Future[int] = loop.create_future()
         loop.set_exception_handler(self._failed)
@@ -48,6 +53,12 @@ class Application:
         """End the program."""
         if not self._ended.done():
             self._ended.set_result(code)
+
+    def run_program(self, argv: Sequence[str]) -> int:
+        """Let another program have the terminal until it ends. Its exit code, as a shell would say it."""
+        codes: list[int] = []
+        self.lend(lambda: codes.append(_run_program(argv)))
+        return codes[0]
 
     def choose_look(self, *, dark: bool | None) -> None:
         """Dark or light from now on, whatever the terminal says; None to follow it again."""
@@ -111,6 +122,8 @@ async def _run(terminal: Terminal, start: Start, bindings: Bindings, typed: byte
     loop = asyncio.get_running_loop()
     capabilities = terminal.capabilities
     display = Display(terminal, capabilities, loop)
+    if capabilities.redraw_log:
+        display.log = RedrawLog(capabilities.redraw_log)
     application = Application(display, _theme(capabilities, None), loop, bindings)
     try:
         start(application)
@@ -121,6 +134,25 @@ async def _run(terminal: Terminal, start: Start, bindings: Bindings, typed: byte
         return await application.ended()
     finally:
         terminal.leave()
+        if display.log is not None:
+            display.log.close()
+
+
+def _run_program(argv: Sequence[str]) -> int:
+    import subprocess
+
+    try:
+        child = subprocess.Popen(argv)
+    except OSError as error:
+        os.write(2, f"{argv[0]}: {error.strerror}\r\n".encode(errors="replace"))
+        return _NOT_FOUND
+    # Ctrl+C is for the program that has the terminal.
+    heard = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        code = child.wait()
+    finally:
+        signal.signal(signal.SIGINT, heard)
+    return code if code >= 0 else 128 - code
 
 
 class _Wiring:
@@ -138,6 +170,7 @@ class _Wiring:
         terminal.on_capabilities = application.adapt
         terminal.on_hangup = lambda: application.exit(_HUNG_UP)
         terminal.farewell = self._farewell
+        application.lend = terminal.lend
 
     def _heard(self, event: Input) -> None:
         bindings = self._application.bindings

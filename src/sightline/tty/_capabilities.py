@@ -69,7 +69,8 @@ class Capabilities(msgspec.Struct, frozen=True):
     """Width and height of a cell in pixels."""
     linear: bool = False
     """Plain appended lines only: a terminal that cannot move its cursor, or a person who listens to it."""
-    debug_redraw: bool = False
+    redraw_log: str = ""
+    """The file in which every frame is noted."""
     chosen: frozenset[str] = frozenset()
     """The fields a person decided: no answer changes them."""
 
@@ -123,9 +124,16 @@ def detect(environment: Mapping[str, str]) -> Capabilities:
         notifications="off" if _switched_off(environment, "SIGHTLINE_NOTIFICATIONS") else direct.notifications,
         dark=_dark_guess(environment),
         linear=_linear(environment),
-        debug_redraw=_switched_on(environment, "SIGHTLINE_DEBUG_REDRAW"),
+        redraw_log=_redraw_log(environment),
         chosen=_chosen(environment),
     )
+
+
+def _redraw_log(environment: Mapping[str, str]) -> str:
+    if not _switched_on(environment, "SIGHTLINE_DEBUG_REDRAW"):
+        return ""
+    named = environment["SIGHTLINE_DEBUG_REDRAW"]
+    return named if "/" in named or "." in named else "sightline-redraw.log"
 
 
 def _switched_on(environment: Mapping[str, str], name: str) -> bool:

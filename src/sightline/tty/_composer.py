@@ -13,11 +13,12 @@ from sightline.tty._component import Component, Rows, Scrollback
 
 
 class Frame(msgspec.Struct, gc=False):
-    """`rows` are the rows from `start` on; those from `boundary` on may still change."""
+    """`rows` are the rows from `start` on; those from `boundary` on may still change, those from `chrome` on always."""
 
     start: int
     rows: list[str]
     boundary: int
+    chrome: int
 
     @property
     def length(self) -> int:
@@ -46,7 +47,7 @@ class Composer:
         self._released = 0
         self._parts: list[_Part] = []
         self._width = -1
-        self._frame = Frame(0, [], 0)
+        self._frame = Frame(0, [], 0, 0)
         self.moved_at: int | None = None
         """The first row that changed among those that were history whole; whoever reads it sets it back."""
 
@@ -94,12 +95,15 @@ class Composer:
         start = self._released + sum(count for _, count in self._past)
         rows: list[str] = []
         boundary: int | None = None
+        chrome = 0
         for part in self._parts:
             if boundary is None and part.live_from is not None:
                 safe = part.safe_to if part.safe_to is not None else part.live_from
                 boundary = start + len(rows) + safe
+                chrome = start + len(rows) + len(part.rows)
             rows.extend(part.rows)
-        return Frame(start, rows, start + len(rows) if boundary is None else boundary)
+        end = start + len(rows)
+        return Frame(start, rows, end, end) if boundary is None else Frame(start, rows, boundary, chrome)
 
     def release(self, committed: int) -> None:
         """Rows before `committed` are history: what is history whole is not composed again."""
@@ -130,7 +134,7 @@ class Composer:
 
     def _drop(self, count: int) -> None:
         frame = self._frame
-        self._frame = Frame(frame.start + count, frame.rows[count:], frame.boundary)
+        self._frame = Frame(frame.start + count, frame.rows[count:], frame.boundary, frame.chrome)
 
     @property
     def start(self) -> int:

@@ -9,16 +9,17 @@ from collections.abc import Callable
 from typing import Protocol
 
 from sightline.tty._capabilities import Capabilities
-from sightline.tty._component import CURSOR, Component, Input
+from sightline.tty._component import Component, Input
 from sightline.tty._composer import Composer, Frame
 from sightline.tty._continuation import Mark, rest_after
+from sightline.tty._cursor import Place, drawn, take_mark
 from sightline.tty._focus import Focus
 from sightline.tty._images import Images
 from sightline.tty._ledger import Ledger, first_moved
 from sightline.tty._overlays import Overlay, OverlayHandle, composite
-from sightline.tty._painter import Painter, Place
+from sightline.tty._painter import Painter
+from sightline.tty._redraw_log import RedrawLog
 from sightline.tty._scheduler import Clock, Scheduler
-from sightline.tty._width import measure
 
 
 class Surface(Protocol):
@@ -52,6 +53,7 @@ class Display:
         self.focus = Focus()
         self.on_debug: Callable[[], None] | None = None
         """Called for the debug key, before any component sees it."""
+        self.log: RedrawLog | None = None
         self._composer = Composer()
         self._ledger = Ledger()
         self._painter = Painter(capabilities)
@@ -206,7 +208,7 @@ class Display:
             return
         frame = self._frame(self._size[0], None)
         step = self._ledger.settle(frame.boundary, frame.length)
-        rows, _ = _without_cursor(frame.between(step.start, step.end))
+        rows, _ = take_mark(frame.between(step.start, step.end))
         self.surface.write(self._painter.settle(rows, *self._size))
         self._remember(frame)
 
@@ -238,7 +240,16 @@ class Display:
             self._continued(frame, columns, height)
         else:
             self._audit(frame)
-        self._write(self._step(frame, columns, height, gesture=gesture))
+        text = self._step(frame, columns, height, gesture=gesture)
+        if self.log is not None:
+            self._log("replay" if gesture else "resize" if resized else "update", frame, text)
+        self._write(text)
+
+    def _log(self, what: str, frame: Frame, text: str) -> None:
+        assert self.log is not None
+        ledger = self._ledger
+        numbers = {"C": ledger.committed, "W": ledger.top, "B": frame.boundary, "L": frame.length}
+        self.log.add(what, **numbers, composed=len(frame.rows), characters=len(text))
 
     def _start_over(self) -> None:
         self.images.screen_cleared()
@@ -271,7 +282,7 @@ class Display:
         now = frame.between(self._history_start, self._ledger.committed)
         if now == self._history:
             return
-        moved = first_moved(_without_cursor(list(self._history))[0], _without_cursor(now)[0])
+        moved = first_moved(take_mark(list(self._history))[0], take_mark(now)[0])
         if moved is not None:
             self._ledger.resync(self._history_start + moved)
 
@@ -285,14 +296,14 @@ class Display:
             frame = self._composer.compose(columns)
             # What was history may look different by now, and be longer.
             step = self._ledger.step(frame.length, frame.boundary, height, frozen=bool(overlays))
-        chunk, _ = _without_cursor(frame.between(step.start, step.end))
+        chunk, _ = take_mark(frame.between(step.start, step.end))
         window = frame.between(step.top, frame.length)
         self._covered = bool(overlays)
         if overlays:
             window = composite(window, overlays, columns, height)
-        window, cursor = _without_cursor(window)
-        if not self.capabilities.hardware_cursor:
-            cursor = None
+        window, cursor = take_mark(window)
+        if cursor is not None and not self.capabilities.hardware_cursor:
+            window, cursor = drawn(window, cursor, columns), None
         self._painter.send(self.images.take_pending())
         if gesture:
             text = self._painter.full(chunk, window, cursor, columns)
@@ -326,18 +337,9 @@ class Display:
         """History was wrapped at another width: find where the frame goes on after it."""
         mark = Mark()
         mark.add(self._history)
-        done, rest = rest_after(frame.rows, mark)
+        # What stands below is never history, however many letters a component lost with its width.
+        done, rest = rest_after(frame.rows[: frame.chrome - frame.start], mark)
         self._ledger.committed = self._ledger.top = frame.start + done
         if rest is not None:
             self._ledger.committed += 1
             self._painter.commit([rest], 1, columns, height)
-
-
-def _without_cursor(rows: list[str]) -> tuple[list[str], Place | None]:
-    """The rows without the mark, and where it was. Only one component has the focus, and it mostly is near the end."""
-    for index in range(len(rows) - 1, -1, -1):
-        row = rows[index]
-        if CURSOR in row:
-            rows[index] = row.replace(CURSOR, "")
-            return rows, (index, measure(row[: row.index(CURSOR)]))
-    return rows, None

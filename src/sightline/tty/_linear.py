@@ -15,10 +15,10 @@ from sightline.text import clean_line
 from sightline.tty._capabilities import Capabilities
 from sightline.tty._component import Component, Scrollback
 from sightline.tty._composer import Frame
+from sightline.tty._cursor import Place
 from sightline.tty._display import Display, Surface
 from sightline.tty._keys import Key, Paste, character_key
 from sightline.tty._overlays import OverlayHandle
-from sightline.tty._painter import Place
 from sightline.tty._scheduler import Clock
 from sightline.tty.components._select import SelectList
 

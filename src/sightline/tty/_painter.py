@@ -12,6 +12,7 @@ row of history, in order, and nothing else.
 from collections.abc import Iterable, Sequence
 
 from sightline.tty._capabilities import Capabilities
+from sightline.tty._cursor import Place
 from sightline.tty._images import ImageRow
 from sightline.tty._reflow import Reflow, reflowed
 from sightline.tty._rows import fitted, may_overflow, rewrite
@@ -23,9 +24,6 @@ WRAP_OFF, WRAP_ON = "\x1b[?7l", "\x1b[?7h"
 CLEAR_EVERYTHING = "\x1b[2J\x1b[H\x1b[3J"
 
 _STRIDE = 16
-
-Place = tuple[int, int]
-"""Row of the window and column."""
 
 
 class Painter:

@@ -156,12 +156,19 @@ class Terminal:
 
     def suspend(self) -> None:
         """Be stopped, as any program is by Ctrl+Z, until the shell continues us; then draw anew."""
+        self.lend(_stop)
+
+    def lend(self, use: Callable[[], None]) -> None:
+        """Let somebody else have the terminal as it was, then take it back and draw anew."""
         self._restore(patiently=True)
         self._stopping = True
-        handler = signal.signal(signal.SIGTSTP, signal.SIG_DFL)
-        os.kill(0, signal.SIGTSTP)
-        signal.signal(signal.SIGTSTP, handler)
-        self._stopping = False
+        try:
+            use()
+        finally:
+            self._stopping = False
+            self._take_back()
+
+    def _take_back(self) -> None:
         try:
             self._before = make_raw(self._input)
         except termios.error:  # it went away meanwhile, as reading will tell
@@ -264,3 +271,9 @@ def _positive(text: str | None, default: int) -> int:
 
 def _same_terminal(one: int, other: int) -> bool:
     return os.isatty(one) and os.isatty(other) and os.fstat(one).st_rdev == os.fstat(other).st_rdev
+
+
+def _stop() -> None:
+    handler = signal.signal(signal.SIGTSTP, signal.SIG_DFL)
+    os.kill(0, signal.SIGTSTP)
+    signal.signal(signal.SIGTSTP, handler)

@@ -70,7 +70,6 @@ LOOKS = {
     "border": Look("line", without="dim"),
     "border_active": Look("blue"),
     "selection": Look(bg="selected", without="reverse"),
-    "cursor": Look(attributes="reverse"),
     "heading": Look("blue", attributes="bold"),
     "heading_mark": Look("faint", without="dim"),
     "code": Look("cyan"),

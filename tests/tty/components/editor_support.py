@@ -4,7 +4,6 @@ from collections.abc import Callable
 
 from sightline.tty._component import CURSOR, Component
 from sightline.tty._keys import Paste, character_key, parse_key
-from sightline.tty._theme import PLAIN
 from sightline.tty.components._select import Item
 from sightline.tty.components.editor import Editor
 
@@ -12,7 +11,7 @@ FAMILY, FLAG, ACCENT = "👨‍👩‍👧‍👦", "🇯🇵", "e\u0301"
 
 
 def editor(text: str = "", **options: object) -> Editor:
-    made = Editor(PLAIN, **options)  # type: ignore[arg-type]
+    made = Editor(**options)  # type: ignore[arg-type]
     made.focused = True
     if text:
         made.set_text(text)

@@ -10,7 +10,7 @@ THEME = theme_for(dark=True, depth="true")
 
 
 def _editor(text):
-    editor = Editor(THEME, placeholder=text, history=[text], max_rows=6)
+    editor = Editor(placeholder=text, history=[text], max_rows=6, theme=THEME)
     editor.title = text
     editor.border_role = text
     return editor
@@ -23,7 +23,7 @@ def _written(text):
 
 
 def _pasted(text):
-    editor = Editor(THEME, rendered_cursor=True, keymap="vim", max_rows=5)
+    editor = Editor(keymap="vim", max_rows=5, theme=THEME)
     editor.focused = True
     editor.handle_input(Paste(text))
     editor.handle_input(Paste(text * 60))
@@ -40,19 +40,19 @@ def _recalled(text):
 
 
 def _completing(text):
-    editor = Editor(THEME, providers=[StaticCompletion("/", [Item(text, f"/{text}", text, text)])])
+    editor = Editor(providers=[StaticCompletion("/", [Item(text, f"/{text}", text, text)])], theme=THEME)
     editor.handle_input(Key("/", text="/"))
     return editor
 
 
 def _input(text, **options):
-    made = Input(THEME, prompt=text[:8], placeholder=text, **options)
+    made = Input(prompt=text[:8], placeholder=text, theme=THEME, **options)
     made.set_text(text)
     return made
 
 
 def _typed(text):
-    made = Input(THEME, rendered_cursor=True)
+    made = Input(theme=THEME)
     made.focused = True
     made.handle_input(Key("x", text=text))
     made.handle_input(Paste(text))
@@ -60,13 +60,15 @@ def _typed(text):
 
 
 def _list(text):
-    made = SelectList(THEME, [Item(text, text, text, text), *(Item(line, line) for line in text.split("\n", 9))], 6)
+    made = SelectList(
+        [Item(text, text, text, text), *(Item(line, line) for line in text.split("\n", 9))], 6, theme=THEME
+    )
     made.handle_input(Key("down"))
     return made
 
 
 def _filtered(text):
-    made = SelectList(THEME, [Item(text, text, text)], filter=True, prompt=text[:5], empty=text)
+    made = SelectList([Item(text, text, text)], filter=True, prompt=text[:5], empty=text, theme=THEME)
     made.handle_input(Paste(text[:3]))
     return made
 

@@ -11,13 +11,13 @@ from tests.tty.components.role_marks import MARKS
 
 
 def _finished(text: str) -> Component:
-    markdown = Markdown(MARKS, text)
+    markdown = Markdown(text, theme=MARKS)
     markdown.finish()
     return markdown
 
 
 def _in_pieces(text: str) -> Component:
-    markdown = Markdown(MARKS)
+    markdown = Markdown(theme=MARKS)
     for char in text[:100]:
         markdown.append(char)
         markdown.render(30)
@@ -33,9 +33,9 @@ CASES: dict[str, Callable[[str], Component]] = {
     "markdown fence": lambda text: _finished(f"```{text}\n{text}\n```"),
     "markdown link": lambda text: _finished(f"[{text}]({text}) ![{text}](<{text}>) <https://{text}> https://{text}"),
     "markdown reference": lambda text: _finished(f"[a]: {text}\n\n[a] [{text}]"),
-    "code": lambda text: Code(MARKS, text, "python", line_numbers=True),
-    "code of that language": lambda text: Code(MARKS, text, text),
-    "table": lambda text: Table(MARKS, [text, "b"], [[text, text], ["c"]], ["right"]),
-    "diff": lambda text: Diff(MARKS, text),
-    "diff of lines": lambda text: Diff(MARKS, f"--- {text}\n+++ {text}\n@@ -1 +1 @@ {text}\n-{text}\n+x{text}"),
+    "code": lambda text: Code(text, "python", line_numbers=True, theme=MARKS),
+    "code of that language": lambda text: Code(text, text, theme=MARKS),
+    "table": lambda text: Table([text, "b"], [[text, text], ["c"]], ["right"], theme=MARKS),
+    "diff": lambda text: Diff(text, theme=MARKS),
+    "diff of lines": lambda text: Diff(f"--- {text}\n+++ {text}\n@@ -1 +1 @@ {text}\n-{text}\n+x{text}", theme=MARKS),
 }

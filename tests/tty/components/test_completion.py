@@ -3,7 +3,6 @@
 import os
 
 from sightline.tty._keys import Key
-from sightline.tty._theme import PLAIN
 from sightline.tty.components._select import Item
 from sightline.tty.components.editor import (
     CompletionRequest,
@@ -170,7 +169,7 @@ def test_the_first_provider_that_knows_something_is_shown():
 
 def test_what_a_provider_offers_is_cleaned():
     """Names of files can hold anything."""
-    made = Editor(PLAIN, providers=[StaticCompletion("/", [Item("/x\x1b]0;t\x07\ry", "/x\x1b]0;t\x07\ny")])])
+    made = Editor(providers=[StaticCompletion("/", [Item("/x\x1b]0;t\x07\ry", "/x\x1b]0;t\x07\ny")])])
     type_text(made, "/")
     assert "\x1b" not in "".join(made.render(40))
     press(made, "tab")

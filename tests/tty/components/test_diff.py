@@ -3,7 +3,6 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sightline.tty._theme import PLAIN
 from sightline.tty._width import measure
 from sightline.tty.components._diff import Diff
 from tests.tty.components.role_marks import MARKS, marked
@@ -29,7 +28,7 @@ rename to new.txt
 
 def test_a_diff_of_git() -> None:
     """One title for each file, numbers of the file a line is in, the changed words brought out."""
-    assert [marked(row) for row in Diff(MARKS, GIT).render(60)] == [
+    assert [marked(row) for row in Diff(GIT, theme=MARKS).render(60)] == [
         "<title>src/a.py</>",
         "<diff_hunk>@@ -9,4 +9,5 @@ def f():</>",
         "<line_number> 9</> <diff_context>  keep</>",
@@ -47,55 +46,55 @@ def test_a_diff_of_git() -> None:
 def test_files_that_come_and_go() -> None:
     """A file that is new or gone says so."""
     text = "--- /dev/null\n+++ b/a\n@@ -0,0 +1 @@\n+x\n--- a/b\n+++ /dev/null\n@@ -1 +0,0 @@\n-y\n\\ No newline at end"
-    assert list(Diff(PLAIN, text).render(40)) == [
+    assert list(Diff(text).render(40)) == [
         "a (new)", "@@ -0,0 +1 @@", "1 + x", "", "b (deleted)", "@@ -1 +0,0 @@", "1 - y", "\\ No newline at end"
     ]  # fmt: skip
 
 
 def test_a_diff_without_headers_has_no_numbers() -> None:
     """What models write as a diff is shown by its signs alone; what is none of it stays as it is."""
-    assert list(Diff(PLAIN, "@@ ... @@\n a\n-b\n+c\n...").render(40)) == ["@@ ... @@", "  a", "- b", "+ c", "..."]
+    assert list(Diff("@@ ... @@\n a\n-b\n+c\n...").render(40)) == ["@@ ... @@", "  a", "- b", "+ c", "..."]
 
 
 def test_counts_that_are_wrong_swallow_no_file() -> None:
     """A hunk that announces more lines than it has ends where the next file begins."""
     text = "--- a/x\n+++ b/x\n@@ -1,9 +1,9 @@\n-a\n+b\ndiff --git a/y b/y\n--- a/y\n+++ b/y\n@@ -5 +5 @@\n-c\n+d\n"
-    assert list(Diff(PLAIN, text).render(40)) == [
+    assert list(Diff(text).render(40)) == [
         "x", "@@ -1,9 +1,9 @@", "1 - a", "1 + b", "", "y", "@@ -5 +5 @@", "5 - c", "5 + d"
     ]  # fmt: skip
 
 
 def test_no_text_has_no_rows() -> None:
     """An empty diff is empty."""
-    assert list(Diff(PLAIN).render(40)) == []
+    assert list(Diff().render(40)) == []
 
 
 def test_lines_with_little_in_common_have_no_changed_words() -> None:
     """A line that became another one is changed as a whole."""
-    rows = [marked(row) for row in Diff(MARKS, "-completely different\n+nothing alike here").render(40)]
+    rows = [marked(row) for row in Diff("-completely different\n+nothing alike here", theme=MARKS).render(40)]
     assert rows == ["<diff_removed>- completely different</>", "<diff_added>+ nothing alike here</>"]
 
 
 def test_long_lines_are_folded_below_their_text() -> None:
     """Every character is kept, and the number stands only before the first row."""
-    rows = list(Diff(PLAIN, "@@ -1 +1 @@\n+" + "abcdefghij" * 4).render(25))
+    rows = list(Diff("@@ -1 +1 @@\n+" + "abcdefghij" * 4).render(25))
     assert rows == ["@@ -1 +1 @@", "1 + abcdefghijabcdefghija", "  bcdefghijabcdefghij"]
 
 
 def test_tabs_are_expanded_within_the_line() -> None:
     """A tab leads to the next stop of the file's own line, also behind a changed word."""
-    assert list(Diff(PLAIN, "-\ta\tb\n+\taa\tb").render(40)) == ["-     a   b", "+     aa  b"]
+    assert list(Diff("-\ta\tb\n+\taa\tb").render(40)) == ["-     a   b", "+     aa  b"]
 
 
 def test_huge_lines_are_shown_without_comparing_their_words() -> None:
     """The work for a line has a bound."""
-    rows = Diff(MARKS, f"-{'a b ' * 5000}\n+{'a c ' * 5000}").render(100)
+    rows = Diff(f"-{'a b ' * 5000}\n+{'a c ' * 5000}", theme=MARKS).render(100)
     assert not any("_word" in marked(row) for row in rows)
 
 
 def test_unchanged_rows_are_the_same_object() -> None:
     """Asked again, a diff gives the rows it gave; with another text it does not."""
-    diff = Diff(PLAIN, GIT)
+    diff = Diff(GIT)
     rows = diff.render(40)
     diff.set_text(GIT)
     assert diff.render(40) is rows
@@ -107,4 +106,4 @@ def test_unchanged_rows_are_the_same_object() -> None:
 @given(st.lists(st.text("+-@ ab\t日\\", max_size=14), max_size=12).map("\n".join), st.integers(-1, 40))
 def test_no_row_is_too_wide(text: str, width: int) -> None:
     """Rows fit whatever the text and the width."""
-    assert all(measure(row) <= max(width, 0) for row in Diff(PLAIN, f"@@ -1,3 +1,3 @@\n{text}").render(width))
+    assert all(measure(row) <= max(width, 0) for row in Diff(f"@@ -1,3 +1,3 @@\n{text}").render(width))

@@ -186,21 +186,21 @@ def test_the_placeholder_shows_while_there_is_no_text():
 def test_the_border_shows_title_and_role():
     """An application shows its modes on the rules."""
     theme = Theme({"warning": "\x1b[33m", "title": "\x1b[1m"})
-    made = Editor(theme)
+    made = Editor(theme=theme)
     made.border_role, made.title = "warning", "shell\x1b]0;x\x07"
     top, _, bottom = made.render(20)
     assert "\x1b[1m shell \x1b[0m" in top
     assert bottom == "\x1b[33m" + "─" * 20 + "\x1b[0m"
 
 
-def test_a_rendered_cursor_is_drawn_on_its_cell():
-    """Where the terminal's own cursor is hidden, the cell is styled."""
-    made = Editor(Theme({"cursor": "\x1b[7m"}), rendered_cursor=True)
+def test_the_cursor_is_marked_while_the_editor_has_the_focus():
+    """Nobody else's rows hold the mark."""
+    made = Editor()
     made.focused = True
     made.set_text("日x")
-    assert made.render(20)[1] == f" 日x{CURSOR}\x1b[7m \x1b[0m"
+    assert made.render(20)[1] == f" 日x{CURSOR}"
     press(made, "ctrl+home")
-    assert made.render(20)[1] == f" {CURSOR}\x1b[7m日\x1b[0mx"
+    assert made.render(20)[1] == f" {CURSOR}日x"
     made.focused = False
     assert made.render(20)[1] == " 日x"
 

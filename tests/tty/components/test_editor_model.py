@@ -16,7 +16,7 @@ from sightline.tty.components.editor._buffer import Buffer
 from sightline.tty.components.editor._clusters import after, before, ceiling, floor, units
 from sightline.tty.components.editor._wrap import LineRows, Wrapping
 
-from .editor_support import ACCENT, FAMILY, FLAG, PLAIN, editor, paste, press
+from .editor_support import ACCENT, FAMILY, FLAG, editor, paste, press
 
 PIECES = [
     "a",
@@ -225,7 +225,7 @@ def test_no_event_breaks_the_editor_at_any_width(keymap, story, widths):
 @settings(max_examples=100, deadline=None)
 def test_no_event_breaks_the_input_at_any_width(story, width, mask):
     """One row, never wider than asked for, with the cursor in it."""
-    made = Input(PLAIN, mask=mask, placeholder="name")
+    made = Input(mask=mask, placeholder="name")
     made.focused = True
     for event in story:
         made.handle_input(event)

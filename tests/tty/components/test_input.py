@@ -4,14 +4,14 @@ import pytest
 
 from sightline.tty._component import CURSOR
 from sightline.tty._keys import Key, Paste
-from sightline.tty._theme import PLAIN, Theme
+from sightline.tty._theme import Theme
 from sightline.tty.components._input import Input
 
 from .editor_support import FAMILY, press, shown, type_text
 
 
 def line(**options: object) -> Input:
-    made = Input(PLAIN, **options)
+    made = Input(**options)
     made.focused = True
     return made
 
@@ -88,10 +88,10 @@ def test_pasted_lines_become_one():
 
 def test_the_placeholder_shows_while_there_is_no_text():
     """And the cursor stands on its first cell."""
-    made = Input(Theme({"cursor": "\x1b[7m", "hint": "\x1b[2m"}), placeholder="who", rendered_cursor=True)
+    made = Input(placeholder="who", theme=Theme({"hint": "\x1b[2m"}))
     assert made.render(20) == ("> \x1b[2mwho\x1b[0m",)
     made.focused = True
-    assert made.render(20) == (f"> {CURSOR}\x1b[7mw\x1b[0m\x1b[2mho\x1b[0m",)
+    assert made.render(20) == (f"> {CURSOR}\x1b[2mwho\x1b[0m",)
 
 
 def test_an_unchanged_input_returns_the_same_rows():

@@ -127,6 +127,32 @@ def test_it_says_which_key_cancels_where_there_is_room():
     assert list(cancelling.render(20)) == [f"{FRAMES[0]} working"]
 
 
+def test_a_cancelled_loader_says_so():
+    """The sign no longer turns and no key is offered; where room is short the word stays and the label goes."""
+    cancelling, clock, asked = loader(CancellableLoader)
+    cancelling.start()
+    clock.advance_to(100 + 2.5 * TICK)
+    assert list(cancelling.render(40)) == [f"{FRAMES[2]} working (escape to cancel)"]
+    cancelling.handle_input(Key("escape"))
+    before = len(asked)
+    assert list(cancelling.render(40)) == ["– working (cancelled)"]
+    assert list(cancelling.render(20)) == ["– cancelled"]
+    assert list(cancelling.render(5)) == ["– ca…"]
+    clock.advance_to(200)
+    assert len(asked) == before
+
+
+def test_work_that_cancels_itself_ends_the_loader():
+    """The key is one way to cancel; the signal is another, and the row is drawn anew for it too."""
+    cancelling, clock, asked = loader(CancellableLoader, label="")
+    cancelling.start()
+    before = len(asked)
+    cancelling.signal.cancel()
+    assert asked[before:] == [cancelling]
+    assert clock.waiting() == []
+    assert list(cancelling.render(40)) == ["– cancelled"]
+
+
 def test_who_listens_late_is_told_at_once():
     """Work that begins after the key was pressed ends too."""
     signal = Cancel()

@@ -2,7 +2,6 @@
 
 import pytest
 
-from sightline.tty._theme import PLAIN
 from sightline.tty.components._markdown import Markdown
 from tests.tty.components.markdown_texts import TEXTS
 from tests.tty.components.role_marks import MARKS, marked, unmarked
@@ -10,13 +9,13 @@ from tests.tty.components.role_marks import MARKS, marked, unmarked
 
 def rows(text: str, width: int = 60) -> list[str]:
     """Rows of a finished text, with their roles."""
-    markdown = Markdown(MARKS, text)
+    markdown = Markdown(text, theme=MARKS)
     markdown.finish()
     return [marked(row) for row in markdown.render(width)]
 
 
 def texts(text: str, width: int = 60) -> list[str]:
-    markdown = Markdown(MARKS, text)
+    markdown = Markdown(text, theme=MARKS)
     markdown.finish()
     return [unmarked(row) for row in markdown.render(width)]
 
@@ -163,7 +162,7 @@ def test_code_is_kept_to_the_letter() -> None:
 
 def test_a_fence_that_is_still_open_shows_no_end() -> None:
     """While code streams its closing line is not there yet; at the end of the text it is."""
-    markdown = Markdown(PLAIN, "```\na")
+    markdown = Markdown("```\na")
     assert list(markdown.render(20)) == ["```", "a"]
     markdown.finish()
     assert list(markdown.render(20)) == ["```", "a", "```"]
@@ -184,7 +183,7 @@ def test_a_table_keeps_what_is_too_much() -> None:
 
 def test_without_looks_marks_stay() -> None:
     """Where a theme has no look for code, its backticks are kept."""
-    markdown = Markdown(PLAIN, "a `b` **c**")
+    markdown = Markdown("a `b` **c**")
     markdown.finish()
     assert list(markdown.render(20)) == ["a `b` c"]
 
@@ -209,7 +208,7 @@ def test_no_width_is_too_small(name: str, width: int) -> None:
     """Rows fit the width however small it is."""
     from sightline.tty._width import measure
 
-    assert all(measure(row) <= max(width, 0) for row in Markdown(MARKS, TEXTS[name]).render(width))
+    assert all(measure(row) <= max(width, 0) for row in Markdown(TEXTS[name], theme=MARKS).render(width))
 
 
 @pytest.mark.parametrize("name", TEXTS)

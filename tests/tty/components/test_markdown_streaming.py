@@ -17,7 +17,7 @@ MARKED = Theme(
 
 
 def whole(text: str, width: int, theme: Theme = PLAIN) -> list[str]:
-    markdown = Markdown(theme, text)
+    markdown = Markdown(text, theme=theme)
     markdown.finish()
     return list(markdown.render(width))
 
@@ -25,7 +25,7 @@ def whole(text: str, width: int, theme: Theme = PLAIN) -> list[str]:
 def check_stream(pieces: list[str], width: int, theme: Theme = PLAIN) -> None:
     """Stream, look at every frame, and compare with the whole."""
     expected = whole("".join(pieces), width, theme)
-    markdown = Markdown(theme)
+    markdown = Markdown(theme=theme)
     for piece in pieces:
         markdown.append(piece)
         rows = list(markdown.render(width))
@@ -68,7 +68,7 @@ def test_any_pieces_of_any_text_give_the_rows_of_the_whole(pieces: list[str], wi
 def test_released_and_remaining_rows_are_the_whole(pieces: list[str], chance: random.Random, width: int) -> None:
     """Rows given up as history and rows still rendered are together every row once, at any time and at the end."""
     expected = whole("".join(pieces), width)
-    markdown, history = Markdown(PLAIN), []
+    markdown, history = Markdown(), []
     for piece in [*pieces, None]:
         if piece is None:
             markdown.finish()
@@ -90,7 +90,7 @@ def test_released_and_remaining_rows_are_the_whole(pieces: list[str], chance: ra
 @given(texts, st.integers(0, 20))
 def test_at_another_width_it_goes_on_after_what_is_history(text: str, rows: int) -> None:
     """No letter that was released comes back, none that was not is lost; written anew, everything is there."""
-    markdown = Markdown(PLAIN, text)
+    markdown = Markdown(text)
     before = list(markdown.render(40))
     gone = before[: markdown.release(rows)]
     markdown.finish()
@@ -102,7 +102,7 @@ def test_at_another_width_it_goes_on_after_what_is_history(text: str, rows: int)
 def test_a_table_that_is_stacked_at_another_width_goes_on_with_the_next_row() -> None:
     """Names of columns that stand before each value now do not count as something that was not shown."""
     text = "| name | what |\n|--|--|\n" + "".join(f"| row {n} | value number {n} |\n" for n in range(20))
-    markdown = Markdown(PLAIN, text)
+    markdown = Markdown(text)
     markdown.finish()
     gone = list(markdown.render(40))[: markdown.release(12)]
     assert gone[-1] == "row 9  │ value number 9"
@@ -115,7 +115,7 @@ def _letters(rows: Iterable[str]) -> str:
 
 def test_a_text_that_did_not_change_is_the_same_object() -> None:
     """Rows are made anew only when something changed."""
-    markdown = Markdown(PLAIN, "a\n\nb")
+    markdown = Markdown("a\n\nb")
     rows = markdown.render(20)
     assert markdown.render(20) is rows
     markdown.append("c")
@@ -125,7 +125,7 @@ def test_a_text_that_did_not_change_is_the_same_object() -> None:
 
 def test_a_text_set_anew_replaces_the_old_one() -> None:
     """`set_text` appends what a longer text adds and begins anew with any other, finished or not."""
-    markdown = Markdown(PLAIN, "one\n\ntwo")
+    markdown = Markdown("one\n\ntwo")
     markdown.render(20)
     assert markdown.release(1) == 1
     markdown.set_text("one\n\ntwo three")
@@ -140,7 +140,7 @@ def test_a_text_set_anew_replaces_the_old_one() -> None:
 
 def test_text_after_the_end_is_refused() -> None:
     """Rows of a finished text are final, so nothing can follow."""
-    markdown = Markdown(PLAIN, "one")
+    markdown = Markdown("one")
     markdown.finish()
     with pytest.raises(ValueError, match="set_text"):
         markdown.append("two")
@@ -162,7 +162,7 @@ def test_text_after_the_end_is_refused() -> None:
 )
 def test_what_is_finished_inside_an_open_block_is_final(text: str, settled: int) -> None:
     """Items, table rows and lines of code settle as they end, long before their block does."""
-    markdown = Markdown(PLAIN, text)
+    markdown = Markdown(text)
     markdown.render(40)
     assert markdown.live_from() == settled
 
@@ -170,7 +170,7 @@ def test_what_is_finished_inside_an_open_block_is_final(text: str, settled: int)
 @pytest.mark.parametrize("partial", ["-", "text\n-", "text\n==", "a\n##", "``", "1", "text\n\n12.", ">", "text\n|--"])
 def test_a_line_that_may_become_anything_waits(partial: str) -> None:
     """A mark alone at the end of a stream is not shown yet: the paragraph above would jump to a heading and back."""
-    markdown = Markdown(PLAIN, partial)
+    markdown = Markdown(partial)
     assert list(markdown.render(40)) == ([partial.split("\n")[0]] if "\n" in partial else [])
     markdown.finish()
     assert markdown.render(40)

@@ -6,7 +6,7 @@ import pytest
 
 from sightline.tty._component import CURSOR
 from sightline.tty._keys import Key, Paste
-from sightline.tty._theme import PLAIN, Theme
+from sightline.tty._theme import Theme
 from sightline.tty._width import measure
 from sightline.tty.components._select import Item, SelectList
 
@@ -14,7 +14,7 @@ from .editor_support import items, press, shown, type_text
 
 
 def select(*labels: str, **options: object) -> SelectList:
-    made = SelectList(PLAIN, items(*labels), **options)
+    made = SelectList(items(*labels), **options)
     made.focused = True
     return made
 
@@ -97,28 +97,28 @@ def test_without_a_filter_letters_are_left_to_others():
 
 def test_matched_letters_are_marked():
     """One sees why an item is there."""
-    made = SelectList(Theme({"match": "\x1b[1m"}), items("xx", "get_string"), filter=True)
+    made = SelectList(items("xx", "get_string"), filter=True, theme=Theme({"match": "\x1b[1m"}))
     type_text(made, "gs")
     assert made.render(40)[1].rstrip() == "❯ \x1b[1mg\x1b[0met_\x1b[1ms\x1b[0mtring"
 
 
 def test_the_highlighted_row_keeps_its_background_over_marked_letters():
     """A style that ends inside the row does not end the row's."""
-    made = SelectList(Theme({"match": "\x1b[1m", "selection": "\x1b[7m"}), items("ab"), filter=True)
+    made = SelectList(items("ab"), filter=True, theme=Theme({"match": "\x1b[1m", "selection": "\x1b[7m"}))
     type_text(made, "a")
     assert made.render(6)[1] == "\x1b[7m❯ \x1b[1ma\x1b[0m\x1b[7mb  \x1b[0m"
 
 
 def test_descriptions_stand_in_a_column_of_their_own():
     """Labels are padded to the longest."""
-    made = SelectList(PLAIN, [Item("a", "a", "first"), Item("bbb", "bbb", "second")])
+    made = SelectList([Item("a", "a", "first"), Item("bbb", "bbb", "second")])
     assert lines(made) == ["❯ a    first", "  bbb  second"]
 
 
 def test_groups_have_headings_while_nothing_is_typed():
     """And the window still holds no more rows than allowed."""
     grouped = [Item(name, name, group="one" if name in "ab" else "two") for name in "abcd"]
-    made = SelectList(PLAIN, grouped, 4, filter=True)
+    made = SelectList(grouped, 4, filter=True)
     assert lines(made)[1:] == ["one", "❯ a", "  b", "two", "  (1/4)"]
     press(made, "down", "down", "down")
     assert lines(made)[1:] == ["two", "  c", "❯ d", "  (4/4)"]
@@ -138,7 +138,7 @@ def test_an_unchanged_list_returns_the_same_rows():
 @pytest.mark.parametrize("width", [0, 1, 2, 3, 19, 20, 25])
 def test_rows_fit_any_width(width):
     """However narrow, with everything that can be on a row."""
-    made = SelectList(PLAIN, [Item("x", "日本語" * 9, "説明" * 20, "組" * 30)] * 30, 5, filter=True)
+    made = SelectList([Item("x", "日本語" * 9, "説明" * 20, "組" * 30)] * 30, 5, filter=True)
     made.focused = True
     for _ in range(2):
         rows = made.render(width)

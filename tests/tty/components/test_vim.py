@@ -191,7 +191,7 @@ def test_escape_in_normal_mode_is_the_applications():
 
 def test_a_selection_is_drawn():
     """What an operator would take is seen before."""
-    made = Editor(Theme({"selection": "\x1b[7m"}), keymap="vim")
+    made = Editor(keymap="vim", theme=Theme({"selection": "\x1b[7m"}))
     made.set_text("abc")
     press(made, "escape")
     play(made, "0vl")

@@ -64,7 +64,7 @@ def test_what_is_imported_before_the_first_paint():
 def test_it_shows_what_the_gallery_will_show(columns):
     """Prompt and hints read as those of the components that take over, so that nothing moves then."""
     painted = FirstPaint((columns, 24)).rows
-    prompt = Input(PLAIN, prompt=PROMPT, placeholder=PLACEHOLDER, bindings=Bindings())
+    prompt = Input(prompt=PROMPT, placeholder=PLACEHOLDER, bindings=Bindings())
     assert [painted[2]] == list(prompt.render(columns))
     assert [painted[3]] == list(KeyHints(HINTS, theme=PLAIN).render(columns))
 

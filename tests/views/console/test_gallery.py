@@ -224,3 +224,19 @@ def test_ghostty_shows_the_same(opened):
     terminal.press("\t")
     terminal.until_shows("empty: no row at all")
     assert once(terminal.tape, "Sightline gallery")
+
+
+def test_the_editor_opens_somebodys_own_editor(opened, tmp_path, monkeypatch):
+    """What is saved there is in the editor afterwards."""
+    program = tmp_path / "ed"
+    program.write_text("#!/bin/sh\necho written elsewhere > $1\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("VISUAL", str(program))
+    gallery = opened("gallery")
+    gallery.until_shows("tab next")
+    gallery.press("editor\r")
+    gallery.until_shows("vim keys: visual")
+    gallery.press("\r")
+    gallery.until_shows("back to the prompt")
+    gallery.press("\x07")
+    gallery.until_shows("written elsewhere")

@@ -7,6 +7,7 @@ than the screen is cut; of a wide character that is cut in half nothing is shown
 import re
 import unicodedata
 from collections.abc import Sequence
+from functools import lru_cache
 
 from wcwidth import width
 
@@ -23,13 +24,13 @@ _DROPPED = re.compile(
     "|[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
 )
 _STYLE = re.compile(_SGR_OR_LINK)
+_SURROGATE = re.compile("[\ud800-\udfff]")
 BLANK = Cell()
 
 
 def cleaned(row: str) -> str:
     """The row without what must never reach a terminal; a lone surrogate is the replacement character."""
-    row = _DROPPED.sub(lambda match: match[1] or "", row)
-    return re.sub("[\ud800-\udfff]", "\ufffd", row)
+    return _SURROGATE.sub("\ufffd", _DROPPED.sub(lambda match: match[1] or "", row))
 
 
 def cells(row: str, columns: int) -> list[Cell]:
@@ -47,6 +48,7 @@ def text_of(row: Sequence[Cell]) -> str:
     return "".join(cell.text for cell in row).rstrip(" ")
 
 
+@lru_cache(maxsize=4096)
 def shown_text(row: str, columns: int) -> str:
     """The row's text as it is read back from a terminal."""
     if row.isascii() and row.isprintable():
@@ -61,7 +63,12 @@ def readable(row: str) -> str:
 
 def letters(rows: Sequence[str]) -> str:
     """Letters and digits: what no wrapping adds or drops."""
-    return "".join(character for row in rows for character in cleaned(readable(row)) if character.isalnum())
+    return "".join(map(_letters, rows))
+
+
+@lru_cache(maxsize=4096)
+def _letters(row: str) -> str:
+    return "".join(filter(str.isalnum, cleaned(readable(row))))
 
 
 def without_marks(text: str) -> str:

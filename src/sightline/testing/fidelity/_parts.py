@@ -96,7 +96,7 @@ class Popup(Component):
 
 
 class Seam(Scrollback):
-    """A root with a seam of its own making: whoever drives it says which rows are final."""
+    """A root with a seam of its own making: whoever drives it says which rows are final. It never lets go of any."""
 
     def __init__(self) -> None:
         self.blocks: list[Component] = []
@@ -104,7 +104,6 @@ class Seam(Scrollback):
         """Blocks that will not change."""
         self.safe = 0
         """Rows of the first block that may change, which will not."""
-        self._gone = 0
         self._rows: list[str] = []
         self._ends: list[int] = []
 
@@ -114,30 +113,20 @@ class Seam(Scrollback):
         for block in self.blocks:
             rows += block.render(width)
             self._ends.append(len(rows))
-        rows = rows[self._gone :]
         if rows != self._rows:
             self._rows = rows
         return self._rows
 
     def live_from(self) -> int:
-        return max(0, self._ends[min(self.final, len(self.blocks))] - self._gone)
+        return self._ends[min(self.final, len(self.blocks))]
 
     def safe_to(self) -> int | None:
         if not self.safe or self.final >= len(self.blocks):
             return None
-        return max(0, min(self._ends[self.final] + self.safe, self._ends[self.final + 1]) - self._gone)
+        return min(self._ends[self.final] + self.safe, self._ends[self.final + 1])
 
     def contains(self, component: Component) -> bool:
         return component is self or component in self.blocks
-
-    def release(self, rows: int) -> int:
-        rows = min(rows, self.live_from())
-        self._gone += rows
-        self._rows = self._rows[rows:]
-        return rows
-
-    def restore(self) -> None:
-        self._gone = 0
 
 
 class Watched(Component):

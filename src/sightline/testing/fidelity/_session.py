@@ -3,7 +3,7 @@
 import random
 from collections.abc import Callable
 
-from sightline.testing.emulators import Emulator, Tape, TmuxEmulator, XtermEmulator, open_emulator
+from sightline.testing.emulators import Cell, Emulator, Tape, TmuxEmulator, XtermEmulator, open_emulator
 from sightline.testing.fidelity._bytes import Position, check_frame
 from sightline.testing.fidelity._divergence import require, same_rows
 from sightline.testing.fidelity._grid import text_of, without_marks
@@ -247,6 +247,7 @@ class Session:
             self.shadow.rewrapped = False
             self._scrollback = tape.scrollback
         self.shadow.keep_agreeing(lambda state: self._agrees(state, tape))
+        self._cursor_row, self._scrollback = self._expected_places(self.shadow.state)
         if self._reader is not None:
             self._check_reader()
         if self.checks % _SAMPLED == 0:
@@ -306,7 +307,10 @@ class Session:
         if row < 0 or not all(cell.text.isascii() for cell in expected) or "link " in text_of(expected):
             return  # emulators underline links in their own ways
         cells = self.emulator.cells(row)
+        drawn = None if self.world.hardware_cursor else window.cursor
         for column, (cell, wanted) in enumerate(zip(cells, expected, strict=True)):
+            if drawn is not None and drawn[0] == index and min(drawn[1], len(cells) - 1) == column:
+                wanted = Cell(text=wanted.text, width=wanted.width, inverse=True)  # the cursor the engine draws itself
             require(cell == wanted, "style of a cell", f"row {index} column {column}: {cell} for {wanted}")
 
 

@@ -267,16 +267,16 @@ class Shadow:
     def keep_agreeing(self, agrees: Callable[[State], None]) -> None:
         """Go on with the ledgers that agree with what is seen; when none does, the one that came furthest tells why."""
         told: Divergence | None = None
-        agreeing: list[State] = []
+        agreeing: dict[tuple[int, int, int], State] = {}
         for state in self.states:
             try:
                 agrees(state)
-                agreeing.append(state)
+                agreeing[state.committed, state.top, len(state.tape)] = state
             except Divergence as divergence:
                 told = divergence if told is None or divergence.agreed > told.agreed else told
         if not agreeing and told is not None:
             raise told
-        self.states = agreeing
+        self.states = list(agreeing.values())
 
     def compare_text(self, state: State, above: list[str]) -> None:
         """A multiplexer's tape after it changed its size: all letters above the window, once and in order.

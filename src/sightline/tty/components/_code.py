@@ -4,7 +4,7 @@ Nothing stands beside the code unless line numbers are asked for, so that what i
 Lines are final as they end: highlighting knows the state at a line's beginning and never looks back.
 """
 
-from sightline.tty._theme import Theme
+from sightline.tty._theme import PLAIN, Theme
 from sightline.tty.components._highlight import State, highlighter
 from sightline.tty.components._runs import Run, cut_runs, fold_runs, fold_spans, paint, plain
 from sightline.tty.components._streamed import Reader, Streamed
@@ -111,7 +111,7 @@ class _CodeReader(Reader):
 class Code(Streamed):
     """One block of code, whole or as it arrives."""
 
-    def __init__(self, theme: Theme, text: str = "", language: str = "", *, line_numbers: bool = False) -> None:
+    def __init__(self, text: str = "", language: str = "", *, line_numbers: bool = False, theme: Theme = PLAIN) -> None:
         self._theme = theme
         self._language = language
         self._line_numbers = line_numbers

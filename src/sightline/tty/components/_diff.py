@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from sightline.text import clean_text
 from sightline.tty._component import Component, Rows
-from sightline.tty._theme import Theme
+from sightline.tty._theme import PLAIN, Theme
 from sightline.tty._width import expand_tabs, truncate
 from sightline.tty.components._diff_lines import Line, Ranges, Words, read_diff
 from sightline.tty.components._runs import Run, fold_runs, wrap_runs
@@ -16,7 +16,7 @@ _NARROWEST = 24  # below this there is no room for numbers
 class Diff(Component):
     """Rows of a diff. Long lines are folded, with every character kept."""
 
-    def __init__(self, theme: Theme, text: str = "") -> None:
+    def __init__(self, text: str = "", *, theme: Theme = PLAIN) -> None:
         self._theme = theme
         self._text = ""
         self._shown: tuple[int, list[str]] | None = None

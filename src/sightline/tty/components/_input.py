@@ -7,7 +7,7 @@ from sightline.tty._bindings import Bindings
 from sightline.tty._component import CURSOR, Component, Rows
 from sightline.tty._component import Input as InputEvent
 from sightline.tty._keys import Key, Paste
-from sightline.tty._theme import Theme
+from sightline.tty._theme import PLAIN, Theme
 from sightline.tty._width import measure, truncate
 from sightline.tty.components.editor._clusters import before, units_from
 from sightline.tty.components.editor._editing import DO, Editing
@@ -19,13 +19,12 @@ class Input(Component):
 
     def __init__(
         self,
-        theme: Theme,
         *,
         prompt: str = "> ",
         placeholder: str = "",
         mask: str | None = None,
         bindings: Bindings | None = None,
-        rendered_cursor: bool = False,
+        theme: Theme = PLAIN,
     ) -> None:
         self.on_submit: Callable[[str], None] | None = None
         self.on_change: Callable[[str], None] | None = None
@@ -34,7 +33,6 @@ class Input(Component):
         self._prompt, self._placeholder = clean_line(prompt), clean_line(placeholder)
         self._mask = None if mask is None else truncate(clean_line(mask), 1, "") or "*"
         self._bindings = bindings or Bindings()
-        self._rendered_cursor = rendered_cursor
         self._editing = Editing()
         self._first = 0
         self._rows: tuple[object, tuple[str, ...]] | None = None
@@ -92,9 +90,7 @@ class Input(Component):
         prompt = truncate(self._prompt, width, "")
         room = width - measure(prompt)
         if not self.text:
-            hint = empty(
-                self._theme, self._placeholder, room, focused=self.focused, rendered_cursor=self._rendered_cursor
-            )
+            hint = empty(self._theme, self._placeholder, room, focused=self.focused)
             return self._theme.style("accent", prompt) + hint
         self._scroll(room)
         return self._theme.style("accent", prompt) + "".join(self._pieces(room))
@@ -119,20 +115,13 @@ class Input(Component):
             cells = self._cells(unit)
             if used + cells > room:
                 break
-            yield from self._cell(position, self._mask or unit)
+            if position == self.cursor and self.focused:
+                yield CURSOR
+            yield self._mask or unit
             used += cells
             position += len(unit)
         if position == self.cursor and self.focused:
             yield CURSOR
-            if self._rendered_cursor and used < room:
-                yield self._theme.style("cursor", " ")
-
-    def _cell(self, position: int, shown: str) -> Iterator[str]:
-        if position != self.cursor or not self.focused:
-            yield shown
-            return
-        yield CURSOR
-        yield self._theme.style("cursor", shown) if self._rendered_cursor else shown
 
     def _cells(self, unit: str) -> int:
         return measure(self._mask) if self._mask else measure(unit)

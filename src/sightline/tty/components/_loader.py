@@ -16,6 +16,7 @@ from sightline.tty._width import measure, truncate
 
 FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 TICK = 0.08
+_CANCELLED = "–"
 
 
 class Timer(Protocol):
@@ -120,7 +121,8 @@ class Cancel:
 
 
 class CancellableLoader(Loader):
-    """A loader that ends on the key that interrupts: `signal` tells the work, `on_abort` whoever put the loader up."""
+    """A loader that ends on the key that interrupts, and says so: `signal` tells the work, `on_abort` whoever put the
+    loader up. Whoever has the signal may cancel too."""
 
     def __init__(
         self,
@@ -137,19 +139,33 @@ class CancellableLoader(Loader):
         super().__init__(
             label, call_later=call_later, request_render=request_render, frames=frames, clock=clock, theme=theme
         )
-        self.signal = Cancel()
         self._bindings = bindings or Bindings()
+        self.signal = Cancel()
+        self.signal.on_abort(self._end)
         if on_abort is not None:
             self.signal.on_abort(on_abort)
 
     def handle_input(self, event: Input) -> bool:
         if not self._bindings.matches(event, "interrupt"):
             return False
-        self.stop()
         self.signal.cancel()
         return True
 
+    def _end(self) -> None:
+        self.stop()
+        self.invalidate()
+        self._request_render(self)
+
     def _row(self, width: int, frame: str) -> str:
+        if self.signal.cancelled:
+            return self._cancelled_row(width)
         row = super()._row(width, frame)
         hint = "".join(f" ({key} to cancel)" for key in self._bindings.keys("interrupt")[:1])
         return row + self._theme.style("hint", hint) if measure(row) + len(hint) <= width else row
+
+    def _cancelled_row(self, width: int) -> str:
+        """Where there is not room for both, that it was cancelled matters more than what was."""
+        row = f"{_CANCELLED} {self._label} (cancelled)"
+        if not self._label or measure(row) > width:
+            row = truncate(f"{_CANCELLED} cancelled", width)
+        return self._theme.style("muted", row)

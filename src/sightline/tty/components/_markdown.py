@@ -2,7 +2,7 @@
 
 import re
 
-from sightline.tty._theme import Theme
+from sightline.tty._theme import PLAIN, Theme
 from sightline.tty.components._streamed import Reader, Streamed
 from sightline.tty.components.markdown._blocks import Blocks
 from sightline.tty.components.markdown._layout import Layout
@@ -15,7 +15,7 @@ _undecided = re.compile(r" *(?:[-=*+_#>~`|: ]+|\d{1,9}[.)]?|- \[[ xX]?\]?) *").f
 class Markdown(Streamed):
     """CommonMark with GFM's tables, task lists, strikethrough and bare addresses."""
 
-    def __init__(self, theme: Theme, text: str = "") -> None:
+    def __init__(self, text: str = "", *, theme: Theme = PLAIN) -> None:
         self._theme = theme
         super().__init__(text)
 

@@ -12,7 +12,7 @@ from sightline.text import clean_line
 from sightline.tty._bindings import Bindings
 from sightline.tty._component import CURSOR, Component, Input, Rows
 from sightline.tty._keys import Key, Paste
-from sightline.tty._theme import Theme, on_background
+from sightline.tty._theme import PLAIN, Theme, on_background
 from sightline.tty._width import graphemes, measure, pad, truncate
 from sightline.tty.components._fuzzy import FuzzyIndex, fuzzy_match
 
@@ -33,7 +33,6 @@ class SelectList(Component):
 
     def __init__(
         self,
-        theme: Theme,
         items: Iterable[Item] = (),
         max_rows: int = 10,
         *,
@@ -41,6 +40,7 @@ class SelectList(Component):
         filter: bool = False,
         prompt: str = "> ",
         empty: str = "nothing matches",
+        theme: Theme = PLAIN,
     ) -> None:
         self.on_select: Callable[[Item], None] | None = None
         self.on_cancel: Callable[[], None] | None = None

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from sightline.text import clean_line
 from sightline.tty._component import Component, Rows
-from sightline.tty._theme import Theme
+from sightline.tty._theme import PLAIN, Theme
 from sightline.tty._width import measure, truncate
 from sightline.tty.components._runs import Run, paint, plain, word_spans, wrap_runs
 
@@ -124,7 +124,12 @@ class Table(Component):
     """Rows of text under a header."""
 
     def __init__(
-        self, theme: Theme, header: Sequence[str], rows: Sequence[Sequence[str]], align: Sequence[str] = ()
+        self,
+        header: Sequence[str],
+        rows: Sequence[Sequence[str]],
+        align: Sequence[str] = (),
+        *,
+        theme: Theme = PLAIN,
     ) -> None:
         self._theme = theme
         self._header = [clean_line(name).strip(" ") for name in header]

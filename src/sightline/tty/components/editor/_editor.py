@@ -13,7 +13,7 @@ from sightline.text import clean_line
 from sightline.tty._bindings import Bindings
 from sightline.tty._component import Component, Input, Rows
 from sightline.tty._keys import Key, Paste
-from sightline.tty._theme import Theme
+from sightline.tty._theme import PLAIN, Theme
 from sightline.tty.components.editor._clusters import MARKER
 from sightline.tty.components.editor._completion import CallLater, CompletionProvider, CompletionRequest
 from sightline.tty.components.editor._editing import DO, Editing
@@ -33,16 +33,15 @@ class Editor(Component):
 
     def __init__(
         self,
-        theme: Theme,
-        bindings: Bindings | None = None,
         *,
+        bindings: Bindings | None = None,
         max_rows: int = 12,
         placeholder: str = "",
         history: Sequence[str] = (),
         providers: Sequence[CompletionProvider] = (),
         call_later: CallLater | None = None,
         keymap: Literal["emacs", "vim"] = "emacs",
-        rendered_cursor: bool = False,
+        theme: Theme = PLAIN,
     ) -> None:
         self.on_submit: Callable[[str], None] | None = None
         self.on_change: Callable[[str], None] | None = None
@@ -55,7 +54,6 @@ class Editor(Component):
         """A label in the upper rule."""
         self._bindings = bindings or Bindings()
         self._placeholder = clean_line(placeholder)
-        self._rendered_cursor = rendered_cursor
         self._editing = Editing()
         self._buffer = self._editing.buffer
         self._pastes = Pastes()
@@ -147,7 +145,6 @@ class Editor(Component):
             border_role=self.border_role,
             placeholder=self._placeholder,
             focused=self.focused,
-            rendered_cursor=self._rendered_cursor,
             selection=None if self._vim is None else self._vim.selection,
         )
 

@@ -2,7 +2,7 @@
 
 from sightline.tty._component import CURSOR
 from sightline.tty._theme import Theme
-from sightline.tty._width import graphemes, measure, truncate
+from sightline.tty._width import measure, truncate
 
 _LINE = "─"
 
@@ -21,12 +21,7 @@ def rule(theme: Theme, role: str, width: int, *, left: str = "", right: str = ""
     return "".join(theme.style(name, text) for name, text in pieces if text)
 
 
-def empty(theme: Theme, hint: str, width: int, *, focused: bool, rendered_cursor: bool) -> str:
+def empty(theme: Theme, hint: str, width: int, *, focused: bool) -> str:
     """A hint in place of the text, the cursor on its first cell."""
-    hint = truncate(hint, width)
-    if not focused:
-        return theme.style("hint", hint)
-    if not rendered_cursor or width < 1:
-        return CURSOR + theme.style("hint", hint)
-    first = next(graphemes(hint or " "))[0]
-    return CURSOR + theme.style("cursor", first) + theme.style("hint", hint[len(first) :])
+    shown = theme.style("hint", truncate(hint, width))
+    return CURSOR + shown if focused else shown

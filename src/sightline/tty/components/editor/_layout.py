@@ -117,11 +117,9 @@ class Layout:
         selected = marks.selected_in(place.line, start, end)
         if cursor is None and selected is None and text.isascii() and "\t" not in text:
             return text
-        return "".join(self._pieces(text, theme, cursor, selected, reversed_cursor=marks.reversed_cursor))
+        return "".join(self._pieces(text, theme, cursor, selected))
 
-    def _pieces(
-        self, text: str, theme: Theme, cursor: int | None, selected: range | None, *, reversed_cursor: bool
-    ) -> Iterator[str]:
+    def _pieces(self, text: str, theme: Theme, cursor: int | None, selected: range | None) -> Iterator[str]:
         position = 0
         for unit, cells in units(text):
             shown, role = self._shown(unit, cells), "accent" if is_marker(unit) else ""
@@ -129,13 +127,10 @@ class Layout:
                 role = "selection"
             if position == cursor:
                 yield CURSOR
-                role = "cursor" if reversed_cursor else role
             yield theme.style(role, shown) if role else shown
             position += len(unit)
         if position == cursor:
             yield CURSOR
-            if reversed_cursor and self._width > self._wrapping.width:
-                yield theme.style("cursor", " ")
 
     def _shown(self, unit: str, own: int) -> str:
         cells = self._wrapping.cells(unit, own)
@@ -165,7 +160,6 @@ class Marks(msgspec.Struct, frozen=True):
 
     cursor: Position | None = None
     selection: tuple[Position, Position] | None = None
-    reversed_cursor: bool = False
 
     def selected_in(self, line: int, start: int, end: int) -> range | None:
         """The selected characters of a row, counted from its first."""

@@ -33,7 +33,7 @@ class Popup:
         self._providers = providers
         self._call_later = call_later
         self._on_late = on_late
-        self._list = SelectList(theme, max_rows=_ROWS, bindings=bindings)
+        self._list = SelectList(max_rows=_ROWS, bindings=bindings, theme=theme)
         self._timer: Timer | None = None
         self._asked: CompletionRequest | None = None
         self._answers: dict[int, Completions] = {}

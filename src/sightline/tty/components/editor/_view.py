@@ -20,7 +20,6 @@ class Look(msgspec.Struct, frozen=True):
     border_role: str
     placeholder: str
     focused: bool
-    rendered_cursor: bool
     selection: tuple[Position, Position] | None
 
 
@@ -49,11 +48,7 @@ class View:
         top = rule(self._theme, look.border_role, width, left=look.title, right=right)
         bottom = rule(self._theme, look.border_role, width, right=f"↓ {below} more" if below else "")
         if self._buffer.lines == [""]:
-            return [top, inset + self._hint(width - len(inset), look), bottom]
-        cursor = self._buffer.cursor if look.focused else None
-        marks = Marks(cursor, look.selection, look.rendered_cursor and look.focused)
+            hint = empty(self._theme, look.placeholder, width - len(inset), focused=look.focused)
+            return [top, inset + hint, bottom]
+        marks = Marks(self._buffer.cursor if look.focused else None, look.selection)
         return [top, *(inset + self._layout.draw(place, self._theme, marks) for place in places), bottom]
-
-    def _hint(self, width: int, look: Look) -> str:
-        cursor = {"focused": look.focused, "rendered_cursor": look.rendered_cursor}
-        return empty(self._theme, look.placeholder, width, **cursor)

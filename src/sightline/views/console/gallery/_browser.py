@@ -63,10 +63,10 @@ class Browser:
 
     def _build(self) -> None:
         theme, bindings = self._theme, self._application.bindings
-        self.prompt = Prompt(theme, prompt=PROMPT, placeholder=PLACEHOLDER, bindings=bindings)
+        self.prompt = Prompt(prompt=PROMPT, placeholder=PLACEHOLDER, bindings=bindings, theme=theme)
         self.prompt.on_change = self._typed
         items = [Item(scene.name, scene.name, scene.about) for scene in self._scenes]
-        self._matches = _Matches(SelectList(theme, items, _MATCHES, bindings=bindings))
+        self._matches = _Matches(SelectList(items, _MATCHES, bindings=bindings, theme=theme))
         self._hints = KeyHints(HINTS, theme=theme)
         self._transcript.append(Text(TITLE, wrap=False, theme=theme))
         for component in (self._transcript, Spacer(), self.prompt, self._matches, self._hints):

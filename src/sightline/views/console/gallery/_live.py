@@ -1,6 +1,6 @@
 """A stage that moves: timers are the loop's, what changes is drawn, and all of it ends when the scene does."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from sightline.tty import Application, Component, Overlay, OverlayHandle
@@ -15,6 +15,7 @@ class LiveStage(Stage):
 
     def __init__(self, application: Application, transcript: Transcript) -> None:
         super().__init__(application.theme, bindings=application.bindings, images=application.display.images)
+        self._run_program = application.run_program
         self._display = application.display
         self._loop = application.loop
         self._transcript = transcript
@@ -49,6 +50,9 @@ class LiveStage(Stage):
 
     def show_overlay(self, component: Component, overlay: Overlay) -> OverlayHandle:
         return self._display.show_overlay(component, overlay)
+
+    def run_program(self, argv: Sequence[str]) -> int:
+        return self._run_program(argv)
 
     def say(self, text: str) -> None:
         self._transcript.append(Text(f"→ {text}", "success", theme=self.theme))

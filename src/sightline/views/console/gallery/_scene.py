@@ -5,7 +5,7 @@ showing leaves the next one alone. On a stage that does not move (printed for re
 """
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
@@ -41,6 +41,10 @@ class Stage:
 
     def show_overlay(self, component: Component, overlay: Overlay) -> OverlayHandle | None:
         return None
+
+    def run_program(self, argv: Sequence[str]) -> int:
+        """Let a program have the terminal. Its exit code."""
+        return 1
 
     def say(self, text: str) -> None:
         """What came of something that was tried."""

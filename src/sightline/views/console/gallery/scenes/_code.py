@@ -25,10 +25,10 @@ def _states(stage: Stage) -> Iterator[State]:
         ("a language nobody knows", "some := words |> here", "nosuch", False),
         ("longer than a row: folded, every character kept", _LONG, "python", False),
     ):
-        code = Code(stage.theme, text, language, line_numbers=numbers)
+        code = Code(text, language, line_numbers=numbers, theme=stage.theme)
         code.finish()
         yield State(caption, code)
-    yield State("still arriving", Code(stage.theme, _PYTHON[: _PYTHON.index("widest") + 3], "python"))
+    yield State("still arriving", Code(_PYTHON[: _PYTHON.index("widest") + 3], "python", theme=stage.theme))
 
 
 SCENE = Scene("code", "source with its syntax in colour", _states)

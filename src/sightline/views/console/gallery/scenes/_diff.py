@@ -26,10 +26,10 @@ _NEW = """\
 
 
 def _states(stage: Stage) -> Iterator[State]:
-    yield State("lines changed: the words that differ stand out", Diff(stage.theme, _CHANGE))
-    yield State("a new file", Diff(stage.theme, _NEW))
-    yield State("two files", Diff(stage.theme, _CHANGE + _NEW))
-    yield State("not a diff at all", Diff(stage.theme, "just some words"))
+    yield State("lines changed: the words that differ stand out", Diff(_CHANGE, theme=stage.theme))
+    yield State("a new file", Diff(_NEW, theme=stage.theme))
+    yield State("two files", Diff(_CHANGE + _NEW, theme=stage.theme))
+    yield State("not a diff at all", Diff("just some words", theme=stage.theme))
 
 
 SCENE = Scene("diff", "what changed", _states)

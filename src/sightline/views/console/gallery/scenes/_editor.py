@@ -1,5 +1,6 @@
 """Editor."""
 
+import os
 from collections.abc import Iterator
 
 from sightline.tty import Key, Paste
@@ -16,17 +17,24 @@ _LINES = "Why is the row drawn twice?\n\nIt happens when the window is resized\n
 
 def _editor(stage: Stage, text: str = "", *, vim: bool = False, max_rows: int = 12, title: str = "") -> Editor:
     editor = Editor(
-        stage.theme,
-        stage.bindings,
+        bindings=stage.bindings,
         max_rows=max_rows,
         placeholder="ask anything",
         providers=[StaticCompletion("/", _COMMANDS, only_at_start=True)],
         keymap="vim" if vim else "emacs",
+        theme=stage.theme,
     )
     editor.on_submit = lambda sent: stage.say(f"sent: {len(sent)} characters in {len(sent.splitlines())} lines")
+    editor.on_external_editor = lambda: _edit_elsewhere(editor, stage)
     editor.set_text(text)
     editor.title = title
     return editor
+
+
+def _edit_elsewhere(editor: Editor, stage: Stage) -> None:
+    command = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
+    if not editor.open_external(command, stage.run_program):
+        stage.say(f"{command} did not save")
 
 
 def _vim(stage: Stage, keys: str) -> Editor:

@@ -8,7 +8,7 @@ from sightline.views.console.gallery._scene import Scene, Stage, State
 
 def _states(stage: Stage) -> Iterator[State]:
     def field(text: str, prompt: str = "> ", placeholder: str = "", mask: str | None = None) -> Input:
-        made = Input(stage.theme, prompt=prompt, placeholder=placeholder, mask=mask, bindings=stage.bindings)
+        made = Input(prompt=prompt, placeholder=placeholder, mask=mask, bindings=stage.bindings, theme=stage.theme)
         made.set_text(text)
         made.on_submit = lambda entered: stage.say(f"entered: {entered}" if mask is None else "entered")
         return made

@@ -13,9 +13,11 @@ def _states(stage: Stage) -> Iterator[State]:
     yield State("turning", loader, live=stage.moving)
     yield State("without words", Loader(theme=stage.theme, **made))  # type: ignore[arg-type]
     ended = CancellableLoader("Asking the model", theme=stage.theme, **made)  # type: ignore[arg-type]
-    ended.signal.on_abort(lambda: ended.set_label("Cancelled"))
     ended.start()
     yield State("escape ends it", ended, live=stage.moving, interactive=True)
+    cancelled = CancellableLoader("Asking the model", theme=stage.theme, **made)  # type: ignore[arg-type]
+    cancelled.signal.cancel()
+    yield State("cancelled", cancelled)
 
 
 SCENE = Scene("loader", "something is going on", _states)

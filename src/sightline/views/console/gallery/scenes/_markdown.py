@@ -45,7 +45,7 @@ _PACE = 0.02
 
 
 def _whole(stage: Stage, text: str) -> Markdown:
-    markdown = Markdown(stage.theme, text)
+    markdown = Markdown(text, theme=stage.theme)
     markdown.finish()
     return markdown
 
@@ -68,11 +68,13 @@ def _streamed(stage: Stage, markdown: Markdown) -> Component:
 
 def _states(stage: Stage) -> Iterator[State]:
     yield State("every element", _whole(stage, _WHOLE))
-    yield State("cut in the middle of a table", Markdown(stage.theme, _TABLE))
-    yield State("cut in the middle of a code block", Markdown(stage.theme, _FENCE))
-    yield State("emphasis that is not closed yet", Markdown(stage.theme, "Words with **wei"))
+    yield State("cut in the middle of a table", Markdown(_TABLE, theme=stage.theme))
+    yield State("cut in the middle of a code block", Markdown(_FENCE, theme=stage.theme))
+    yield State("emphasis that is not closed yet", Markdown("Words with **wei", theme=stage.theme))
     if stage.moving:
-        yield State("streamed: rows that are settled never change", _streamed(stage, Markdown(stage.theme)), live=True)
+        yield State(
+            "streamed: rows that are settled never change", _streamed(stage, Markdown(theme=stage.theme)), live=True
+        )
 
 
 SCENE = Scene("markdown", "what a model writes, while it writes it", _states)

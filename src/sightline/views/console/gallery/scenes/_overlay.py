@@ -32,7 +32,7 @@ class _Dialog(Box):
     """A question with choices: keys go to the list."""
 
     def __init__(self, stage: Stage) -> None:
-        self.choices = SelectList(stage.theme, _CHOICES, bindings=stage.bindings)
+        self.choices = SelectList(_CHOICES, bindings=stage.bindings, theme=stage.theme)
         question = Text("Run `make test`?", theme=stage.theme)
         super().__init__(question, self.choices, title="Allow", border_role="border_active", theme=stage.theme)
 

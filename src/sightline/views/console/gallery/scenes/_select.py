@@ -22,7 +22,7 @@ _GROUPED = (
 
 def _states(stage: Stage) -> Iterator[State]:
     def choices(items: tuple[Item, ...], **options: object) -> SelectList:
-        made = SelectList(stage.theme, items, bindings=stage.bindings, **options)  # type: ignore[arg-type]
+        made = SelectList(items, bindings=stage.bindings, theme=stage.theme, **options)  # type: ignore[arg-type]
         made.on_select = lambda item: stage.say(f"chosen: {item.label}")
         return made
 

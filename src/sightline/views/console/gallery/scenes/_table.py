@@ -16,11 +16,11 @@ _ALIGN = ("right", "left", "right", "left")
 
 def _states(stage: Stage) -> Iterator[State]:
     theme = stage.theme
-    yield State("columns, some of them to the right", Table(theme, _HEADER, _ROWS, _ALIGN))
+    yield State("columns, some of them to the right", Table(_HEADER, _ROWS, _ALIGN, theme=theme))
     wide = tuple(f"column {number}" for number in range(1, 16))
-    yield State("no room for columns: one under the other", Table(theme, wide, [tuple("abcdefghijklmno")]))
-    yield State("wide characters", Table(theme, ("名前", "値"), (("日本語", "１"), ("emoji 👩‍👩‍👧", "2"))))
-    yield State("without rows", Table(theme, _HEADER, ()))
+    yield State("no room for columns: one under the other", Table(wide, [tuple("abcdefghijklmno")], theme=theme))
+    yield State("wide characters", Table(("名前", "値"), (("日本語", "１"), ("emoji 👩‍👩‍👧", "2")), theme=theme))
+    yield State("without rows", Table(_HEADER, (), theme=theme))
 
 
 SCENE = Scene("table", "rows under a header", _states)
