@@ -18,6 +18,7 @@ from bench.row import Row
 
 ROWS_OF_HISTORY = 100_000
 KEYS = 300
+CHARACTERS, EVERY = 20, 0.01  # as the fastest models write: about 500 tokens a second
 SPINNING = 10.0
 
 PROGRAM = """
@@ -124,10 +125,10 @@ def run(streaming: bool) -> None:
 
         def stream() -> None:
             nonlocal place
-            message.append(text[place : place + 100].lower())
-            place = (place + 100) % len(text)
+            message.append(text[place : place + CHARACTERS].lower())
+            place = (place + CHARACTERS) % len(text)
             display.request_render(message)
-            loop.call_later(0.005, stream)
+            loop.call_later(EVERY, stream)
 
         def ready() -> None:
             transcript.insert(len(transcript) - 1, Text("ready", theme=application.theme))

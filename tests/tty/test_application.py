@@ -3,6 +3,7 @@
 import os
 import re
 import signal
+import sys
 import termios
 
 import pytest
@@ -194,12 +195,14 @@ def test_a_stop_nobody_announced_is_drawn_over():
 def test_another_program_can_have_the_terminal_for_a_while(tmp_path):
     """It finds the terminal as it was; afterwards the window is drawn anew below what it said, and keys are ours."""
     found = tmp_path / "modes"
-    with application(environment={"LENT_TO": f"stty -a > {found}; echo lent; exit 3"}) as child:
+    ask = "import termios; print('cooked' if termios.tcgetattr(0)[3] & termios.ICANON else 'raw')"
+    lent_to = f'{sys.executable} -c "{ask}" > {found}; echo lent; exit 3'
+    with application(environment={"LENT_TO": lent_to}) as child:
         child.until(b"last: none")
         child.type(b"\x1b[24~")
         child.until(b"lent")
         child.until(b"last: f12")
-        assert " icanon" in found.read_text()
+        assert found.read_text() == "cooked\n"
         assert is_raw(child)
         child.type(b"\x1b[A")
         child.until(b"up.")

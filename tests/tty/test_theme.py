@@ -12,7 +12,7 @@ from sightline.tty._themes import DARK_COLOURS, LIGHT_COLOURS, LOOKS
 
 ROLES = re.findall(
     r"\w+",
-    "text muted dim accent strong emphasis success warning error info border border_active selection cursor "
+    "text muted dim accent strong emphasis success warning error info border border_active selection "
     "heading heading_mark code code_block code_border link link_url quote quote_border list_marker rule "
     "table_border table_header strike diff_added diff_removed diff_context diff_hunk diff_added_word "
     "diff_removed_word line_number syntax_keyword syntax_string syntax_comment syntax_number syntax_function "

@@ -120,7 +120,7 @@ def detect(environment: Mapping[str, str]) -> Capabilities:
         kitty_placeholders=placeholders,
         hyperlinks=_hyperlinks(environment, multiplexer, direct),
         colours=_colours(environment, multiplexer, direct),
-        hardware_cursor=environment.get("SIGHTLINE_HARDWARE_CURSOR", "1").lower() not in _OFF,
+        hardware_cursor=not _switched_off(environment, "SIGHTLINE_HARDWARE_CURSOR"),
         notifications="off" if _switched_off(environment, "SIGHTLINE_NOTIFICATIONS") else direct.notifications,
         dark=_dark_guess(environment),
         linear=_linear(environment),

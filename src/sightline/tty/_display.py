@@ -207,6 +207,7 @@ class Display:
         if self._size is None:
             return
         frame = self._frame(self._size[0], None)
+        self._audit(frame)
         step = self._ledger.settle(frame.boundary, frame.length)
         rows, _ = take_mark(frame.between(step.start, step.end))
         self.surface.write(self._painter.settle(rows, *self._size))

@@ -17,8 +17,9 @@ def main() -> None:
     server = os.getppid()
     relay()
     if "--last" in sys.argv:
-        os.kill(server, signal.SIGKILL)
+        # The files first: the server's end hangs up this terminal, and this process with it.
         shutil.rmtree(os.path.dirname(sys.argv[1]), ignore_errors=True)
+        os.kill(server, signal.SIGKILL)
 
 
 def relay() -> None:

@@ -5,7 +5,7 @@
 - Automatic wrapping is switched off and on again in pairs.
 - An ordinary frame moves up and down relative to the cursor only, and never clears the screen or the history. A gesture
   does both, once, before anything else; inside a multiplexer nothing does.
-- Nothing is written or erased on a row that is history.
+- Nothing is written or erased on a row that is history, and no graphic is drawn there.
 """
 
 import re
@@ -16,10 +16,12 @@ _BEGIN, _END = "\x1b[?2026h", "\x1b[?2026l"
 _WRAP_OFF, _WRAP_ON = "\x1b[?7l", "\x1b[?7h"
 _CLEAR = "\x1b[2J\x1b[H\x1b[3J"
 _TOKEN = re.compile(
-    r"\x1b\[(?P<private>\??)(?P<numbers>[0-9;:]*)(?P<final>[A-Za-z])|\x1b\]8;;[!-~]*\x1b\\|(?P<control>[\x00-\x1f\x7f-\x9f])"
-    r"|(?P<text>[^\x00-\x1f\x7f-\x9f]+)"
+    r"(?P<picture>\x1b7.*?\x1b8)|(?P<graphics>\x1b_G[^\x1b]*\x1b\\)|\x1b\[(?P<private>\??)(?P<numbers>[0-9;:]*)(?P<final>[A-Za-z])|\x1b\]8;;[!-~]*\x1b\\|(?P<control>[\x00-\x1f\x7f-\x9f])"
+    r"|(?P<text>[^\x00-\x1f\x7f-\x9f]+)",
+    re.DOTALL,
 )
-_SEQUENCE = re.compile(r"\x1b\[[0-9;:?]*[A-Za-z]|\x1b\]8;;[!-~]*\x1b\\")
+_PICTURE = re.compile(r"\x1b7(?:\x1b\[([0-9]+)A)?\r(?:\x1b\[[0-9]+C)?\x1b_G[^\x1b]*\x1b\\\x1b8")
+_SEQUENCE = re.compile(r"\x1b\[[0-9;:?]*[A-Za-z]|\x1b\]8;;[!-~]*\x1b\\|\x1b_G[^\x1b]*\x1b\\")
 _JOINED = re.compile("[\u0300-\u036f\u200d\ufe0f\U0001f1e6-\U0001f1ff\U0001f400-\U0001f9ff]")
 _UPWARD = re.compile(r"\x1b\[[0-9]*A")
 _MODES = {"2026", "25", "7"}
@@ -99,7 +101,9 @@ def _check_tokens(text: str, position: Position | None) -> None:
 
 def _check_token(token: re.Match[str], position: Position | None) -> None:
     final, numbers = token["final"], token["numbers"] or ""
-    if token["private"]:
+    if token["picture"]:
+        _check_picture(token["picture"], position)
+    elif token["private"]:
         require(numbers in _MODES and final in "hl", "only known modes are set", repr(token[0]))
     elif final:
         require(final in _ALLOWED, "only relative moves and erasing to the end", repr(token[0]))
@@ -112,3 +116,12 @@ def _check_token(token: re.Match[str], position: Position | None) -> None:
             position.row += 1
     elif token["text"] and position is not None:
         position.touched(token["text"])
+
+
+def _check_picture(text: str, position: Position | None) -> None:
+    """A graphic is drawn from its first row on, with the cursor put back afterwards."""
+    picture = _PICTURE.fullmatch(text)
+    if picture is None:
+        raise Divergence("only known sequences are written", repr(text))
+    if position is not None:
+        Position(position.row - int(picture[1] or 0), position.history).touched("a graphic")

@@ -12,6 +12,8 @@ import msgspec
 from sightline.testing.fidelity._parts import RAW, Block, Popup
 from sightline.testing.fidelity._scene import Scene
 from sightline.tty._overlays import Anchor, Overlay
+from sightline.tty.components._image import Image
+from sightline.tty.components._markdown import Markdown
 
 
 class Operation(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -196,6 +198,49 @@ def flood(scene: Scene, operation: Operation) -> None:
     scene.insert(len(scene.blocks), Block(lines(many)), live=operation.seed % 3 == 0 and len(scene.live) < 3)
 
 
+_MARKDOWN = (
+    "## {tag} heading\n\n",
+    "{tag} plain words with **strong** and `code` and [a link](https://example.com/{tag}) in them.\n\n",
+    "- {tag} one\n- {tag} two\n  1. {tag} inner\n\n",
+    "```python\nvalue = '{tag}'\n\nprint(value)\n```\n\n",
+    "> {tag} quoted words\n> that go on\n\n",
+    "{tag} words without an end ",
+    "---\n\n",
+)
+_WITH_TABLES = (*_MARKDOWN, "| {tag} | name |\n|---|---:|\n| one {tag} | 1 |\n| two | {tag} |\n\n")
+
+
+def begin_markdown(scene: Scene, operation: Operation) -> None:
+    """A message that is still being written."""
+    if scene.layout == "transcript" and len(scene.live) < 3:
+        scene.insert(len(scene.blocks), Markdown(_markdown(scene, operation)), live=True)
+
+
+def stream_markdown(scene: Scene, operation: Operation) -> None:
+    """More of a message, cut anywhere."""
+    for block in scene.live:
+        if isinstance(block, Markdown):
+            text = _markdown(scene, operation)
+            block.append(text[: 1 + operation.seed % len(text)])
+            scene.changed(block, scoped=operation.seed % 2 == 0)
+
+
+def _markdown(scene: Scene, operation: Operation) -> str:
+    rng = random.Random(operation.seed)
+    # A table cuts what does not fit: its text is not the same at every width.
+    parts = _MARKDOWN if scene.rewraps else _WITH_TABLES
+    return "".join(rng.choice(parts) for _ in range(operation.size)).replace("{tag}", f"{operation.seed:x}")
+
+
+def show_image(scene: Scene, operation: Operation) -> None:
+    """A picture; those before it may have to give up their pixels."""
+    if scene.rewraps:
+        return  # the words it has instead are cut at the width
+    header = (operation.seed % 300 + 20).to_bytes(4, "big") + (operation.seed % 170 + 20).to_bytes(4, "big")
+    data = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + header + b"\x08\x06"
+    scene.insert(len(scene.blocks), Image(data, f"{operation.seed:x}", images=scene.display.images), live=False)
+
+
 def edit(scene: Scene, operation: Operation) -> None:
     """The editor's text grows, shrinks, or is typed into."""
     chrome = scene.chrome
@@ -267,10 +312,6 @@ def redraw(scene: Scene, operation: Operation) -> None:
     scene.display.request_render(force=True)
 
 
-def clear_without_gesture(scene: Scene, operation: Operation) -> None:
-    scene.clear()
-
-
 ON_SCENE: dict[str, tuple[int, Callable[[Scene, Operation], None]]] = {
     "append": (12, append),
     "begin": (8, begin),
@@ -289,6 +330,9 @@ ON_SCENE: dict[str, tuple[int, Callable[[Scene, Operation], None]]] = {
     "shrink": (1, shrink),
     "hostile": (2, hostile),
     "flood": (1, flood),
+    "begin_markdown": (3, begin_markdown),
+    "stream_markdown": (8, stream_markdown),
+    "show_image": (2, show_image),
     "edit": (6, edit),
     "widgets": (3, widgets),
     "move_cursor": (3, move_cursor),
@@ -298,7 +342,6 @@ ON_SCENE: dict[str, tuple[int, Callable[[Scene, Operation], None]]] = {
     "hide_overlay": (1, hide_overlay),
     "change_overlay": (1, change_overlay),
     "redraw": (1, redraw),
-    "clear_without_gesture": (0, clear_without_gesture),
 }
 """Weight and effect of what happens inside the program."""
 

@@ -144,6 +144,9 @@ class Watched(Component):
     def contains(self, component: Component) -> bool:
         return component is self or self.inner.contains(component)
 
+    def refresh(self, component: Component) -> None:
+        self.inner.refresh(component)
+
     def invalidate(self) -> None:
         self.inner.invalidate()
         self.child.let_go = True
@@ -170,6 +173,9 @@ class WatchedSeam(Scrollback):
 
     def contains(self, component: Component) -> bool:
         return component is self or self.inner.contains(component)
+
+    def refresh(self, component: Component) -> None:
+        self.inner.refresh(component)
 
     def invalidate(self) -> None:
         self.inner.invalidate()

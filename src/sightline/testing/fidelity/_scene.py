@@ -2,12 +2,13 @@
 
 from typing import Literal
 
-from sightline.testing.fidelity._parts import Block, Chrome, Popup, Seam, watched
+from sightline.testing.fidelity._parts import Chrome, Popup, Seam, watched
 from sightline.testing.fidelity._shadow import Child
 from sightline.testing.fidelity._window import Covering
 from sightline.tty._component import Component
 from sightline.tty._display import Display
 from sightline.tty._overlays import Overlay, OverlayHandle
+from sightline.tty.components._markdown import Markdown
 from sightline.tty.components._transcript import Transcript
 
 Layout = Literal["transcript", "plain", "seam"]
@@ -81,6 +82,8 @@ class Scene:
 
     def finish(self, block: Component) -> None:
         self.live.remove(block)
+        if isinstance(block, Markdown):
+            block.finish()
         if self.layout == "transcript":
             self.transcript.finish(block)
         self._move_seam()
@@ -123,7 +126,3 @@ class Scene:
                 shape = options.anchor, options.width, options.max_height, options.margin
                 found.append(Covering(*shape, popup.given, popup.asked))
         return found
-
-
-def is_text(block: Component) -> bool:
-    return isinstance(block, Block)

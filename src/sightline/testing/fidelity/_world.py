@@ -25,6 +25,8 @@ class World(msgspec.Struct, frozen=True):
     """Rows the shell wrote before: the window begins below them."""
 
     resizes: bool = True
+    pictures: bool = False
+    """Whether the terminal takes kitty's graphics."""
 
     @property
     def rewraps(self) -> bool:
@@ -63,6 +65,7 @@ def _make_world(rng: random.Random, emulator: Kind) -> World:
         hardware_cursor=rng.random() < 0.7,
         shell_rows=rng.choice((0, 1, rows // 2, rows - 1, rows * 2)),
         resizes=emulator != "tmux" or rng.random() < 0.7,
+        pictures=emulator != "tmux" and rng.random() < 0.4,
     )
 
 
