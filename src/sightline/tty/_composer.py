@@ -74,6 +74,32 @@ class Composer:
                 return index
         return None
 
+    def patch(self, only: Collection[Component]) -> list[tuple[int, str]] | None:
+        """The rows these components changed since the last frame, by number, when that is all there is to it.
+
+        None when something moved, or may become history: then the frame must be composed.
+        """
+        if self._width < 0 or len(self._parts) != len(self.children) - len(self._past):
+            return None
+        changed: list[tuple[int, str]] = []
+        at = 0
+        for part, child in zip(self._parts, self.children[len(self._past) :], strict=True):
+            if part.component is not child:
+                return None
+            if any(child.contains(component) for component in only):
+                if isinstance(child, Scrollback):
+                    return None
+                rows = child.render(self._width)
+                if len(rows) != len(part.rows):
+                    return None
+                if rows is not part.rows:
+                    changed += [(at + index, row) for index, row in enumerate(rows) if row != part.rows[index]]
+                    part.rows = rows
+            at += len(part.rows)
+        for index, row in changed:
+            self._frame.rows[index] = row
+        return [(self._frame.start + index, row) for index, row in changed]
+
     def _render(self, width: int, only: Collection[Component] | None) -> list[_Part]:
         known = {id(part.component): part for part in self._parts}
         parts = []

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from sightline.tty._capabilities import Capabilities
-from sightline.tty._component import Component, Input
+from sightline.tty._component import CURSOR, Component, Input
 from sightline.tty._composer import Composer, Frame
 from sightline.tty._continuation import Mark, rest_after
 from sightline.tty._cursor import Place, drawn, take_mark
@@ -68,6 +68,8 @@ class Display:
         self._only: set[Component] | None = set()
         self._resized = False
         """Also when the size is the same again: in between, the terminal may have moved rows to its history."""
+        self._cursor: Place | None = None
+        """Where the focused component had it in the last frame."""
         self._drawn_width = 0
         self._covered = False
         """An overlay lies over the painted window: what of it leaves the screen is no copy of the frame."""
@@ -223,6 +225,8 @@ class Display:
 
     def render_now(self) -> None:
         """Draw one frame, at once."""
+        if self._only and self._patched(self._only):
+            return
         columns, height = self.surface.size
         resized = self._size is not None and (self._resized or self._size != (columns, height))
         gesture = (resized or self._replace) and not self.capabilities.multiplexer
@@ -251,6 +255,25 @@ class Display:
         ledger = self._ledger
         numbers = {"C": ledger.committed, "W": ledger.top, "B": frame.boundary, "L": frame.length}
         self.log.add(what, **numbers, composed=len(frame.rows), characters=len(text))
+
+    def _patched(self, only: set[Component]) -> bool:
+        """The short way for a spinner: rows of the window that changed in place, and nothing else happened."""
+        if self._force or self._replace or self._resized or self._overlays or self._size != self.surface.size:
+            return False
+        rows = self._composer.patch(only)
+        top = self._ledger.top
+        if rows is None or any(index < top or CURSOR in row for index, row in rows) or self._cursor_is_drawn():
+            return False
+        self._only = set()
+        self._painter.send(self.images.take_pending())
+        text = self._painter.patch(((index - top, row) for index, row in rows), self._cursor, self._size[0])
+        if self.log is not None:
+            self.log.add("patch", rows=len(rows), characters=len(text))
+        self._write(text)
+        return True
+
+    def _cursor_is_drawn(self) -> bool:
+        return self._cursor is not None and not self.capabilities.hardware_cursor
 
     def _start_over(self) -> None:
         self.images.screen_cleared()
@@ -303,6 +326,7 @@ class Display:
         if overlays:
             window = composite(window, overlays, columns, height)
         window, cursor = take_mark(window)
+        self._cursor = cursor
         if cursor is not None and not self.capabilities.hardware_cursor:
             window, cursor = drawn(window, cursor, columns), None
         self._painter.send(self.images.take_pending())

@@ -65,6 +65,14 @@ class Painter:
         self._place(cursor, width)
         return self._framed()
 
+    def patch(self, rows: Iterable[tuple[int, str]], cursor: Place | None, width: int) -> str:
+        """Bytes that change single rows of the window and nothing else."""
+        self._send_pending()
+        for index, row in rows:
+            self._change_row(index, row, width)
+        self._place(cursor, width)
+        return self._framed()
+
     def commit(self, target: Sequence[str], chunk: int, width: int, height: int) -> None:
         """The same as a part of the frame that `update` then completes."""
         self._turn_into(target, width, height)
@@ -177,22 +185,23 @@ class Painter:
 
     def _change(self, target: Sequence[str], first: int, end: int, width: int) -> None:
         for index in range(first, end):
-            new = target[index]
-            old = self.painted[index]
-            if new == old:
-                continue
-            if isinstance(old, ImageRow):
-                self._wipe(index, old.height, width)
-            self._go_to(index)
-            text = self._fitted(new, width)
-            cells = measure(text)
-            # A multiplexer remembers cells that were erased at a row's end, unless the whole row was.
-            whole = bool(self.capabilities.multiplexer) and cells < self._used[index]
-            self._out.append(rewrite(fitted(old, width), text, cursor=self._column, whole=whole))
-            self.painted[index] = new
-            self._used[index] = cells if whole else max(cells, self._used[index])
-            self._column = cells if cells < width else -1
-            self._draw_graphic(index)
+            if target[index] != self.painted[index]:
+                self._change_row(index, target[index], width)
+
+    def _change_row(self, index: int, new: str, width: int) -> None:
+        old = self.painted[index]
+        if isinstance(old, ImageRow):
+            self._wipe(index, old.height, width)
+        self._go_to(index)
+        text = self._fitted(new, width)
+        cells = measure(text)
+        # A multiplexer remembers cells that were erased at a row's end, unless the whole row was.
+        whole = bool(self.capabilities.multiplexer) and cells < self._used[index]
+        self._out.append(rewrite(fitted(old, width), text, cursor=self._column, whole=whole))
+        self.painted[index] = new
+        self._used[index] = cells if whole else max(cells, self._used[index])
+        self._column = cells if cells < width else -1
+        self._draw_graphic(index)
 
     def _append(self, row: str, width: int) -> None:
         index = len(self.painted)
