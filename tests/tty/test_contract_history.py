@@ -163,7 +163,7 @@ def test_s1_everything_is_on_the_normal_screen() -> None:
 
 
 def test_s1_what_was_said_is_still_there_after_the_end() -> None:
-    """§1: the transcript persists: given up, the tape is every final row, and only those."""
+    """§1: the transcript persists: ended, the tape is every row of it, and nothing of the chrome."""
     paper, transcript = Paper(rows=4, above=2), Transcript(gap=0)
     display = drawn(paper, transcript, Lines("---", "> "))
     for index in range(7):
@@ -171,7 +171,7 @@ def test_s1_what_was_said_is_still_there_after_the_end() -> None:
     transcript.append(Lines("not final"), live=True)
     display.render_now()
     display.stop()
-    assert paper.tape == ["shell 0", "shell 1", *numbered(7)]
+    assert paper.tape == ["shell 0", "shell 1", *numbered(7), "not final"]
 
 
 def test_s1_a_late_change_of_what_is_history_is_ignored() -> None:

@@ -4,6 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sightline.tty._component import CURSOR
+from sightline.tty._keys import Key
 from sightline.tty.components._transcript import Transcript
 from tests.tty.paper import Paper
 from tests.tty.support import Lines, Words, a_display
@@ -175,13 +176,43 @@ def test_suspended_what_is_final_stays_and_is_not_written_again() -> None:
     for index in range(9):
         transcript.append(Lines(f"row {index}"))
     display.render_now()
-    display.stop()
+    display.pause()
     assert paper.tape == [f"row {index}" for index in range(9)]
     assert paper.modes["25"] is True
     paper.write("\rfg\r\n")
     display.resume()
     display.render_now()
     assert paper.tape == [*(f"row {index}" for index in range(9)), "fg", "----", ">"]
+
+
+def test_ended_everything_above_the_chrome_stays_as_it_stands() -> None:
+    """Also a block that was still live, and what was finished below it: nothing will change any more."""
+    paper = Paper(rows=4)
+    display, transcript, chrome = a_display(paper), Transcript(gap=0), Lines("> ")
+    display.add(transcript)
+    display.add(chrome)
+    transcript.append(Lines("a job, 3 %"), live=True)
+    for index in range(9):
+        transcript.append(Lines(f"row {index}"))
+    display.render_now()
+    display.stop()
+    assert paper.tape == ["a job, 3 %", *(f"row {index}" for index in range(9))]
+
+
+def test_a_key_that_means_nothing_is_said_to() -> None:
+    display, lines = a_display(Paper()), Lines("row")
+    assert display.handle_input(Key("a")) is False
+    display.set_focus(lines)
+    assert display.handle_input(Key("a")) is True
+
+
+def test_a_component_that_is_removed_loses_the_focus() -> None:
+    display, lines = a_display(Paper()), Lines("row")
+    display.add(lines)
+    display.set_focus(lines)
+    display.remove(lines)
+    display.handle_input(Key("a"))
+    assert lines.heard == []
 
 
 OPERATIONS = st.lists(
@@ -245,3 +276,17 @@ def test_every_final_row_is_on_the_tape_once_and_in_order(
 
 def _is_live(transcript: Transcript, block: Lines) -> bool:
     return any(entry.block is block and entry.live for entry in transcript._entries)
+
+
+def test_gnu_screen_is_never_told_to_delete_rows() -> None:
+    """It would move them into its history: what goes is erased row by row."""
+    paper = Paper(rows=6)
+    display, lines = a_display(paper, multiplexer="screen"), Lines(*"abcdef")
+    display.add(lines)
+    display.render_now()
+    lines.set("af")
+    display.render_now()
+    lines.set("f")
+    display.render_now()
+    assert paper.tape == ["f"]
+    assert not any(f"{count}M" in text for text in paper.written for count in ("[", *"123456"))

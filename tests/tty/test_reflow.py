@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sightline.tty._continuation import Mark, count_letters, rest_after
+from sightline.tty._continuation import Mark, letters_of, rest_after
 from sightline.tty._reflow import reflowed
 from tests.tty.support import Words
 
@@ -52,6 +52,21 @@ def test_punctuation_stays_with_its_word() -> None:
     assert rest_after(["one, two, three"], mark) == (0, "three")
 
 
+def test_words_that_a_narrower_layout_cuts_off_do_not_count() -> None:
+    """A caption that is cut at the new width must not cost the text after it its first letters."""
+    mark = Mark()
+    mark.add(["a caption that is longer than the new row", 'rows = ["row 1", "row 2", "r'])
+    rows = ["a caption tha…", 'rows = ["row 1",', '"row 2", "row 3"]']
+    assert rest_after(rows, mark) == (2, 'ow 3"]')
+
+
+def test_what_is_not_found_again_is_shown_again() -> None:
+    """Doubled, never lost."""
+    mark = Mark()
+    mark.add(["something else entirely"])
+    assert rest_after(["new words", "and more"], mark) == (0, None)
+
+
 def test_a_blank_row_that_is_history_is_not_shown_again() -> None:
     mark = Mark()
     mark.add(["one", ""])
@@ -59,7 +74,7 @@ def test_a_blank_row_that_is_history_is_not_shown_again() -> None:
 
 
 def test_letters_are_what_no_layout_adds() -> None:
-    assert count_letters("\x1b[1m│ a1 │ 漢 ─── •\x1b[0m") == 3
+    assert letters_of("\x1b[1m│ a1 │ 漢 ─── •\x1b[0m") == "a1漢"
 
 
 def _letters(rows: list[str]) -> str:

@@ -13,6 +13,15 @@ from tests.tty.width_corpus import GRAPHEMES
 STYLES = ["\x1b[0m", "\x1b[m", "\x1b[1m", "\x1b[22m", "\x1b[31m", "\x1b[1;4;38;5;0m", "\x1b[48;2;0;0;7m", "\x1b[39m"]
 LINKS = [link("https://example.org/a", "")[: -len(LINK_END)], link("file:///b", "")[: -len(LINK_END)], LINK_END]
 WORDS = ["word", "a", "longer-than-most", " ", "  ", "   ", "漢字", "かな。", "(", "日本", "x"]
+FLOODS = [
+    "\u0301" * 40,
+    "e" + "\u0301" * 31,
+    "\u200b" * 33,
+    "👩\u200d" * 20,
+    "\u1100" * 40,
+    "\u0600" * 33 + "🇩🇪🇫🇷",
+    "क\u094d" * 20,
+]
 BROKEN = [
     "\x1b",
     "\x1b[",
@@ -29,7 +38,7 @@ BROKEN = [
 ]
 
 unhurried = settings(deadline=None)
-plain_pieces = st.one_of(st.sampled_from(WORDS), st.sampled_from(GRAPHEMES))
+plain_pieces = st.one_of(st.sampled_from(WORDS), st.sampled_from(GRAPHEMES), st.sampled_from(FLOODS))
 plain_texts = st.lists(plain_pieces, max_size=14).map("".join)
 styled_texts = st.lists(
     st.one_of(plain_pieces, st.sampled_from(WORDS), st.sampled_from(STYLES), st.sampled_from(LINKS)), max_size=16

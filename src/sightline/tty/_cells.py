@@ -8,6 +8,9 @@ The rules, found by asking terminals that cluster (Ghostty, xterm.js with its gr
   together; a longer one, which nothing bounds, is taken apart.
 - A skin tone joins only a character that can have one; after anything else it is a patch of two cells.
 - A control, a format character and a mark without a base take nothing; a spacing mark without a base takes one cell.
+- No cluster is longer than `LONGEST`. Unicode lets any number of marks join; what goes on after so many is a cluster of
+  its own. So many characters in a row that take nothing are one cluster, and take a cell: a flood of them is wrapped and
+  costs what letters cost. A terminal that gives them no cell shows a shorter row than we count, never a longer one.
 
 `wcwidth` gives the width of single characters and the clusters; where it differs from these rules, they win.
 """
@@ -21,7 +24,9 @@ import wcwidth
 
 _TEXT_STYLE, _EMOJI_STYLE, _JOINER = "\ufe0e", "\ufe0f", "\u200d"
 _KEPT_AT_MOST = 16384
-_LONGEST_KEPT = 16
+LONGEST = 32
+"""Characters a cluster has at most."""
+_AHEAD = 2 * LONGEST
 
 # Terminals give these a width that their Unicode properties do not: dashes of two and three em, and format characters
 # that are shown as a sign.
@@ -65,16 +70,42 @@ def clusters(plain: str) -> Sequence[str]:
 
 
 def _each_cluster(plain: str) -> Iterator[str]:
-    for cluster in wcwidth.iter_graphemes(plain):
+    for cluster in _graphemes(plain):
         if width_of(cluster) <= 2:
             yield cluster
         else:
             yield from _parts(cluster)
 
 
+def _graphemes(plain: str) -> Iterator[str]:
+    """Unicode's clusters, none longer than the limit."""
+    at = 0
+    for cluster in wcwidth.iter_graphemes(plain):
+        if len(cluster) > LONGEST or (not width_of(cluster) and _is_flood(plain, at)):
+            yield from _limited(plain, at)
+            return
+        yield cluster
+        at += len(cluster)
+
+
+def _limited(plain: str, at: int) -> Iterator[str]:
+    """The same from `at` on, looking ahead no further than it takes. After a cut everything begins anew, so that what
+    is wrapped or sliced there has the same clusters by itself."""
+    while at < len(plain):
+        flood = _is_flood(plain, at)
+        cluster = plain[at : at + LONGEST] if flood else next(wcwidth.iter_graphemes(plain, at, at + _AHEAD))[:LONGEST]
+        yield cluster
+        at += len(cluster)
+
+
+def _is_flood(plain: str, at: int) -> bool:
+    """Whether from here on as many characters as a cluster may have take no cell."""
+    return at + LONGEST <= len(plain) and not any(map(width_of, plain[at : at + LONGEST]))
+
+
 def cells(plain: str) -> int:
     """Cells of text without sequences."""
-    return sum(map(width_of, plain if _needs_clustering(plain) is None else wcwidth.iter_graphemes(plain)))
+    return sum(map(width_of, plain if _needs_clustering(plain) is None else _graphemes(plain)))
 
 
 def prefix_within(plain: str, width: int, room: int) -> int:
@@ -134,8 +165,8 @@ class _Widths(dict[str, int]):
     """Widths of clusters already seen, bounded; text repeats itself."""
 
     def __missing__(self, cluster: str) -> int:
-        width = sum(map(_part_width, _parts(cluster)))
-        if len(cluster) <= _LONGEST_KEPT:
+        width = sum(map(_part_width, _parts(cluster))) or len(cluster) // LONGEST
+        if len(cluster) <= LONGEST:
             if len(self) >= _KEPT_AT_MOST:
                 self.clear()
             self[cluster] = width

@@ -47,7 +47,8 @@ class Composer:
         self._released = 0
         self._parts: list[_Part] = []
         self._width = -1
-        self._frame = Frame(0, [], 0, 0)
+        self.frame = Frame(0, [], 0, 0)
+        """As it was composed last, without what has left since."""
         self.moved_at: int | None = None
         """The first row that changed among those that were history whole; whoever reads it sets it back."""
 
@@ -60,11 +61,11 @@ class Composer:
         if changed is not None:
             self.moved_at = sum(len(part.rows) for part in parts[:changed])
         if width == self._width and _same(parts, self._parts):
-            return self._frame
+            return self.frame
         self._width = width
         self._parts = parts
-        self._frame = self._joined()
-        return self._frame
+        self.frame = self._joined()
+        return self.frame
 
     def _changed_past(self) -> int | None:
         """A child that was history whole is gone, or has another before it: what follows it has to be written again."""
@@ -97,8 +98,8 @@ class Composer:
                     part.rows = rows
             at += len(part.rows)
         for index, row in changed:
-            self._frame.rows[index] = row
-        return [(self._frame.start + index, row) for index, row in changed]
+            self.frame.rows[index] = row
+        return [(self.frame.start + index, row) for index, row in changed]
 
     def _render(self, width: int, only: Collection[Component] | None) -> list[_Part]:
         known = {id(part.component): part for part in self._parts}
@@ -133,10 +134,10 @@ class Composer:
 
     def release(self, committed: int) -> None:
         """Rows before `committed` are history: what is history whole is not composed again."""
-        before = self._frame.start
+        before = self.frame.start
         while self._parts:
             part = self._parts[0]
-            rows = committed - self._frame.start
+            rows = committed - self.frame.start
             if rows <= 0:
                 break
             if isinstance(part.component, Scrollback):
@@ -148,7 +149,7 @@ class Composer:
             self._drop(len(part.rows))
             del self._parts[0]
             part.component.invalidate()
-        if self._frame.start != before:
+        if self.frame.start != before:
             self._width = -1
 
     def _release_from(self, child: Scrollback, rows: int) -> None:
@@ -159,13 +160,13 @@ class Composer:
             self._parts = []
 
     def _drop(self, count: int) -> None:
-        frame = self._frame
-        self._frame = Frame(frame.start + count, frame.rows[count:], frame.boundary, frame.chrome)
+        frame = self.frame
+        self.frame = Frame(frame.start + count, frame.rows[count:], frame.boundary, frame.chrome)
 
     @property
     def start(self) -> int:
         """How many rows have left the composition."""
-        return self._frame.start
+        return self.frame.start
 
     def forget(self) -> None:
         """Ask every child for its rows again."""

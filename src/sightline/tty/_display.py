@@ -89,6 +89,8 @@ class Display:
 
     def remove(self, component: Component) -> None:
         self.children.remove(component)
+        if self.focus.component is not None and component.contains(self.focus.component):
+            self.set_focus(None)
         self.request_render()
 
     def show_overlay(self, component: Component, options: Overlay | None = None) -> OverlayHandle:
@@ -102,7 +104,7 @@ class Display:
     def _overlay_changed(self) -> None:
         for handle in [handle for handle in self._overlays if handle.gone]:
             self._overlays.remove(handle)
-            if self.focus.component is handle.component:
+            if handle.has_focus(self.focus.component):
                 self.set_focus(handle.focus_before)
         self._correct_focus()
         self.request_render(urgent=True)
@@ -144,15 +146,17 @@ class Display:
         """Let `listener` see input before components do: it may answer with other input, or with None to take it."""
         return self.focus.add_listener(listener)
 
-    def handle_input(self, event: Input) -> None:
-        """Hand a key or pasted text to whom it belongs."""
+    def handle_input(self, event: Input) -> bool:
+        """Hand a key or pasted text to whom it belongs. Whether it meant something to somebody."""
         self._correct_focus()
-        if self.focus.dispatch(event, self.on_debug):
+        taken = self.focus.dispatch(event, self.on_debug)
+        if taken is not None:
             self.request_render(urgent=True)
+        return bool(taken)
 
     def _correct_focus(self) -> None:
         """An overlay that is not visible any more loses the focus to the next visible one, or to what had it before."""
-        hidden = [handle for handle in self._overlays if handle.component is self.focus.component]
+        hidden = [handle for handle in self._overlays if handle.has_focus(self.focus.component)]
         if not hidden or hidden[0].is_visible(*self.surface.size):
             return
         visible = self.visible_overlays()
@@ -203,14 +207,21 @@ class Display:
         self.render_now()
 
     def stop(self) -> None:
-        """Leave the terminal to whoever comes next: what is final stays, the rest of the window is erased."""
+        """Leave the terminal for good: everything above the chrome stays as it stands, the chrome is erased."""
+        self._give_up(lambda frame: frame.chrome)
+
+    def pause(self) -> None:
+        """Leave the terminal for a while: what is final stays, the rest is erased and drawn again by `resume`."""
+        self._give_up(lambda frame: frame.boundary)
+
+    def _give_up(self, end: Callable[[Frame], int]) -> None:
         if self._scheduler is not None:
             self._scheduler.stop()
         if self._size is None:
             return
         frame = self._frame(self._size[0], None)
         self._audit(frame)
-        step = self._ledger.settle(frame.boundary, frame.length)
+        step = self._ledger.settle(end(frame), frame.length)
         rows, _ = take_mark(frame.between(step.start, step.end))
         self.surface.write(self._painter.settle(rows, *self._size))
         self._remember(frame)
@@ -350,13 +361,11 @@ class Display:
 
     def _make_room(self, columns: int, height: int) -> None:
         """What the multiplexer pushed into history by itself is history; the rest of the window is erased."""
-        painted = self._painter.painted
         out_of_reach = self._painter.reflow(columns, height)
         if self._ledger.top == self._ledger.committed and not self._covered:
             # What stands below the boundary will be drawn again wherever it goes: a copy of it is no history.
-            final = min(out_of_reach, max(0, self._boundary - self._ledger.top))
-            self._history = self._history + painted[:final]
-            self._ledger.committed += final
+            self._ledger.committed += min(out_of_reach, max(0, self._boundary - self._ledger.top))
+            self._remember(self._composer.frame)
 
     def _continued(self, frame: Frame, columns: int, height: int) -> None:
         """History was wrapped at another width: find where the frame goes on after it."""

@@ -2,6 +2,8 @@
 
 - The end of the interpreter (atexit), an exception nobody caught (before its traceback is printed, so that it can be
   read), and the signals that end a program: SIGTERM, SIGHUP, SIGQUIT. SIGINT is Python's own: it is an exception.
+- A signal comes in the middle of anything, of a frame too. Where there is a loop, it finishes what it is at, and then
+  the end begins (`postpone`). A second signal, or a loop that does not come to it, ends at once.
 - A signal that was ignored when we came stays ignored; one that had a handler gets it called afterwards.
 - Other signals (stop, continue, resize) are only passed on, to whoever gave a reaction.
 - Nothing helps against SIGKILL and `os._exit`: the shell's `reset` does.
@@ -14,6 +16,8 @@ import atexit
 import os
 import signal
 import sys
+import time
+from _thread import start_new_thread
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,14 +25,28 @@ if TYPE_CHECKING:
     from types import FrameType, TracebackType
 
 _ENDING = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+_SECONDS_FOR_THE_LOOP = 1.0
+_GLANCE = 0.05
 
 
 class Endings:
-    """From `install` to `remove`, `restore` is called before any end; it must be safe to call at any moment."""
+    """From `install` to `remove`, `restore` is called before any end: with True when the program is at rest, with False
+    in the middle of anything, where it must be safe. `is_restoring` says that it is at it, for as long as that takes.
+    `postpone` has something done soon at rest, or says that it cannot."""
 
-    def __init__(self, restore: Callable[[], None], reactions: Mapping[signal.Signals, Callable[[], None]]) -> None:
+    def __init__(
+        self,
+        restore: Callable[[bool], None],
+        reactions: Mapping[signal.Signals, Callable[[], None]],
+        postpone: Callable[[Callable[[], None]], bool],
+        is_restoring: Callable[[], bool],
+    ) -> None:
         self._restore = restore
         self._reactions = reactions
+        self._postpone = postpone
+        self._is_restoring = is_restoring
+        self._awaited = False
+        """A signal came, and the loop is to come to it."""
         self._process = 0
         self._before: dict[signal.Signals, object] = {}
         self._hook: Callable[[type[BaseException], BaseException, TracebackType | None], object] = sys.excepthook
@@ -63,19 +81,36 @@ class Endings:
             if os.getpid() == self._process:
                 self._reactions[name]()
             return
+        ours = os.getpid() == self._process
+        if ours and not self._awaited and self._postpone(lambda: self._end_by(name, None, at_rest=True)):
+            self._awaited = True
+            start_new_thread(self._insist, (number,))
+        else:
+            self._end_by(name, frame, at_rest=False)
+
+    def _insist(self, number: int) -> None:
+        """In a thread: a loop that is stuck is interrupted, but not one that is giving the terminal back."""
+        until = time.monotonic() + _SECONDS_FOR_THE_LOOP
+        while self._awaited and (time.monotonic() < until or self._is_restoring()):
+            time.sleep(_GLANCE)
+        if self._awaited:
+            os.kill(os.getpid(), number)
+
+    def _end_by(self, name: signal.Signals, frame: FrameType | None, *, at_rest: bool) -> None:
+        self._awaited = False
         before = self._before.get(name, signal.SIG_DFL)
-        self._end()
+        self._end(at_rest=at_rest)
         self.remove()
         if callable(before):
-            before(number, frame)
+            before(name, frame)
         else:
-            signal.signal(number, signal.SIG_DFL)
-            os.kill(os.getpid(), number)
+            signal.signal(name, signal.SIG_DFL)
+            os.kill(os.getpid(), name)
 
     def _uncaught(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         self._end()
         self._hook(kind, error, trace)
 
-    def _end(self) -> None:
+    def _end(self, *, at_rest: bool = True) -> None:
         if os.getpid() == self._process:
-            self._restore()
+            self._restore(at_rest)

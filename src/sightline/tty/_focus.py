@@ -30,8 +30,8 @@ class Focus:
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
 
-    def dispatch(self, event: Input, on_debug: Callable[[], None] | None) -> bool:
-        """Listeners, then the debug key, then the component. False when nobody needs to draw."""
+    def dispatch(self, event: Input, on_debug: Callable[[], None] | None) -> bool | None:
+        """Listeners, then the debug key, then the component: whether it was taken; None when nobody was even asked."""
         for listener in tuple(self._listeners):
             heard = listener(event)
             if heard is None:
@@ -42,9 +42,8 @@ class Focus:
             return True
         component = self.component
         if component is None or (_is_release(event) and not component.wants_key_release):
-            return False
-        component.handle_input(event)
-        return True
+            return None
+        return component.handle_input(event)
 
 
 def _is_release(event: Input) -> bool:

@@ -97,6 +97,8 @@ class Listener:
         self._send(queries)
         self._decoder.expecting = True
         self._asked_at = time.monotonic()
+        if self._deadline_timer is not None:
+            self._deadline_timer.cancel()
         self._deadline_timer = self._loop.call_later(DEADLINE_MS / 1000, self._expired)
 
     def _expired(self) -> None:

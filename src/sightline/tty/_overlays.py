@@ -46,6 +46,10 @@ class OverlayHandle:
         self.hidden = hidden
         self._changed()
 
+    def has_focus(self, component: Component | None) -> bool:
+        """Whether the focused component is in it."""
+        return component is not None and self.component.contains(component)
+
     def is_visible(self, columns: int, rows: int) -> bool:
         visible = self.options.visible
         return not self.hidden and not self.gone and (visible is None or visible(columns, rows))

@@ -116,9 +116,18 @@ class Painter:
         """
         after: Reflow = reflowed(self.painted, self._used, (self._row, self._column), width, height)
         self.forget()
-        self._out.append((f"\x1b[{after.up}A" if after.up else "") + f"\r\x1b[{height}M")
+        self._out.append((f"\x1b[{after.up}A" if after.up else "") + "\r")
+        if self._keeps_deleted:
+            self._out.append("\x1b7" + "\x1b[K\x1b[B" * (height - 1) + "\x1b[K\x1b8")
+        else:
+            self._out.append(f"\x1b[{height}M")
         self._jumped = True
         return after.out_of_reach
+
+    @property
+    def _keeps_deleted(self) -> bool:
+        """GNU screen moves rows that are deleted at its top into its history: there they are erased one by one."""
+        return self.capabilities.multiplexer == "screen"
 
     def _send_pending(self) -> None:
         self._out.extend(self._pending)
@@ -142,7 +151,7 @@ class Painter:
             tail = 0
         if added > 0 and tail and tail + added <= height:
             self._insert(target, same, tail, added, width, height)
-        elif added < 0 and tail:
+        elif added < 0 and tail and not self._keeps_deleted:
             self._delete(target, same, tail, -added, width)
         else:
             self._overwrite(target, same, width)
@@ -180,7 +189,13 @@ class Painter:
         self._change(target, same, min(len(self.painted), len(target)), width)
         for row in target[len(self.painted) :]:
             self._append(row, width)
-        if len(target) < len(self.painted):
+        if len(target) < len(self.painted) and self._keeps_deleted:
+            for index in range(len(target), len(self.painted)):
+                self._go_to(index)
+                self._out.append("\r\x1b[K")
+            self._column = 0
+            del self.painted[len(target) :], self._used[len(target) :]
+        elif len(target) < len(self.painted):
             self._delete_rows(len(target), len(self.painted) - len(target))
 
     def _change(self, target: Sequence[str], first: int, end: int, width: int) -> None:

@@ -54,10 +54,12 @@ class Probes:
         self.size: tuple[int, int] | None = None
         """Columns and rows, when the terminal reports its size by itself (mode 2048)."""
         self._sentinels: deque[str] = deque()
+        self._late: deque[str] = deque()
+        """Sentinels whose deadline passed: when they come after all, they come before any that was sent later."""
 
     @property
     def outstanding(self) -> int:
-        """How many questions have not been closed by their sentinel."""
+        """How many questions were closed neither by their sentinel nor by the deadline."""
         return len(self._sentinels)
 
     def start(self, capabilities: Capabilities) -> str:
@@ -71,6 +73,8 @@ class Probes:
     def expire(self) -> None:
         """The deadline passed."""
         self._settle(*self._sentinels)
+        self._late += self._sentinels
+        self._sentinels.clear()
 
     def take(self, reply: Reply) -> bool:
         """Learn from a reply. Whether anything is new."""
@@ -86,7 +90,8 @@ class Probes:
     def _take_csi(self, body: str) -> None:
         if match := _attributes(body):
             attributes = tuple(int(number) for number in match[1].split(";") if number and len(number) < 6)
-            self._learn(self._sentinels.popleft() if self._sentinels else "", attributes=attributes)
+            closed = self._late or self._sentinels
+            self._learn(closed.popleft() if closed else "", attributes=attributes)
         elif match := _keyboard(body):
             self._learn("keyboard", keyboard=int(match[1]))
         elif match := _mode(body):

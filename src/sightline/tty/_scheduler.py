@@ -5,6 +5,7 @@ from typing import Protocol
 
 FRAME_INTERVAL = 1 / 30
 RESIZE_SETTLE = 0.06
+LONGEST_HOLD = 0.5
 
 
 class Timer(Protocol):
@@ -29,6 +30,7 @@ class Scheduler:
         self._due = 0.0
         self._last = float("-inf")
         self._held_until = float("-inf")
+        self._held_since: float | None = None
 
     def request(self, *, urgent: bool = False) -> None:
         now = self._clock.time()
@@ -36,14 +38,18 @@ class Scheduler:
         self._schedule(max(now, due))
 
     def hold(self) -> None:
-        """The size is changing: nothing is drawn until it has been still for a moment."""
-        self._held_until = self._clock.time() + RESIZE_SETTLE
+        """The size is changing: nothing is drawn until it has been still for a moment, or for too long."""
+        now = self._clock.time()
+        if self._held_since is None:
+            self._held_since = now
+        self._held_until = min(now + RESIZE_SETTLE, self._held_since + LONGEST_HOLD)
         self._forget_timer()
         self._schedule(self._held_until)
 
     def drawn(self) -> None:
         """A frame was drawn, asked for or not: what was requested before is in it."""
         self._last = self._clock.time()
+        self._held_since = None
         self._forget_timer()
 
     def stop(self) -> None:

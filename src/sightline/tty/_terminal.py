@@ -4,6 +4,8 @@
   frame is painted before anything else is imported. `attach` brings the event loop: input is decoded, questions are
   asked, what the terminal did not take is sent later.
 - What is switched on is switched off again on every way out (`_endings`). While stopped, the terminal is the shell's.
+- A slow terminal gets all that was sent before it is given back: rows that were drawn count as shown. Only one that
+  takes nothing at all for a while loses what is queued, and is still sent what switches everything off.
 - Questions are asked without waiting for answers. Whoever leaves while answers are still on their way waits for them up
   to the questions' deadline, or the shell would read them as if they had been typed.
 """
@@ -28,7 +30,9 @@ if TYPE_CHECKING:
     from sightline.tty._keys import Key, Paste
     from sightline.tty._listener import Listener
 
-_SECONDS_FOR_THE_LAST_FRAME = 0.2
+_PATIENCE = 1.5
+"""A terminal that took nothing for so long is not waited for any longer."""
+_SHORT_PATIENCE = 0.2
 
 
 def _nothing(*_: object) -> None:
@@ -52,14 +56,17 @@ class Terminal:
         """What to send before the terminal is given back: the way below what was drawn, to a line of its own."""
         self._writer = Writer(output_fd, self._blocked)
         self._input = self._writer.fd if _same_terminal(input_fd, output_fd) else input_fd
-        self._silent = self.environment.get("TERM", "dumb") == "dumb"
+        self._silent = self.environment.get("TERM", "") in ("", "dumb")
         self._modes = Modes(silent=self._silent)
         self._endings = Endings(
-            lambda: self._restore(patiently=False),
+            lambda at_rest: self._restore(at_rest=at_rest),
             {signal.SIGWINCH: self._resized, signal.SIGTSTP: self._asked_to_stop, signal.SIGCONT: self._continued},
+            self._postponed,
+            lambda: self._restoring,
         )
         self._before: Attributes | None = None
         self._stopping = False
+        self._restoring = False
         self._loop: asyncio.AbstractEventLoop | None = None
         self._listener: Listener | None = None
         self._size_said: tuple[int, int] | None = None
@@ -85,6 +92,11 @@ class Terminal:
             _positive(self.environment.get("LINES"), 24),
         )
         return columns or said[0], rows or said[1]
+
+    @property
+    def is_one(self) -> bool:
+        """Whether there is a terminal on both sides; else it can be neither asked nor drawn on."""
+        return os.isatty(self._input) and os.isatty(self._writer.fd)
 
     @property
     def busy(self) -> bool:
@@ -118,7 +130,7 @@ class Terminal:
     def leave(self) -> None:
         """Give it back as it was."""
         if self._before is not None:
-            self._restore(patiently=True)
+            self._restore(at_rest=True)
             self._endings.remove()
         if self._listener is not None:
             self._listener.stop()
@@ -160,7 +172,7 @@ class Terminal:
 
     def lend(self, use: Callable[[], None]) -> None:
         """Let somebody else have the terminal as it was, then take it back and draw anew."""
-        self._restore(patiently=True)
+        self._restore(at_rest=True)
         self._stopping = True
         try:
             use()
@@ -188,28 +200,44 @@ class Terminal:
 
         self.write(notification(self.capabilities.notifications, title, body))
 
-    def _restore(self, *, patiently: bool) -> None:
-        """Safe at any moment, in a signal handler too, where nobody knows how much of a frame was sent.
+    def _restore(self, *, at_rest: bool) -> None:
+        """Safe at any moment, in a signal handler too (not `at_rest`), where nobody knows how much of a frame was sent.
 
         It may interrupt itself: a second signal while the first restoring waits for the terminal restores at once.
         """
         before = self._before
         if before is None:
             return
-        whole = patiently and self._writer.drain(_SECONDS_FOR_THE_LAST_FRAME)
-        if not whole:
-            self._writer.discard()
-            self.write("" if self._silent else CANCEL)
-        if self._listener is not None:
-            self._listener.swallow()
-        try:
-            farewell = self.farewell()
-        except Exception:  # whatever is broken, the terminal is given back
-            farewell = "\r\n"
-        self.write(self._modes.leave(farewell))
-        self._writer.drain(_SECONDS_FOR_THE_LAST_FRAME)
+        self._restoring = True
+        self._settle(at_rest=at_rest)
         give_back(self._input, before)
         self._before = None
+        self._restoring = False
+
+    def _settle(self, *, at_rest: bool) -> None:
+        """Everything that was drawn, the farewell, and everything off; or, given up, just that."""
+        calm = at_rest or self._loop is None
+        whole = calm and self._writer.drain(_PATIENCE if at_rest else 0)
+        if self._listener is not None:
+            self._listener.swallow()
+        if not whole:
+            # What was to be drawn is lost, so nobody knows the way below it.
+            return self._give_up(self._modes.leave("\r\n"))
+        leave = self._modes.leave(self._said_farewell())
+        self.write(leave)
+        return None if self._writer.drain(_PATIENCE if at_rest else _SHORT_PATIENCE) else self._give_up(leave)
+
+    def _give_up(self, leave: str) -> None:
+        self._writer.discard()
+        self.write(leave if self._silent else CANCEL + leave)
+        self._writer.drain(_SHORT_PATIENCE)
+        self._writer.discard()
+
+    def _said_farewell(self) -> str:
+        try:
+            return self.farewell()
+        except Exception:  # whatever is broken, the terminal is given back
+            return "\r\n"
 
     def _learned(self) -> None:
         listener, known = self._listener, self.capabilities
@@ -256,6 +284,13 @@ class Terminal:
             return
         self.write(self._modes.again())
         self.on_resume()
+
+    def _postponed(self, end: Callable[[], None]) -> bool:
+        """Unless the terminal is lent: then nothing is drawn, and the loop may not come to it for long."""
+        if self._loop is None or self._loop.is_closed() or self._before is None:
+            return False
+        self._loop.call_soon_threadsafe(end)
+        return True
 
     def _soon(self, react: Callable[[], object]) -> None:
         """A signal interrupts anything: let the loop come to rest first."""

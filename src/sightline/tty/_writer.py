@@ -9,11 +9,14 @@ from __future__ import annotations
 import os
 import select
 import time
+from collections import deque
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+_AT_ONCE = 65536
+_BREATH = 0.001
 # Without a descriptor of our own a write may block; of a terminal that polls as writable, this much hardly ever does.
 _CAUTIOUS = 512
 
@@ -25,17 +28,19 @@ class Writer:
         self.fd = _reopened(given)
         self._is_ours = self.fd != given
         self._on_blocked = on_blocked
-        self._queue = bytearray()
-        self.lost = False
+        self._queue: deque[memoryview] = deque()
+        self._taken = 0
+        self.lost: OSError | None = None
+        """Why nobody takes anything any more."""
 
     @property
     def pending(self) -> bool:
         return bool(self._queue)
 
     def write(self, data: bytes) -> None:
-        if self.lost or not data:
+        if self.lost is not None or not data:
             return
-        self._queue += data
+        self._queue.append(memoryview(data))
         if not self.send():
             self._on_blocked()
 
@@ -43,23 +48,25 @@ class Writer:
         """Send what the terminal takes now. Whether nothing is left."""
         try:
             while self._queue and self._ready():
-                size = None if self._is_ours else _CAUTIOUS
-                del self._queue[: os.write(self.fd, self._queue[:size])]
+                self._send_once()
         except BlockingIOError:
             pass
-        except OSError:
-            self.lost = True
+        except OSError as error:
+            self.lost = error
             self._queue.clear()
         return not self._queue
 
-    def drain(self, seconds: float) -> bool:
-        """Wait a little for the terminal to take everything."""
-        deadline = time.monotonic() + seconds
+    def drain(self, patience: float) -> bool:
+        """Wait for everything to be taken, as long as something is: until for `patience` seconds nothing was."""
+        taken, deadline = -1, 0.0
         while not self.send():
+            if taken != self._taken:
+                taken, deadline = self._taken, time.monotonic() + patience
             left = deadline - time.monotonic()
             if left <= 0:
                 return False
-            select.select([], [self.fd], [], left)
+            if select.select([], [self.fd], [], left)[1]:
+                time.sleep(_BREATH)  # one that is ready and yet takes nothing must not keep us busy
         return True
 
     def discard(self) -> None:
@@ -68,6 +75,15 @@ class Writer:
     def close(self) -> None:
         if self._is_ours:
             os.close(self.fd)
+
+    def _send_once(self) -> None:
+        whole = self._queue[0]
+        count = os.write(self.fd, whole[: _AT_ONCE if self._is_ours else _CAUTIOUS])
+        self._taken += count
+        if self._queue and self._queue[0] is whole:  # a signal may have emptied it meanwhile
+            self._queue.popleft()
+            if count < len(whole):
+                self._queue.appendleft(whole[count:])
 
     def _ready(self) -> bool:
         return self._is_ours or bool(select.select([], [self.fd], [], 0)[1])

@@ -188,3 +188,49 @@ def test_a_cleared_transcript_begins_anew() -> None:
     transcript.clear()
     transcript.append(Lines("new"))
     assert list(transcript.render(40)) == ["new"]
+
+
+def test_after_rows_were_left_out_blocks_are_where_they_belong(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is appended comes last, what is removed goes, and what is inserted among the left-out stays out."""
+    monkeypatch.setattr(_transcript, "MOST_REPLAYED", 10)
+    paper = Paper(rows=4)
+    display, transcript = a_display(paper), Transcript(gap=0)
+    display.add(transcript)
+    blocks = [Lines(f"row {index}") for index in range(50)]
+    for block in blocks:
+        transcript.append(block)
+    display.render_now()
+    paper.expect_gesture()
+    display.reset()
+    display.render_now()
+    transcript.append(Lines("last"))
+    transcript.insert(2, Lines("never seen"))
+    transcript.remove(blocks[49])
+    transcript.remove(blocks[0])
+    display.request_render()
+    display.render_now()
+    assert paper.tape[-3:] == ["row 47", "row 48", "last"]
+    assert "never seen" not in paper.tape
+
+
+def test_a_block_inserted_before_one_of_which_a_part_was_let_go_comes_before_all_of_it() -> None:
+    paper = Paper(rows=4)
+    display, transcript, long = a_display(paper), Transcript(gap=0), Lines(*(f"row {index}" for index in range(600)))
+    display.add(transcript)
+    transcript.append(long)
+    display.render_now()
+    transcript.insert(0, Lines("before"))
+    display.request_render()
+    display.render_now()
+    assert paper.tape[-601:] == ["before", *(f"row {index}" for index in range(600))]
+
+
+def test_a_new_look_at_another_width_goes_on_where_history_ends() -> None:
+    """Theme and width changed in one frame: what was let go of stays so."""
+    words = [f"w{index}" for index in range(4000)]
+    transcript = Transcript()
+    transcript.append(Words(*words))
+    rows = list(transcript.render(30))
+    said = " ".join(rows[: transcript.release(400)]).split()
+    transcript.invalidate()
+    assert " ".join(transcript.render(50)).split() == words[len(said) :]

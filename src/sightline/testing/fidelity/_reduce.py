@@ -32,7 +32,7 @@ def failure_of(case: Case) -> Failure | None:
         run(case, applied)
     except Divergence as divergence:
         return Failure(divergence.rule, str(divergence), at)
-    except (ValueError, TypeError, LookupError, AttributeError, AssertionError, StopIteration, RecursionError) as error:
+    except Exception as error:
         return Failure(type(error).__name__, _traced(error), at)
     return None
 

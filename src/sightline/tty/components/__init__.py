@@ -94,3 +94,8 @@ def __getattr__(name: str) -> Any:
     from importlib import import_module
 
     return getattr(import_module(f"{__name__}.{module}"), name)
+
+
+def __dir__() -> list[str]:
+    """The public names, loaded or not: for completion and `help()`."""
+    return __all__

@@ -15,7 +15,15 @@ from sightline.tty.components.editor._frame import empty
 
 
 class Input(Component):
-    """A prompt and what is typed after it. With `mask`, each character is shown as that one."""
+    """A prompt and what is typed after it. With `mask`, each character is shown as that one.
+
+    Set what is to be called: `on_submit(text)` on enter (the text stays: `set_text("")` empties it), `on_change(text)`
+    after each change, `on_cancel()` on escape and ctrl+c. A key without its callback means nothing here.
+    """
+
+    on_submit: Callable[[str], None] | None = None
+    on_change: Callable[[str], None] | None = None
+    on_cancel: Callable[[], None] | None = None
 
     def __init__(
         self,
@@ -26,9 +34,6 @@ class Input(Component):
         bindings: Bindings | None = None,
         theme: Theme = PLAIN,
     ) -> None:
-        self.on_submit: Callable[[str], None] | None = None
-        self.on_change: Callable[[str], None] | None = None
-        self.on_cancel: Callable[[], None] | None = None
         self._theme = theme
         self._prompt, self._placeholder = clean_line(prompt), clean_line(placeholder)
         self._mask = None if mask is None else truncate(clean_line(mask), 1, "") or "*"

@@ -8,8 +8,8 @@ from sightline.tty.components.markdown._blocks import Blocks
 from sightline.tty.components.markdown._layout import Layout
 
 # One of these may become a heading, a list, a rule, a fence or an underline of what stands above it, or just text:
-# shown at once it would make the screen jump, so it waits for the next character.
-_undecided = re.compile(r" *(?:[-=*+_#>~`|: ]+|\d{1,9}[.)]?|- \[[ xX]?\]?) *").fullmatch
+# shown at once it would make the screen jump, so it waits for the next character. Blanks around it are stripped first.
+_undecided = re.compile(r"[-=*+_#>~`|: ]*|\d{1,9}[.)]?|- \[[ xX]?\]?").fullmatch
 
 
 class Markdown(Streamed):
@@ -23,4 +23,4 @@ class Markdown(Streamed):
         return Blocks(Layout(self._theme, width))
 
     def _tells(self, partial: str) -> bool:
-        return bool(partial) and _undecided(partial) is None
+        return bool(partial) and _undecided(partial.strip(" ")) is None

@@ -29,7 +29,15 @@ class Item(msgspec.Struct, frozen=True):
 
 
 class SelectList(Component):
-    """Items, one of which is highlighted."""
+    """Items, one of which is highlighted.
+
+    Set what is to be called: `on_select(item)` on enter, `on_highlight(item)` when another is highlighted,
+    `on_cancel()` on escape, which means nothing here without it.
+    """
+
+    on_select: Callable[[Item], None] | None = None
+    on_cancel: Callable[[], None] | None = None
+    on_highlight: Callable[[Item], None] | None = None
 
     def __init__(
         self,
@@ -42,9 +50,6 @@ class SelectList(Component):
         empty: str = "nothing matches",
         theme: Theme = PLAIN,
     ) -> None:
-        self.on_select: Callable[[Item], None] | None = None
-        self.on_cancel: Callable[[], None] | None = None
-        self.on_highlight: Callable[[Item], None] | None = None
         self._theme = theme
         self._bindings = bindings or Bindings()
         self._max_rows = max(1, max_rows)

@@ -75,14 +75,6 @@ class Settling:
             return 0
         return added if _common(old[common:], rows[common + added :]) == len(old) - common else 0
 
-    def dropped(self, count: int) -> None:
-        """The first `count` rows became history and are not part of the block any more."""
-        self._rows = self._rows[count:]
-        self._promoted = max(0, self._promoted - count)
-        self._stable = deque((max(0, stood - count) for stood in self._stable), maxlen=STABLE_FRAMES)
-        if self._floor is not None:
-            self._floor = max(0, self._floor - count)
-
 
 def _common(old: Sequence[str], new: Sequence[str]) -> int:
     """How many rows from the top read the same."""

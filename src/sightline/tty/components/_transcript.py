@@ -12,31 +12,34 @@ from array import array
 
 from sightline.tty._component import Component, Rows, Scrollback
 from sightline.tty._continuation import Mark, rest_after
-from sightline.tty._width import truncate
 from sightline.tty.components._settling import Settling
 
 MOST_REPLAYED = 100_000
-"""Rows written again at most when history is written anew; what is left out is said."""
+"""Rows written again at most when history is written anew, in whole blocks; what is left out is said."""
 _WORTH_DROPPING = 256
+_LEFT_OUT = "… {:,} earlier rows are not shown again"
 
 
 class _Entry:
     """A block in the composition."""
 
-    __slots__ = ("beheaded", "block", "dropped", "gap", "live", "mark", "rows", "settling", "shown", "width")
+    __slots__ = ("block", "dropped", "gap", "let_go", "live", "mark", "rows", "settling", "shown", "stale", "width")
 
     def __init__(self, block: Component, *, live: bool) -> None:
         self.block = block
         self.live = live
         self.gap = 0
-        self.beheaded = False
-        """Its first rows are history and not composed any more."""
+        self.let_go = 0
+        """How many of its first rows are history and not composed any more, the blank one before it included."""
         self.width = -1
+        self.stale = False
+        """It looks different although its width is the same."""
         self.rows: Rows = ()
         """As the block gave them last."""
         self.shown: Rows = ()
         """What of it is composed: a blank row before it, and its rows without those that were dropped."""
         self.dropped = 0
+        """How many of them those are, where the block itself does not know."""
         self.mark = Mark()
         self.settling: Settling | None = None
 
@@ -58,6 +61,9 @@ class Transcript(Scrollback):
         self._changed = True
         self._reclaimed = 0
         self._left_out = 0
+        """How many blocks at the beginning were left out when history was written anew."""
+        self._head: list[str] = []
+        """The row that says so."""
 
     # ---- blocks
 
@@ -70,12 +76,15 @@ class Transcript(Scrollback):
 
     def insert(self, index: int, block: Component, *, live: bool = False) -> None:
         """Add a block before the one at `index`. Blocks after it that are history are written again, after it."""
-        gone = len(self._counts)
-        if index < gone:
-            self._take_back(index)
-            gone = index
+        index = max(0, min(index, len(self._blocks)))
+        if index < self._left_out:
+            self._left_out += 1
+            self._counts.insert(index, 0)
+            self._blocks.insert(index, block)
+            return
+        self._take_back(index)
         self._blocks.insert(index, block)
-        self._entries.insert(index - gone, _Entry(block, live=live))
+        self._entries.insert(index - len(self._counts), _Entry(block, live=live))
         if live:
             self._live.add(id(block))
         self._changed = True
@@ -83,11 +92,15 @@ class Transcript(Scrollback):
     def remove(self, block: Component) -> None:
         """Take a block out. What of it is history stays there."""
         index = next(index for index, known in enumerate(self._blocks) if known is block)
+        self._live.discard(id(block))
+        if index < self._left_out:
+            self._left_out -= 1
+            del self._counts[index], self._blocks[index]
+            return
         if index < len(self._counts):
             self._take_back(index)
         del self._blocks[index]
         del self._entries[index - len(self._counts)]
-        self._live.discard(id(block))
         self._changed = True
 
     def finish(self, block: Component) -> None:
@@ -95,8 +108,7 @@ class Transcript(Scrollback):
         self._live.discard(id(block))
         for entry in self._entries:
             if entry.block is block and entry.live:
-                entry.live = False
-                entry.width = -1
+                entry.live, entry.stale = False, True
         self._changed = True
 
     def clear(self) -> None:
@@ -106,11 +118,16 @@ class Transcript(Scrollback):
         self.restore()
 
     def _take_back(self, index: int) -> None:
-        """Blocks from `index` on are composed again."""
-        self._reclaimed += sum(self._counts[index:])
-        entries = [_Entry(block, live=False) for block in self._blocks[index : len(self._counts)]]
-        del self._counts[index:]
-        self._entries[:0] = entries
+        """Blocks from `index` on are composed again, whole, also one of which a part was let go."""
+        gone = len(self._counts)
+        if index <= gone and self._entries and self._entries[0].let_go:
+            entry = self._entries[0]
+            self._reclaimed += entry.let_go
+            self._entries[0] = _restored(entry.block, live=entry.live)
+        if index < gone:
+            self._reclaimed += sum(self._counts[index:])
+            self._entries[:0] = [_restored(block, live=False) for block in self._blocks[index:gone]]
+            del self._counts[index:]
 
     # ---- rows
 
@@ -122,28 +139,27 @@ class Transcript(Scrollback):
             if self._draw(entry, width, first=index == 0 and not self._counts):
                 changed = True
         if changed:
-            self._rows = [row for entry in self._entries for row in entry.shown]
+            self._rows = [*self._head, *(row for entry in self._entries for row in entry.shown)]
         self._find_boundary()
         return self._rows
 
     def _draw(self, entry: _Entry, width: int, *, first: bool) -> bool:
         """Ask a live block for its rows, a frozen one only at another width. Whether it looks different now."""
-        rows, rewrapped = entry.rows, False
-        if entry.live or entry.width != width:
+        rows, changed = entry.rows, entry.width != width or entry.stale
+        if entry.live or changed:
             rows = entry.block.render(width)
-            rewrapped = entry.width not in (-1, width)
             if entry.live and not isinstance(entry.block, Scrollback):
                 entry.settling = entry.settling or Settling()
                 entry.settling.observe(rows)
-        gap = 0 if first or entry.beheaded or not rows else self._gap
-        if rows is entry.rows and entry.width == width and gap == entry.gap:
+        gap = 0 if first or entry.let_go or not rows else self._gap
+        if rows is entry.rows and not changed and gap == entry.gap:
             return False
-        entry.width, entry.rows, entry.gap = width, rows, gap
-        entry.shown = _shown(entry, rewrapped)
+        entry.width, entry.stale, entry.rows, entry.gap = width, False, rows, gap
+        entry.shown = _shown(entry)
         return True
 
     def _find_boundary(self) -> None:
-        row = 0
+        row = len(self._head)
         for entry in self._entries:
             if entry.live:
                 self._live_from = row
@@ -174,24 +190,25 @@ class Transcript(Scrollback):
     def refresh(self, component: Component) -> None:
         for entry in self._entries:
             if entry.block.contains(component):
-                entry.width = -1
+                entry.stale = True
 
     def invalidate(self) -> None:
         for entry in self._entries:
             entry.block.invalidate()
-            entry.width = -1
+            entry.stale = True
         self._changed = True
 
     # ---- history
 
     def release(self, rows: int) -> int:
-        released = 0
-        while self._entries:
+        released = min(rows, len(self._head))
+        self._head = self._head[released:]
+        while self._entries and not self._head:
             entry = self._entries[0]
             count = len(entry.shown)
             if entry.live or count > rows - released or (count == 0 and entry.width < 0):
                 break
-            self._counts.append(count + entry.dropped)
+            self._counts.append(count + entry.let_go)
             entry.block.invalidate()
             del self._entries[0]
             released += count
@@ -208,7 +225,7 @@ class Transcript(Scrollback):
         body = rows - entry.gap
         if entry.live:
             gone = entry.block.release(body) if isinstance(entry.block, Scrollback) and body > 0 else 0
-            entry.width = -1 if gone else entry.width
+            entry.stale = entry.stale or bool(gone)
         else:
             gone = body if body >= _WORTH_DROPPING else 0
             entry.dropped += gone
@@ -217,7 +234,8 @@ class Transcript(Scrollback):
             return 0
         gone += entry.gap
         entry.shown = entry.shown[gone:]
-        entry.beheaded, entry.gap = True, 0
+        entry.let_go += gone
+        entry.gap = 0
         self._changed = True
         return gone
 
@@ -226,15 +244,11 @@ class Transcript(Scrollback):
         return count
 
     def restore(self) -> None:
-        left_out = self._too_old()
-        self._counts = self._counts[:left_out]
-        self._left_out = sum(self._counts)
-        self._entries = [_Entry(block, live=id(block) in self._live) for block in self._blocks[left_out:]]
-        for entry in self._entries:
-            if isinstance(entry.block, Scrollback):
-                entry.block.restore()
-        if left_out:
-            self._entries.insert(0, _Entry(_LeftOut(self._left_out), live=False))
+        self._left_out = self._too_old()
+        self._counts = self._counts[: self._left_out]
+        self._head = [_LEFT_OUT.format(sum(self._counts))] if self._left_out else []
+        blocks = self._blocks[self._left_out :]
+        self._entries = [_restored(block, live=id(block) in self._live) for block in blocks]
         self._reclaimed = 0
         self._changed = True
 
@@ -248,19 +262,15 @@ class Transcript(Scrollback):
         return 0
 
 
-class _LeftOut(Component):
-    def __init__(self, rows: int) -> None:
-        self._row = f"… {rows:,} earlier rows are not shown again"
-
-    def render(self, width: int) -> Rows:
-        return (truncate(self._row, width),)
+def _restored(block: Component, *, live: bool) -> _Entry:
+    if isinstance(block, Scrollback):
+        block.restore()
+    return _Entry(block, live=live)
 
 
-def _shown(entry: _Entry, rewrapped: bool) -> Rows:
+def _shown(entry: _Entry) -> Rows:
     rows = entry.rows
-    if entry.dropped and rewrapped:
+    if entry.dropped:
         entry.dropped, rest = rest_after(rows, entry.mark)
         return rows[entry.dropped :] if rest is None else [rest, *rows[entry.dropped + 1 :]]
-    if entry.dropped:
-        return rows[entry.dropped :]
     return [*[""] * entry.gap, *rows] if entry.gap else rows

@@ -29,7 +29,21 @@ _HIDDEN_IN_REQUESTS = "\ufffc"
 
 
 class Editor(Component):
-    """Several lines of text, a cursor, and everything keys do to them."""
+    """Several lines of text, a cursor, and everything keys do to them.
+
+    Set what is to be called: `on_submit(text)` on enter, the editor being empty again already; `on_change(text)` after
+    each change; `on_escape()`; `on_external_editor()` on its key. A key without its callback means nothing here.
+    """
+
+    on_submit: Callable[[str], None] | None = None
+    on_change: Callable[[str], None] | None = None
+    on_escape: Callable[[], None] | None = None
+    on_external_editor: Callable[[], None] | None = None
+    request_render: Callable[[], None] | None = None
+    """Called when rows changed without a key: completions came in."""
+    border_role = "border"
+    title = ""
+    """A label in the upper rule."""
 
     def __init__(
         self,
@@ -43,15 +57,6 @@ class Editor(Component):
         keymap: Literal["emacs", "vim"] = "emacs",
         theme: Theme = PLAIN,
     ) -> None:
-        self.on_submit: Callable[[str], None] | None = None
-        self.on_change: Callable[[str], None] | None = None
-        self.on_escape: Callable[[], None] | None = None
-        self.on_external_editor: Callable[[], None] | None = None
-        self.request_render: Callable[[], None] | None = None
-        """Called when rows changed without a key: completions came in."""
-        self.border_role = "border"
-        self.title = ""
-        """A label in the upper rule."""
         self._bindings = bindings or Bindings()
         self._placeholder = clean_line(placeholder)
         self._editing = Editing()
