@@ -37,8 +37,8 @@ class Chat:
             self.display.add(part)
         self.display.set_focus(self.editor)
         self.display.add_input_listener(self.listen)
-        task = application.loop.create_task(self.converse())
-        task.add_done_callback(asyncio.Task.result)  # what goes wrong in it ends the program
+        self.task = application.loop.create_task(self.converse())
+        self.task.add_done_callback(lambda task: task.cancelled() or task.result())  # a failure ends the program
 
     def listen(self, event: Input) -> Input | None:
         if not matches(event, "ctrl+o") or self.display.focus.component is not self.editor:
@@ -67,7 +67,7 @@ class Chat:
     async def converse(self) -> None:
         while True:
             prompt = await self.prompts.get()
-            self.transcript.append(ui.Text(f"> {prompt}", "accent", theme=self.theme))
+            self.transcript.append(ui.Text(f"› {prompt}", "accent", theme=self.theme))
             self.status.children = [self.loader]
             self.loader.start()
             await self.answer(ANSWERS[self.length])

@@ -209,3 +209,71 @@ def test_another_program_can_have_the_terminal_for_a_while(tmp_path):
         child.type(b"\x04")
         assert child.wait() == 7
         assert child.written.count(b"final words") == 1
+
+
+CARELESS = PROLOGUE.replace("        return True\n", "        return False\n").replace(
+    'if matches(event, "ctrl+d"): self.application.exit(7)', 'if matches(event, "f1"): self.application.exit(7)'
+)
+
+
+@pytest.mark.parametrize(("key", "code"), [(b"\x03", 130), (b"\x04", 0)], ids=["ctrl+c", "ctrl+d"])
+def test_keys_that_end_a_program_end_it_when_nobody_takes_them(key, code):
+    """Escape, which interrupts too, does not."""
+    with on_pty(RUN, prologue=CARELESS) as child:
+        child.until(b"last: none")
+        child.type(b"\x1b")
+        child.until(b"escape.")
+        child.type(key)
+        assert child.wait() == code
+        assert modes(child) == child.before
+        assert restored(child.written)
+
+
+def test_keys_that_somebody_takes_do_not_end_it():
+    """Ctrl+C is the component's."""
+    with application() as child:
+        child.until(b"last: none")
+        child.type(b"\x03")
+        child.until(b"ctrl+c.")
+        child.type(b"\x04")
+        assert child.wait() == 7
+
+
+def test_what_the_loop_complains_of_is_said_when_the_terminal_is_given_back():
+    """Not into the window."""
+    complain = RUN.replace(
+        "(start)", "(lambda a: (start(a), a.loop.call_exception_handler({'message': 'something odd'})))"
+    )
+    with on_pty(complain, prologue=PROLOGUE) as child:
+        child.until(b"last: none")
+        child.type(b"\x04")
+        assert child.wait() == 7
+        before, _, after = child.written.rpartition(b"\x1b[?25h")
+        assert b"something odd" in after
+        assert b"something odd" not in before
+
+
+def test_pictures_are_decoded_in_a_thread():
+    """A large one does not keep the loop; what it came to is told on the loop."""
+    program = """
+import struct, threading, zlib
+from sightline.tty._images import _pixels
+from sightline.tty.components import Image
+threads = []
+def slow(*_):
+    threads.append(threading.current_thread() is threading.main_thread())
+    return b""
+_pixels.can_decode, _pixels.as_png = lambda: True, slow
+JPEG = bytes.fromhex("ffd8ffc0000b080010001001011100ffd9")
+def decoding(application):
+    start(application)
+    picture = Image(JPEG, "a picture", images=application.display.images)
+    application.display.children[0].append(picture)
+    def look():
+        if threads: application.exit(40 + threads[0])
+        else: application.loop.call_later(0.01, look)
+    look()
+sys.exit(run_application(decoding))
+"""
+    with on_pty(program, prologue=PROLOGUE, environment={"SIGHTLINE_FORCE_IMAGE_PROTOCOL": "kitty"}) as child:
+        assert child.wait() == 40

@@ -225,6 +225,8 @@ def test_dark_or_light(environment, answers, dark):
     ("environment", "linear"),
     [
         ({"TERM": "dumb"}, True),
+        ({"TERM": ""}, True),
+        ({}, True),
         (KITTY, False),
         ({**KITTY, "SIGHTLINE_LINEAR": "1"}, True),
         ({**KITTY, "ACCESSIBLE": "1"}, True),

@@ -3,7 +3,10 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sightline.tty._capabilities import Capabilities
 from sightline.tty._component import CURSOR
+from sightline.tty._display import Display
+from sightline.tty._images import ImageRow
 from sightline.tty._keys import Key
 from sightline.tty.components._transcript import Transcript
 from tests.tty.paper import Paper
@@ -290,3 +293,25 @@ def test_gnu_screen_is_never_told_to_delete_rows() -> None:
     display.render_now()
     assert paper.tape == ["f"]
     assert not any(f"{count}M" in text for text in paper.written for count in ("[", *"123456"))
+
+
+def test_s8_a_graphic_is_moved_with_its_rows_and_not_sent_again() -> None:
+    """Where the terminal keeps no copy to place anew, a row that comes in above costs its own bytes."""
+    written: list[str] = []
+
+    class Recorder:
+        size, busy = (40, 12), False
+
+        def write(self, text: str) -> None:
+            written.append(text)
+
+    display = Display(Recorder(), Capabilities(images="iterm2", synchronized_output=True))
+    above, picture = Lines("one"), Lines("", "", ImageRow("", "PIXELS", 3))
+    for child in (above, picture, Lines("> ")):
+        display.add(child)
+    display.render_now()
+    for count in range(2, 6):
+        above.set(["one"] * count)
+        display.request_render()
+        display.render_now()
+    assert "".join(written).count("PIXELS") == 1

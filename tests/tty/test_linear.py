@@ -6,13 +6,14 @@ from hypothesis import strategies as st
 from sightline.tty._capabilities import Capabilities
 from sightline.tty._component import Component, Rows
 from sightline.tty._keys import Key, Paste, matches
-from sightline.tty._linear import PROMPT, LinearDisplay
+from sightline.tty._linear import LAST_QUIET, PROMPT, QUIET, LinearDisplay
 from sightline.tty._theme import theme_for
 from sightline.tty.components._box import Box
 from sightline.tty.components._input import Input
 from sightline.tty.components._select import Item, SelectList
 from sightline.tty.components._text import Text
 from sightline.tty.components._transcript import Transcript
+from tests.tty.support import FakeClock
 
 THEME = theme_for(dark=True, depth="true")
 
@@ -38,6 +39,8 @@ class Block(Component):
 
     def __init__(self, *rows: str) -> None:
         self.rows: Rows = [*rows]
+        self.settled = 0
+        """Rows that were drawn with others after them: a block that only grows does not take those back."""
 
     def render(self, width: int) -> Rows:
         return self.rows
@@ -173,6 +176,67 @@ def test_an_input_submits_the_line():
     assert submitted == ["a name"]
 
 
+def test_a_line_replaces_what_was_there():
+    """What is left in a field nobody sees is not part of the next line."""
+    display, _, _ = linear()
+    heard: list[str] = []
+    field = Input(theme=THEME)
+    field.on_change = heard.append
+    display.add(field)
+    display.set_focus(field)
+    field.set_text("left over")
+    display.enter("new")
+    display.enter("newer")
+    assert heard == ["new", "newer"]
+
+
+def test_the_prompt_comes_after_a_moment_of_quiet():
+    """Not between batches of lines that follow each other closely."""
+    clock, paper = FakeClock(), Paper()
+    display, transcript = LinearDisplay(paper, Capabilities(linear=True), clock), Transcript(gap=0)
+    display.add(transcript)
+    display.set_focus(Ear())
+    for number in range(3):
+        transcript.append(Block(f"batch {number}"))
+        display.request_render()
+        clock.advance(QUIET / 2)
+    assert paper.text == "batch 0\nbatch 1\nbatch 2\n"
+    clock.advance(QUIET)
+    assert paper.text.endswith(f"batch 2\n{PROMPT}")
+
+
+def test_input_that_ended_ends_the_program_when_nothing_is_going_on():
+    """What streams is shown to its end first, and so is what comes closely after it."""
+    clock, paper, left = FakeClock(), Paper(), []
+    display, transcript = LinearDisplay(paper, Capabilities(linear=True), clock), Transcript(gap=0)
+    display.add(transcript)
+    live = Block("streaming")
+    transcript.append(live, live=True)
+    display.end_when_quiet(lambda: left.append(paper.text))
+    clock.advance(10 * LAST_QUIET)
+    assert left == []
+    transcript.finish(live)
+    display.request_render()
+    clock.advance(LAST_QUIET / 2)
+    transcript.append(Block("more"))
+    display.request_render()
+    clock.advance(LAST_QUIET * 2)
+    assert left == ["streaming\nmore\n"]
+
+
+def test_zero_cancels_a_dialog_that_can_be():
+    """And it says so; the choice is not made."""
+    display, paper, _ = linear()
+    choices = SelectList([Item("a", "Apple")], theme=THEME)
+    answers: list[str] = []
+    choices.on_select, choices.on_cancel = lambda item: answers.append(item.value), lambda: answers.append("cancelled")
+    display.show_overlay(choices)
+    display.render_now()
+    assert "Enter a number to choose, 0 to cancel." in paper.lines
+    display.enter("0")
+    assert answers == ["cancelled"]
+
+
 def test_an_overlays_choices_have_numbers():
     """A dialog is written as text; a number chooses, also when filtering has not."""
     display, paper, _ = linear()
@@ -260,11 +324,13 @@ class Story:
         elif operation == "draw":
             self.display.request_render()
             self.display.render_now()
+            for drawn in self.live:
+                drawn.settled = max(drawn.settled, len(drawn.rows) - 1)
         elif block is not None and operation == "finish":
             self.live.remove(block)
             self.transcript.finish(block)
         elif block is not None:
-            kept = len(block.rows) if operation == "stream" else max(0, len(block.rows) - 1)
+            kept = len(block.rows) if operation == "stream" else max(block.settled, len(block.rows) - 1)
             block.rows = [*block.rows[:kept], *self.rows(count)]
 
     def add(self, block: Block, *, live: bool) -> None:

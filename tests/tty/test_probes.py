@@ -7,8 +7,10 @@ from hypothesis import strategies as st
 from sightline.tty._capabilities import Capabilities, detect
 from sightline.tty._decoder import Decoder
 from sightline.tty._keys import Key, parse_key
+from sightline.tty._listener import Listener
 from sightline.tty._probes import Probes
 from sightline.tty._sequences import Reply
+from tests.tty.support import FakeClock
 
 KINDS = (
     "keyboard",
@@ -89,14 +91,51 @@ def test_s7_everything_a_modern_terminal_says_is_understood():
 
 
 def test_s7_nothing_is_answered_after_the_deadline_until_it_is():
-    """A late answer counts, and the sentinels still close their own questions."""
+    """A late answer counts, and the questions are not open any more: they may be asked again."""
     probes = asked()
     probes.expire()
     assert probes.answers.settled == set(KINDS)
     assert probes.answers.keyboard is None
     tell(probes, REPLIES["keyboard"], DA1)
     assert probes.answers.keyboard == 7
-    assert probes.outstanding == len(KINDS) - 1
+    assert probes.outstanding == 0
+
+
+def test_s7_a_late_sentinel_closes_its_own_question_not_a_newer_one():
+    """They come in the order they were sent, so those that are late come first; a lost one blocks nothing."""
+    probes = asked({"TERM_PROGRAM": "Apple_Terminal"})
+    probes.expire()
+    probes.ask("background")
+    tell(probes, DA1)
+    assert probes.outstanding == 1
+    tell(probes, REPLIES["background"], DA1)
+    assert probes.outstanding == 0
+    assert probes.answers.background == (30, 30, 46)
+
+
+class _Loop(FakeClock):
+    """A loop with nothing to read."""
+
+    def add_reader(self, fd, callback):
+        """Nothing comes."""
+
+
+def test_s7_the_deadline_of_an_earlier_question_is_not_that_of_a_later_one():
+    """And a question whose sentinel got lost can be asked again."""
+    loop, sent, expired = _Loop(), [], []
+    tell_nobody = {"on_input": str, "on_hangup": str}
+    listener = Listener(loop, 0, send=sent.append, on_answers=lambda: expired.append(loop.now), **tell_nobody)
+    listener.start(detect({"TERM_PROGRAM": "Apple_Terminal"}), silent=False)
+    loop.advance(0.06)
+    listener.feed(REPLIES["background"] + DA1)
+    listener.ask_background()
+    expired.clear()
+    loop.advance(0.06)
+    assert expired == []
+    loop.advance(0.06)
+    assert len(expired) == 1
+    listener.ask_background()
+    assert len(sent) == 3
 
 
 def test_what_could_show_is_not_asked():

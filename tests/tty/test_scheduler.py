@@ -1,6 +1,6 @@
 """When frames are drawn (runtime internals: render loop)."""
 
-from sightline.tty._scheduler import FRAME_INTERVAL, RESIZE_SETTLE, Scheduler
+from sightline.tty._scheduler import FRAME_INTERVAL, LONGEST_HOLD, RESIZE_SETTLE, Scheduler
 from tests.tty.support import FakeClock
 
 
@@ -52,3 +52,15 @@ def test_resize_nothing_is_drawn_until_the_size_is_still() -> None:
     assert drawn.times == []
     drawn.clock.advance(RESIZE_SETTLE)
     assert len(drawn.times) == 1
+
+
+def test_resize_a_drag_that_never_pauses_does_not_keep_keys_from_being_shown() -> None:
+    drawn = _Drawn()
+    begun = drawn.clock.time()
+    for _ in range(100):
+        drawn.scheduler.hold()
+        drawn.scheduler.request(urgent=True)
+        drawn.clock.advance(RESIZE_SETTLE / 2)
+    gaps = [after - before for before, after in zip([begun, *drawn.times], drawn.times, strict=False)]
+    assert len(drawn.times) >= 4
+    assert max(gaps) <= LONGEST_HOLD + RESIZE_SETTLE

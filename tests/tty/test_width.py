@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sightline.tty._cells import NARROW, WIDE
+from sightline.tty._cells import LONGEST, NARROW, WIDE
 from sightline.tty._component import CURSOR
 from sightline.tty._guard import is_safe
 from sightline.tty._link import LINK_END, link
@@ -38,6 +38,11 @@ RED, BOLD, RESET = "\x1b[31m", "\x1b[1m", "\x1b[0m"
         ("\u1112\u1161\u11ab", 2),
         ("a\u200bb", 2),
         ("\u0301", 0),
+        ("e" + "\u0301" * 31, 1),
+        ("e" + "\u0301" * 62, 1),
+        ("e" + "\u0301" * 63, 2),
+        ("\u200b" * 31, 0),
+        ("\u200b" * 64, 2),
         ("a\tb\x00c\x7f", 3),
         (f"{RED}red{RESET}", 3),
         (link("https://example.org", "here"), 4),
@@ -75,6 +80,17 @@ def test_no_cluster_is_wider_than_two_cells(text: str) -> None:
     """However many consonants form a conjunct: what is longer is taken apart, so that it can be wrapped."""
     assert max((cells for _, cells in graphemes(text + "क्" * 9 + "ष")), default=0) <= 2
     assert wrap("क्" * 9 + "ष", 4) == ["क्क्क्क्", "क्क्क्क्", "क्ष"]
+
+
+@given(plain_texts)
+@unhurried
+def test_no_cluster_is_longer_than_the_limit_and_no_width_depends_on_what_was_before(text: str) -> None:
+    """However much joins: cut before any cluster, what is left is as wide as it was."""
+    parts = list(graphemes(text))
+    assert max((len(cluster) for cluster, _ in parts), default=0) <= LONGEST
+    for number in range(len(parts)):
+        left = "".join(cluster for cluster, _ in parts[number:])
+        assert measure(left) == sum(cells for _, cells in parts[number:])
 
 
 @given(styled_texts)

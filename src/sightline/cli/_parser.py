@@ -138,7 +138,7 @@ def _add_gallery(subparsers: "argparse._SubParsersAction[Parser]") -> None:
     instead.add_argument("--print", action="store_true", help="print them instead of walking through them")
     instead.add_argument("--list", action="store_true", help="name the scenes there are")
     gallery.add_argument("--width", type=_columns, metavar="N", help="columns to print in")
-    gallery.add_argument("--theme", choices=("dark", "light"), help="colours to print in; else a guess")
+    gallery.add_argument("--theme", choices=("dark", "light"), help="the background to be read on; else a guess")
     gallery.add_argument(
         "--colours", choices=("none", "16", "256", "true"), help="how many; without it none into a pipe or file"
     )

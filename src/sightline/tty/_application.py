@@ -4,34 +4,37 @@
   the terminal is gone. On every way out the window is given up first, then the terminal, then anything is said.
 - An exception in a component ends the program; it is raised here, with the terminal already given back.
 - What the terminal says of itself is followed while it runs: its colours, whether it is dark, what it can do.
-- Where nothing may be moved or styled (`Capabilities.linear`) the same program runs on lines: see `_linear`.
+- Ctrl+C and Ctrl+D end it when nobody took them (the actions `interrupt`, without Escape, and `exit`).
+- Where nothing may be moved or styled (`Capabilities.linear`), or there is no terminal on both sides, the same program
+  runs on lines: see `_linear`. Input that ends (Ctrl+D, or the end of a pipe or file) ends it too: a person's at once,
+  a pipe's when everything is final and nothing came for a moment, so that what is going on is shown to its end.
 """
 
 import os
 import signal
+import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
 from sightline.tty._bindings import Bindings
 from sightline.tty._capabilities import Capabilities
+from sightline.tty._colour import Depth
 from sightline.tty._component import Input
 from sightline.tty._display import Display
 from sightline.tty._images import Images
+from sightline.tty._keys import Key
 from sightline.tty._linear import LinearDisplay
 from sightline.tty._raw import Attributes
 from sightline.tty._redraw_log import RedrawLog
 from sightline.tty._terminal import Terminal
-from sightline.tty._theme import PLAIN, Theme, theme_for
-from sightline.tty._writer import Writer
+from sightline.tty._theme import Theme, theme_for
 
 if TYPE_CHECKING:
     import asyncio
 
 _HUNG_UP = 129  # as the shell tells of a program that SIGHUP ended
 _NOT_FOUND = 127
-_READ = 65536
+INTERRUPTED = 130
 
 
 class Application:
@@ -45,7 +48,10 @@ class Application:
         self.linear = isinstance(display, LinearDisplay)
         self.lend: Callable[[Callable[[], None]], None] = lambda use: use()
         """Gives the terminal to somebody for as long as the call takes."""
+        self.complaints: list[str] = []
+        """What the loop had to say that is no reason to end: for when the terminal is given back."""
         self._look: bool | None = None
+        self._colours: Depth | None = None
         self._ended: asyncio.Future[int] = loop.create_future()
         loop.set_exception_handler(self._failed)
 
@@ -54,15 +60,26 @@ class Application:
         if not self._ended.done():
             self._ended.set_result(code)
 
+    def hear(self, event: Input) -> None:
+        """Input for whoever wants it. What nobody does may still end the program."""
+        if self.display.handle_input(event):
+            return
+        is_escape = isinstance(event, Key) and event.name == "escape"  # it interrupts, but never that much
+        if self.bindings.matches(event, "interrupt") and not is_escape:
+            self.exit(INTERRUPTED)
+        elif self.bindings.matches(event, "exit"):
+            self.exit()
+
     def run_program(self, argv: Sequence[str]) -> int:
         """Let another program have the terminal until it ends. Its exit code, as a shell would say it."""
         codes: list[int] = []
         self.lend(lambda: codes.append(_run_program(argv)))
         return codes[0]
 
-    def choose_look(self, *, dark: bool | None) -> None:
-        """Dark or light from now on, whatever the terminal says; None to follow it again."""
+    def choose_look(self, *, dark: bool | None, colours: Depth | None = None) -> None:
+        """Dark or light from now on, whatever the terminal says; None to follow it again. `colours` stay once said."""
         self._look = dark
+        self._colours = colours or self._colours
         self.adapt(self.display.capabilities)
 
     def adapt(self, capabilities: Capabilities) -> None:
@@ -70,7 +87,7 @@ class Application:
         self.display.set_capabilities(capabilities)
         if self.linear:
             return
-        theme = _theme(capabilities, self._look)
+        theme = _theme(capabilities, self._look, self._colours)
         same_theme = (theme.name, theme.depth) == (self.theme.name, self.theme.depth)
         self.theme.become(theme)
         if not _same_pictures(self.display.images, capabilities) or not same_theme:
@@ -81,11 +98,11 @@ class Application:
         return await self._ended
 
     def _failed(self, loop: "asyncio.AbstractEventLoop", context: dict[str, Any]) -> None:
-        """Nothing that goes wrong on the loop is lost in a log: it ends the program."""
+        """Nothing that goes wrong on the loop is lost in a log: an exception ends the program, the rest is kept."""
         error = context.get("exception")
-        if error is None:
-            loop.default_exception_handler(context)
-        elif not self._ended.done():
+        if error is None or self._ended.done():
+            self.complaints.append(context["message"] + (f": {error!r}" if error else ""))
+        else:
             self._ended.set_exception(error)
 
 
@@ -104,27 +121,39 @@ def run_application(
     it raw, `typed` what they read from it and did not use."""
     import asyncio
 
+    if closed := _closed_descriptor():
+        return _say_closed(closed)
     terminal = terminal or Terminal()
     bindings = bindings or Bindings()
-    with asyncio.Runner() as runner:
-        if terminal.capabilities.linear:
-            return runner.run(_run_on_lines(terminal, start, bindings))
-        try:
-            terminal.enter(before)
-            return runner.run(_run(terminal, start, bindings, typed))
-        finally:
-            terminal.close()
+    complaints: list[str] = []
+    try:
+        with asyncio.Runner() as runner:
+            if terminal.capabilities.linear or not terminal.is_one:
+                from sightline.tty._line_run import run_on_lines
+
+                return runner.run(run_on_lines(terminal, start, bindings, complaints))
+            try:
+                terminal.enter(before)
+                return runner.run(_run(terminal, start, bindings, typed, complaints))
+            finally:
+                terminal.close()
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    finally:
+        for complaint in complaints:
+            sys.stderr.write(f"{complaint}\n")
 
 
-async def _run(terminal: Terminal, start: Start, bindings: Bindings, typed: bytes) -> int:
+async def _run(terminal: Terminal, start: Start, bindings: Bindings, typed: bytes, complaints: list[str]) -> int:
     import asyncio
 
     loop = asyncio.get_running_loop()
     capabilities = terminal.capabilities
-    display = Display(terminal, capabilities, loop)
+    display = Display(terminal, capabilities, loop, _images(capabilities, loop))
     if capabilities.redraw_log:
         display.log = RedrawLog(capabilities.redraw_log)
-    application = Application(display, _theme(capabilities, None), loop, bindings)
+    application = Application(display, _theme(capabilities, None, None), loop, bindings)
+    application.complaints = complaints
     try:
         start(application)
         _Wiring(terminal, application)
@@ -136,6 +165,43 @@ async def _run(terminal: Terminal, start: Start, bindings: Bindings, typed: byte
         terminal.leave()
         if display.log is not None:
             display.log.close()
+
+
+def _images(capabilities: Capabilities, loop: "asyncio.AbstractEventLoop") -> Images:
+    """Pictures are decoded in a thread: a large one takes longer than a frame may."""
+
+    def in_a_thread(work: Callable[[], None], done: Callable[[], None]) -> None:
+        def worked(future: "asyncio.Future[None]") -> None:
+            future.result()
+            done()
+
+        loop.run_in_executor(None, work).add_done_callback(worked)
+
+    return Images(
+        capabilities.images,
+        cell=capabilities.cell_size or (10, 20),
+        placeholders=capabilities.kitty_placeholders,
+        background=in_a_thread,
+    )
+
+
+def _closed_descriptor() -> str:
+    """Whatever is opened next would take the place of a missing standard input or output."""
+    for fd, name in enumerate(("input", "output")):
+        try:
+            os.fstat(fd)
+        except OSError:
+            return name
+    return ""
+
+
+def _say_closed(name: str) -> int:
+    sign = "<" if name == "input" else ">"
+    try:
+        os.write(2, f"error: standard {name} is closed; use a terminal, or {sign}/dev/null for none\n".encode())
+    except OSError:
+        pass  # and so is standard error
+    return 1
 
 
 def _run_program(argv: Sequence[str]) -> int:
@@ -169,7 +235,8 @@ class _Wiring:
         terminal.on_resume = self._resumed
         terminal.on_capabilities = application.adapt
         terminal.on_hangup = lambda: application.exit(_HUNG_UP)
-        terminal.farewell = self._farewell
+        terminal.farewell = lambda: self._give_up(self._display.stop)
+        terminal.interlude = lambda: self._give_up(self._display.pause)
         application.lend = terminal.lend
 
     def _heard(self, event: Input) -> None:
@@ -179,15 +246,15 @@ class _Wiring:
         elif bindings.matches(event, "clear_screen"):
             self._display.reset()
         else:
-            self._display.handle_input(event)
+            self._application.hear(event)
 
-    def _farewell(self) -> str:
+    def _give_up(self, stop: Callable[[], None]) -> str:
         """Give the window up. The end may come at any moment, and because of a component: then the rows stay."""
         if self._is_given_up:
             return ""
         self._is_given_up = True
         try:
-            self._display.stop()
+            stop()
         except Exception:
             return "\r\n"
         return ""
@@ -195,79 +262,6 @@ class _Wiring:
     def _resumed(self) -> None:
         self._is_given_up = False
         self._display.resume()
-
-
-async def _run_on_lines(terminal: Terminal, start: Start, bindings: Bindings) -> int:
-    import asyncio
-
-    loop = asyncio.get_running_loop()
-    surface = _Lines(terminal, loop)
-    display = LinearDisplay(surface, msgspec.structs.replace(terminal.capabilities, images="none"), loop)
-    application = Application(display, PLAIN, loop, bindings)
-    surface.on_line = display.enter
-    surface.on_end = application.exit
-    surface.on_drained = display.drained
-    try:
-        start(application)
-        surface.listen()
-        display.request_render(urgent=True)
-        return await application.ended()
-    finally:
-        loop.remove_reader(0)
-        display.stop()
-        surface.close()
-
-
-class _Lines:
-    """Standard input and output as they are: whole lines come in, lines go out."""
-
-    def __init__(self, terminal: Terminal, loop: "asyncio.AbstractEventLoop") -> None:
-        self.on_line: Callable[[str], object] = str
-        self.on_end: Callable[[], object] = str
-        self.on_drained: Callable[[], object] = str
-        self._terminal = terminal
-        self._loop = loop
-        self._writer = Writer(1, self._blocked)
-        self._rest = b""
-
-    @property
-    def size(self) -> tuple[int, int]:
-        return self._terminal.size
-
-    @property
-    def busy(self) -> bool:
-        return self._writer.pending
-
-    def write(self, text: str) -> None:
-        self._writer.write(text.encode("utf-8", "replace"))
-
-    def listen(self) -> None:
-        self._loop.add_reader(0, self._readable)
-
-    def close(self) -> None:
-        self._loop.remove_writer(self._writer.fd)
-        self._writer.drain(1.0)
-        self._writer.close()
-
-    def _readable(self) -> None:
-        try:
-            data = os.read(0, _READ)
-        except OSError:
-            data = b""
-        *lines, self._rest = (self._rest + data).split(b"\n")
-        for line in lines:
-            self.on_line(line.decode("utf-8", "replace").rstrip("\r"))
-        if not data:
-            self._loop.remove_reader(0)
-            self.on_end()
-
-    def _blocked(self) -> None:
-        self._loop.add_writer(self._writer.fd, self._writable)
-
-    def _writable(self) -> None:
-        if self._writer.send():
-            self._loop.remove_writer(self._writer.fd)
-            self.on_drained()
 
 
 def _same_pictures(images: Images, capabilities: Capabilities) -> bool:
@@ -278,8 +272,8 @@ def _same_pictures(images: Images, capabilities: Capabilities) -> bool:
     return before == (images.protocol, images.cell, images.placeholders)
 
 
-def _theme(capabilities: Capabilities, dark: bool | None) -> Theme:
+def _theme(capabilities: Capabilities, dark: bool | None, colours: Depth | None) -> Theme:
     """Where the background is only guessed to be dark, colours that need it to be are not used."""
     if dark is None and (capabilities.background is not None or not capabilities.dark):
         dark = capabilities.dark
-    return theme_for(dark=dark, depth=capabilities.colours)
+    return theme_for(dark=dark, depth=colours or capabilities.colours)

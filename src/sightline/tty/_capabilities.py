@@ -221,7 +221,7 @@ def _linear(environment: Mapping[str, str]) -> bool:
     if _switched_off(environment, "SIGHTLINE_LINEAR"):
         return False
     asked = _switched_on(environment, "SIGHTLINE_LINEAR") or _switched_on(environment, "ACCESSIBLE")
-    return asked or environment.get("TERM") == "dumb"
+    return asked or environment.get("TERM", "") in ("", "dumb")
 
 
 def _is_dark(answers: Answers, guess: bool) -> bool:

@@ -2,14 +2,16 @@
 
 - Lines are only ever added: no sequence is written at all, nothing is taken back.
 - A row is written when it is final, once, in order. What a block shows while it changes is not written.
-- What stands below the transcript (the editor, hints) is not written. Instead there is a prompt whenever nothing is
-  going on, and a line that is typed goes to the focused component, as if it had been typed there and entered.
+- What stands below the transcript (the editor, hints) is not written. Instead there is a prompt when nothing is going
+  on and nothing was written for a moment. A line that is typed goes to the focused component, as if it had been typed
+  there, in place of whatever was there, and entered.
 - An overlay is written when it appears, and again when an answer changed it. Its choices have numbers: a number that is
-  entered chooses.
+  entered chooses, 0 cancels.
+- Input that ended ends the program, but not while something is going on (`end_when_quiet`).
 - The width is that of the beginning, for good: lines that were written do not change when the window does.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from sightline.text import clean_line
 from sightline.tty._capabilities import Capabilities
@@ -19,10 +21,15 @@ from sightline.tty._cursor import Place
 from sightline.tty._display import Display, Surface
 from sightline.tty._keys import Key, Paste, character_key
 from sightline.tty._overlays import OverlayHandle
-from sightline.tty._scheduler import Clock
+from sightline.tty._scheduler import Clock, Timer
+from sightline.tty.components._input import Input
 from sightline.tty.components._select import SelectList
+from sightline.tty.components.editor import Editor
 
 PROMPT = "> "
+QUIET = 0.1
+LAST_QUIET = 0.5
+"""How long nothing is written before the prompt comes; before the end does."""
 
 
 class LinearDisplay(Display):
@@ -32,6 +39,9 @@ class LinearDisplay(Display):
         super().__init__(surface, capabilities, clock)
         self._prompted = False
         self._announced: OverlayHandle | None = None
+        self._clock = clock
+        self._quiet_timer: Timer | None = None
+        self._leave: Callable[[], object] | None = None
 
     def render_now(self) -> None:
         """Write what became final."""
@@ -42,8 +52,10 @@ class LinearDisplay(Display):
         self._audit(frame)
         self._finish(frame, frame.boundary, columns)
         self._announce()
-        if self.focus.component is not None and self._is_idle(frame, columns):
-            self._show_prompt()
+        if self._announced is not None or self._is_idle(frame, columns):
+            self._await_quiet()
+        else:
+            self._forget_quiet()
         if self._scheduler is not None:
             self._scheduler.drawn()
 
@@ -56,6 +68,10 @@ class LinearDisplay(Display):
         chosen = _list_in(focused)
         if chosen is not None and _choose(chosen, line):
             return self._answered()
+        if chosen is not None and line == "0":
+            self.handle_input(Key("escape"))
+            return self._answered()
+        _empty(focused)
         before = focused.render(self._width())
         if line:
             self.handle_input(character_key(line) if len(line) == 1 else Paste(line))
@@ -64,6 +80,12 @@ class LinearDisplay(Display):
         if self.focus.component is focused and was_text:
             self.handle_input(Key("enter"))
         return self._answered()
+
+    def end_when_quiet(self, leave: Callable[[], object]) -> None:
+        """There will be no more lines: leave when what is going on is over."""
+        self._leave = leave
+        self._forget_quiet()
+        self.request_render(urgent=True)
 
     def resized(self) -> None:
         """Lines that were written stay as they are, and those to come look like them."""
@@ -75,6 +97,7 @@ class LinearDisplay(Display):
         """Nothing changes any more: what was not final yet is now."""
         if self._scheduler is not None:
             self._scheduler.stop()
+        self._forget_quiet()
         columns = self._width()
         frame = self._frame(columns, None)
         self._finish(frame, frame.length, columns)
@@ -123,8 +146,27 @@ class LinearDisplay(Display):
         self._announced = None
         self.request_render(urgent=True)
 
+    def _await_quiet(self) -> None:
+        if self._clock is None:
+            self._quiet()
+        elif self._quiet_timer is None:
+            self._quiet_timer = self._clock.call_later(LAST_QUIET if self._leave else QUIET, self._quiet)
+
+    def _forget_quiet(self) -> None:
+        if self._quiet_timer is not None:
+            self._quiet_timer.cancel()
+            self._quiet_timer = None
+
+    def _quiet(self) -> None:
+        self._quiet_timer = None
+        if self._leave is not None:
+            self._leave()
+        elif self.focus.component is not None:
+            self._show_prompt()
+
     def _say(self, rows: Sequence[str]) -> None:
         if rows:
+            self._forget_quiet()
             self._end_prompt()
             self.surface.write("".join(f"{readable(row)}\n" for row in rows))
 
@@ -152,7 +194,7 @@ def _spoken(component: Component, columns: int) -> Iterator[str]:
     yield from (row for row in _around(component, choices, columns))
     for number, item in enumerate(choices.matching, start=1):
         yield f"{number}. {item.label}" + (f": {item.description}" if item.description else "")
-    yield "Enter a number to choose."
+    yield "Enter a number to choose" + (", 0 to cancel." if choices.on_cancel is not None else ".")
 
 
 def _around(component: Component, choices: SelectList, columns: int) -> Iterator[str]:
@@ -169,6 +211,15 @@ def _list_in(component: Component) -> SelectList | None:
         return component
     found = (_list_in(child) for child in getattr(component, "children", ()))
     return next((one for one in found if one is not None), None)
+
+
+def _empty(component: Component) -> None:
+    """Nothing that was typed before is left: nobody would see it."""
+    choices = _list_in(component)
+    if choices is not None:
+        choices.set_query("")
+    elif isinstance(component, Input | Editor):
+        component.set_text("")
 
 
 def _choose(choices: SelectList, line: str) -> bool:

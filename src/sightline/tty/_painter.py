@@ -146,8 +146,8 @@ class Painter:
             return
         added = len(target) - len(old)
         tail = _aligned_end(old, target, same) if added else 0
-        if tail and any(isinstance(row, ImageRow) for row in old[-tail:]):
-            # Not every terminal moves a graphic with its rows.
+        if tail and self.capabilities.images == "kitty" and any(isinstance(row, ImageRow) for row in old[-tail:]):
+            # Its graphics do not move with rows, but are placed anew for a few bytes; others would be sent whole again.
             tail = 0
         if added > 0 and tail and tail + added <= height:
             self._insert(target, same, tail, added, width, height)
@@ -311,6 +311,6 @@ def _aligned_end(old: Sequence[str], new: Sequence[str], same: int) -> int:
     """How many rows at the end stand against each other, counted up to the highest that is equal and not blank."""
     best = 0
     for count in range(1, min(len(old), len(new)) - same + 1):
-        if old[-count] == new[-count] and old[-count]:
+        if old[-count] == new[-count] and (old[-count] or isinstance(old[-count], ImageRow)):
             best = count
     return best

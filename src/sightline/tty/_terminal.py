@@ -54,6 +54,8 @@ class Terminal:
         """There is no terminal any more."""
         self.farewell: Callable[[], str] = str
         """What to send before the terminal is given back: the way below what was drawn, to a line of its own."""
+        self.interlude: Callable[[], str] = lambda: self.farewell()
+        """The same when it is only lent, or stopped."""
         self._writer = Writer(output_fd, self._blocked)
         self._input = self._writer.fd if _same_terminal(input_fd, output_fd) else input_fd
         self._silent = self.environment.get("TERM", "") in ("", "dumb")
@@ -67,6 +69,7 @@ class Terminal:
         self._before: Attributes | None = None
         self._stopping = False
         self._restoring = False
+        self._left = False
         self._loop: asyncio.AbstractEventLoop | None = None
         self._listener: Listener | None = None
         self._size_said: tuple[int, int] | None = None
@@ -113,14 +116,16 @@ class Terminal:
         return self._capabilities
 
     def write(self, text: str) -> None:
-        """Never blocks: what the terminal does not take at once is queued."""
-        self._writer.write(text.encode("utf-8", "replace"))
+        """Never blocks: what the terminal does not take at once is queued. Once it was given back it is not ours."""
+        if not self._left:
+            self._writer.write(text.encode("utf-8", "replace"))
 
     def enter(self, before: Attributes | None = None) -> None:
         """Take the terminal over. Started in the background, we are stopped here like any program.
 
         `before` is how it was, when somebody made it raw already.
         """
+        self._left = False
         if self._before is None:
             found = make_raw(self._input)
             self._before = before or found
@@ -132,6 +137,7 @@ class Terminal:
         if self._before is not None:
             self._restore(at_rest=True)
             self._endings.remove()
+            self._left = True
         if self._listener is not None:
             self._listener.stop()
             self._listener = None
@@ -172,9 +178,9 @@ class Terminal:
 
     def lend(self, use: Callable[[], None]) -> None:
         """Let somebody else have the terminal as it was, then take it back and draw anew."""
-        self._restore(at_rest=True)
         self._stopping = True
         try:
+            self._restore(at_rest=True)
             use()
         finally:
             self._stopping = False
@@ -235,7 +241,7 @@ class Terminal:
 
     def _said_farewell(self) -> str:
         try:
-            return self.farewell()
+            return self.interlude() if self._stopping else self.farewell()
         except Exception:  # whatever is broken, the terminal is given back
             return "\r\n"
 

@@ -9,13 +9,18 @@ Rules:
   place, and whoever did that invalidates the components.
 """
 
+import re
 from functools import lru_cache
 
 from sightline.text import Style
 from sightline.tty._colour import Depth, parameters
+from sightline.tty._marks import SGR
 from sightline.tty._themes import DARK_COLOURS, LIGHT_COLOURS, LOOKS, Colour, Look
+from sightline.tty._width import pad
 
 RESET = "\x1b[0m"
+_REVERSED = "\x1b[7m"
+_any_style = re.compile(SGR)
 
 _ATTRIBUTES = {"bold": 1, "dim": 2, "italic": 3, "underline": 4, "reverse": 7, "strike": 9}
 
@@ -68,6 +73,16 @@ def on_background(row: str, opening: str) -> str:
     if not opening:
         return row
     return f"{opening}{row.replace(RESET, RESET + opening)}{RESET}"
+
+
+def selected(row: str, width: int, theme: Theme) -> str:
+    """A chosen row, its background as wide as there is room. Reversed it has one style throughout: colours and dim
+    inside it would become patches of background."""
+    opening = theme.open("selection")
+    if not opening:
+        return row
+    plain = _any_style.sub("", row) if opening == _REVERSED else row
+    return on_background(pad(plain, width), opening)
 
 
 @lru_cache(maxsize=1024)

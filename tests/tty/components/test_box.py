@@ -1,11 +1,20 @@
 """Boxes: frame, title, padding, background, and what is inside them."""
 
+import pytest
+
 from sightline.tty._component import CURSOR, Component
 from sightline.tty._images import ImageRow
+from sightline.tty._keys import Key
+from sightline.tty._overlays import Overlay
 from sightline.tty._theme import Theme
 from sightline.tty._width import measure
 from sightline.tty.components._box import Box
+from sightline.tty.components._container import Container
+from sightline.tty.components._input import Input as InputField
+from sightline.tty.components._select import Item, SelectList
 from sightline.tty.components._text import Text
+from tests.tty.paper import Paper
+from tests.tty.support import a_display
 
 
 class Fixed(Component):
@@ -105,3 +114,46 @@ def test_it_knows_its_children():
     assert not box.contains(other)
     box.dispose()
     assert child.disposed
+
+
+@pytest.mark.parametrize("hold", [Box, lambda *children: Container(children)])
+def test_keys_and_focus_go_to_the_child_that_takes_them(hold):
+    """A list in a box in a box, below words, is chosen from; the cursor is in its query and in nothing else."""
+    choices = SelectList([Item("a", "a"), Item("b", "b")], filter=True)
+    field = InputField()
+    chosen = []
+    choices.on_select = chosen.append
+    outer = hold(Text("which?"), Box(Box(choices)), field)
+    outer.focused = True
+    assert [choices.focused, field.focused] == [True, False]
+    assert sum(CURSOR in row for row in outer.render(30)) == 1
+    assert [outer.handle_input(Key(name)) for name in ("down", "enter")] == [True, True]
+    assert [item.value for item in chosen] == ["b"]
+    outer.focused = False
+    assert not choices.focused
+    assert not any(CURSOR in row for row in outer.render(30))
+
+
+def test_the_focus_follows_the_children():
+    """One that comes later gets it; with nobody who takes keys they mean nothing."""
+    box = Box(Text("words"))
+    box.focused = True
+    assert not box.handle_input(Key("enter"))
+    first, second = InputField(), InputField()
+    box.children.append(first)
+    box.render(20)
+    assert [first.focused, box.handle_input(Key("x", text="x")), box.wants_key_release] == [True, True, False]
+    second.wants_key_release = True
+    box.children[1] = second
+    box.render(20)
+    assert [first.focused, second.focused, box.wants_key_release] == [False, True, True]
+
+
+def test_a_list_in_a_box_is_chosen_from_as_an_overlay():
+    """The dialog has the keys; nothing else is needed to make it go away."""
+    display = a_display(Paper())
+    choices = SelectList([Item("yes", "Yes")])
+    handle = display.show_overlay(Box(choices), Overlay())
+    choices.on_select = lambda item: handle.hide()
+    display.handle_input(Key("enter"))
+    assert display.focus.component is None

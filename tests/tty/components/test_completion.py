@@ -20,7 +20,7 @@ COMMANDS = StaticCompletion("/", items("/help", "/history", "/compact"), only_at
 def popup(made: Editor) -> list[str]:
     rows = shown(made)
     end = max(number for number, row in enumerate(rows) if row.startswith("─"))
-    return [row.strip("❯ ") for row in rows[end + 1 :]]
+    return [row.strip("› ") for row in rows[end + 1 :]]
 
 
 def test_typing_opens_a_list_that_narrows_and_tab_accepts():

@@ -270,3 +270,33 @@ def test_a_megabyte_costs_only_the_rows_around_the_cursor(monkeypatch):
     press(made, "'x", "up", "ctrl+home", "'y")
     made.render(40)
     assert len(wrapped) < 40
+
+
+def test_history_is_searched_by_typing_a_part():
+    """Newest first, each once, capitals or not; the key again goes on to an older one, enter takes it to edit."""
+    made = editor("draft", history=["Fix the ledger", "other", "fix the painter", "other"])
+    press(made, "ctrl+r")
+    assert "search: type a part" in shown(made)[0]
+    press(made, "'FIX t")
+    assert "search: FIX t (1/2) › fix the painter" in shown(made, 60)[0]
+    press(made, "ctrl+r", "ctrl+r")
+    assert "(2/2) › Fix the ledger" in shown(made, 60)[0]
+    press(made, "enter", "'!")
+    assert body(made) == ["Fix the ledger!|"]
+    press(made, "ctrl+_", "ctrl+_")
+    assert made.text == "draft"
+
+
+def test_a_search_that_is_left_changes_nothing():
+    """Escape, and enter on nothing; what is deleted of the query widens it again, and other keys do not edit."""
+    changes = []
+    made = editor("draft", history=["one"])
+    made.on_change = changes.append
+    press(made, "ctrl+r", "'onex")
+    assert "onex (nothing found)" in shown(made)[0]
+    press(made, "backspace", "left", "ctrl+k")
+    assert "(1/1) › one" in shown(made)[0]
+    press(made, "escape")
+    assert "search" not in shown(made)[0]
+    press(made, "ctrl+r", "'zzz", "enter")
+    assert (made.text, changes) == ("draft", [])

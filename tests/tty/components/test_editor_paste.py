@@ -145,3 +145,27 @@ def test_an_external_editor_that_fails_changes_nothing():
 
     assert not made.open_external("vi", run)
     assert made.text == "text"
+
+
+def test_a_line_break_at_the_end_is_no_line():
+    """2000 lines are 2000, whether or not the last of them is ended; one line is counted in characters."""
+    for text, label in (("x\n" * 2000, "2000 lines"), ("x" * 2000 + "\n", "2001 characters")):
+        made = editor()
+        paste(made, text)
+        assert body(made) == [f"[pasted #1, {label}]|"]
+
+
+def test_a_text_from_history_is_folded_as_it_was():
+    """Not what was typed around the paste; submitted again it is whole again. Looking twice makes no new marker."""
+    got = []
+    made = editor()
+    made.on_submit = got.append
+    press(made, "'see ")
+    paste(made, LONG)
+    press(made, "'!", "enter", "'now ")
+    press(made, "up", "down", "up")
+    assert body(made) == ["see [pasted #1, 120 lines]!|"]
+    press(made, "enter")
+    assert got == [f"see {LONG}!"] * 2
+    press(made, "ctrl+r", "'row 7", "enter")
+    assert body(made) == ["see [pasted #1, 120 lines]!|"]

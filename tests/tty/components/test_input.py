@@ -48,15 +48,15 @@ def test_the_window_follows_the_cursor_sideways():
     """A line longer than the row shows the part around the cursor."""
     made = line()
     type_text(made, "abcdefghij")
-    assert shown(made, 7) == ["> ghij|"]
+    assert shown(made, 7) == ["› ghij|"]
     press(made, "left", "left", "left", "left")
-    assert shown(made, 7) == ["> |ghij"]
+    assert shown(made, 7) == ["› |ghij"]
     press(made, "left")
-    assert shown(made, 7) == ["> |fghij"]
+    assert shown(made, 7) == ["› |fghij"]
     press(made, "home")
-    assert shown(made, 7) == ["> |abcde"]
+    assert shown(made, 7) == ["› |abcde"]
     press(made, "end")
-    assert shown(made, 7) == ["> ghij|"]
+    assert shown(made, 7) == ["› ghij|"]
 
 
 def test_wide_clusters_are_never_cut_by_the_window():
@@ -64,18 +64,18 @@ def test_wide_clusters_are_never_cut_by_the_window():
     made = line()
     type_text(made, "日本語")
     made.handle_input(Paste(FAMILY))
-    assert shown(made, 7) == [f"> 語{FAMILY}|"]
+    assert shown(made, 7) == [f"› 語{FAMILY}|"]
     press(made, "home")
-    assert shown(made, 7) == ["> |日本"]
+    assert shown(made, 7) == ["› |日本"]
 
 
 def test_a_mask_hides_every_character():
     """Neither the text nor its width in cells is shown."""
     made = line(mask="•")
     type_text(made, "s日")
-    assert shown(made) == ["> ••|"]
+    assert shown(made) == ["› ••|"]
     press(made, "left")
-    assert shown(made) == ["> •|•"]
+    assert shown(made) == ["› •|•"]
     assert made.text == "s日"
 
 
@@ -89,9 +89,9 @@ def test_pasted_lines_become_one():
 def test_the_placeholder_shows_while_there_is_no_text():
     """And the cursor stands on its first cell."""
     made = Input(placeholder="who", theme=Theme({"hint": "\x1b[2m"}))
-    assert made.render(20) == ("> \x1b[2mwho\x1b[0m",)
+    assert made.render(20) == ("› \x1b[2mwho\x1b[0m",)
     made.focused = True
-    assert made.render(20) == (f"> {CURSOR}\x1b[2mwho\x1b[0m",)
+    assert made.render(20) == (f"› {CURSOR}\x1b[2mwho\x1b[0m",)
 
 
 def test_an_unchanged_input_returns_the_same_rows():
@@ -108,4 +108,4 @@ def test_a_line_of_a_megabyte_is_drawn_from_its_window_only():
     made = line()
     made.set_text("word " * 200_000)
     press(made, "end", "'x", "home", "'y", "ctrl+right")
-    assert shown(made, 20) == ["> yword| word word wo"]
+    assert shown(made, 20) == ["› yword| word word wo"]

@@ -123,6 +123,7 @@ def test_escape_cancels_once():
 def test_it_says_which_key_cancels_where_there_is_room():
     """The person's own key, if they chose another."""
     cancelling, _, _ = loader(CancellableLoader, bindings=Bindings({"interrupt": "ctrl+x"}))
+    cancelling.start()
     assert list(cancelling.render(40)) == [f"{FRAMES[0]} working (ctrl+x to cancel)"]
     assert list(cancelling.render(20)) == [f"{FRAMES[0]} working"]
 
@@ -160,3 +161,13 @@ def test_who_listens_late_is_told_at_once():
     told = []
     signal.on_abort(lambda: told.append(1))
     assert told == [1]
+
+
+def test_what_does_not_turn_has_a_sign_that_stands_still():
+    """Before the start and after the end it must not look like something that hangs."""
+    waiting, _, _ = loader()
+    assert waiting.render(20)[0] == "○ working"
+    waiting.start()
+    assert waiting.render(20)[0] == f"{FRAMES[0]} working"
+    waiting.stop()
+    assert waiting.render(20)[0] == "○ working"

@@ -1,6 +1,7 @@
 """Markdown that arrives in pieces: the same rows as the whole text, and none that was called final ever changes."""
 
 import random
+import time
 from collections.abc import Iterable
 
 import pytest
@@ -174,3 +175,38 @@ def test_a_line_that_may_become_anything_waits(partial: str) -> None:
     assert list(markdown.render(40)) == ([partial.split("\n")[0]] if "\n" in partial else [])
     markdown.finish()
     assert markdown.render(40)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [" " * 1000 + "x", "a|b\n-" + " " * 1000 + "x", "[a](" + " " * 1000 + "x y)", "# " + "x" + " " * 1000 + "y"],
+)
+def test_blanks_cost_what_letters_cost(line: str) -> None:
+    """No pattern tries a run of blanks in more than one way: a thousand of them took a second for each frame."""
+    begun = time.process_time()
+    for markdown in (Markdown(line) for _ in range(10)):
+        markdown.render(80)
+    assert time.process_time() - begun < 0.1
+
+
+@pytest.mark.parametrize("joining", ["\u0301", "\u200d", "\ufe0f", "\u1100", "\u200b", "\u2060\u0301", "👩\u200d"])
+def test_a_flood_of_what_takes_no_cell_becomes_rows(joining: str) -> None:
+    """They are final like any others, and each is short: a row without end was drawn anew in every frame."""
+    text = "a" + joining * (4000 // len(joining))
+    markdown = Markdown(text)
+    rows = list(markdown.render(20))
+    assert (markdown.live_from() or 0) >= 3
+    assert max(map(len, rows)) <= 20 * 32
+    markdown.finish()
+    assert "".join(markdown.render(20)) == text
+
+
+def test_a_row_of_one_cell_loses_no_letter() -> None:
+    """What became history there is whole, and what follows goes on after it at another width."""
+    markdown = Markdown("first words\n\nsecond words here\n\n")
+    rows = list(markdown.render(1))
+    assert "".join(rows) == "firstwordssecondwordshere"
+    released = rows[: markdown.release(len("first"))]
+    assert "".join((*released, *markdown.render(40))) == "firstwordssecond words here"
+    markdown.finish()
+    assert max(map(len, markdown.render(1))) <= 1

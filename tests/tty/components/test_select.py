@@ -47,11 +47,11 @@ def test_keys_highlight(keys, highlighted):
 def test_the_window_moves_only_when_it_must():
     """As few rows as possible change, and one sees where one is."""
     made = select(*"abcdef", max_rows=3)
-    assert lines(made) == ["❯ a", "  b", "  c", "  (1/6)"]
+    assert lines(made) == ["› a", "  b", "  c", "  (1/6)"]
     press(made, "down", "down", "down")
-    assert lines(made) == ["  b", "  c", "❯ d", "  (4/6)"]
+    assert lines(made) == ["  b", "  c", "› d", "  (4/6)"]
     press(made, "up")
-    assert lines(made) == ["  b", "❯ c", "  d", "  (3/6)"]
+    assert lines(made) == ["  b", "› c", "  d", "  (3/6)"]
 
 
 def test_callbacks():
@@ -69,11 +69,11 @@ def test_typing_filters_and_the_best_is_highlighted():
     """The query has a row of its own, with the cursor."""
     made = select("commit", "checkout", "compare", filter=True)
     type_text(made, "com")
-    assert lines(made) == ["> com|", "❯ commit", "  compare"]
+    assert lines(made) == ["› com|", "› commit", "  compare"]
     made.handle_input(Paste("p"))
     assert made.highlighted.value == "compare"
     press(made, "backspace", "backspace", "backspace", "backspace")
-    assert lines(made) == ["> |", "❯ commit", "  checkout", "  compare"]
+    assert lines(made) == ["› |", "› commit", "  checkout", "  compare"]
     type_text(made, "one two")
     press(made, "ctrl+w")
     assert made.query == "one "
@@ -85,7 +85,7 @@ def test_nothing_that_matches_says_so():
     """An empty list is a row too."""
     made = select("a", filter=True, empty="no such thing")
     type_text(made, "x")
-    assert lines(made) == ["> x|", "no such thing"]
+    assert lines(made) == ["› x|", "no such thing"]
     press(made, "enter", "down", "end", "pagedown")
     assert made.highlighted is None
 
@@ -99,31 +99,37 @@ def test_matched_letters_are_marked():
     """One sees why an item is there."""
     made = SelectList(items("xx", "get_string"), filter=True, theme=Theme({"match": "\x1b[1m"}))
     type_text(made, "gs")
-    assert made.render(40)[1].rstrip() == "❯ \x1b[1mg\x1b[0met_\x1b[1ms\x1b[0mtring"
+    assert made.render(40)[1].rstrip() == "› \x1b[1mg\x1b[0met_\x1b[1ms\x1b[0mtring"
 
 
 def test_the_highlighted_row_keeps_its_background_over_marked_letters():
     """A style that ends inside the row does not end the row's."""
-    made = SelectList(items("ab"), filter=True, theme=Theme({"match": "\x1b[1m", "selection": "\x1b[7m"}))
+    made = SelectList(items("ab"), filter=True, theme=Theme({"match": "\x1b[1m", "selection": "\x1b[44m"}))
     type_text(made, "a")
-    assert made.render(6)[1] == "\x1b[7m❯ \x1b[1ma\x1b[0m\x1b[7mb  \x1b[0m"
+    assert made.render(6)[1] == "\x1b[44m› \x1b[1ma\x1b[0m\x1b[44mb  \x1b[0m"
+
+
+def test_a_reversed_row_is_one_bar_without_patches():
+    """Colours and dim inside it would become patches of background."""
+    made = SelectList([Item("a", "a", "first")], theme=Theme({"muted": "\x1b[2m", "selection": "\x1b[7m"}))
+    assert made.render(20)[0] == "\x1b[7m› a  first          \x1b[0m"
 
 
 def test_descriptions_stand_in_a_column_of_their_own():
     """Labels are padded to the longest."""
     made = SelectList([Item("a", "a", "first"), Item("bbb", "bbb", "second")])
-    assert lines(made) == ["❯ a    first", "  bbb  second"]
+    assert lines(made) == ["› a    first", "  bbb  second"]
 
 
 def test_groups_have_headings_while_nothing_is_typed():
     """And the window still holds no more rows than allowed."""
     grouped = [Item(name, name, group="one" if name in "ab" else "two") for name in "abcd"]
     made = SelectList(grouped, 4, filter=True)
-    assert lines(made)[1:] == ["one", "❯ a", "  b", "two", "  (1/4)"]
+    assert lines(made)[1:] == ["one", "› a", "  b", "two", "  (1/4)"]
     press(made, "down", "down", "down")
-    assert lines(made)[1:] == ["two", "  c", "❯ d", "  (4/4)"]
+    assert lines(made)[1:] == ["two", "  c", "› d", "  (4/4)"]
     type_text(made, "c")
-    assert lines(made)[1:] == ["❯ c"]
+    assert lines(made)[1:] == ["› c"]
 
 
 def test_an_unchanged_list_returns_the_same_rows():

@@ -4,6 +4,7 @@ import pytest
 
 from sightline.tty._bindings import Bindings
 from sightline.tty._keys import Key, Paste
+from sightline.tty._theme import Theme
 from sightline.tty._width import measure
 from sightline.tty.components._tree import Tree, TreeNode
 
@@ -26,10 +27,10 @@ def test_it_draws_guides_and_marks(roots):
     assert list(Tree(roots).render(40)) == [
         "› ▾ src",
         "  ├─ ▾ tty",
-        "  │  ├─ · a.py",
-        "  │  └─ · b.py",
-        "  └─ · text",
-        "  · docs",
+        "  │  ├─ ◦ a.py",
+        "  │  └─ ◦ b.py",
+        "  └─ ◦ text",
+        "  ◦ docs",
     ]
 
 
@@ -40,7 +41,7 @@ def test_up_and_down_move_and_stop_at_the_ends(roots):
     assert tree.selected is roots[0]
     press(tree, "down", "down", "down", "down", "down")
     assert tree.selected is roots[1]
-    assert tree.render(40)[3] == "› · docs"
+    assert tree.render(40)[3] == "› ◦ docs"
 
 
 def test_right_opens_then_goes_in_and_left_closes_then_goes_out(roots):
@@ -92,7 +93,7 @@ def test_a_long_tree_shows_a_window_and_where_it_is():
     """Bounded, and the bound is visible."""
     tree = Tree([TreeNode(f"n{index}") for index in range(100)], max_rows=5)
     press(tree, *["down"] * 49)
-    assert list(tree.render(20)) == ["  · n47", "  · n48", "› · n49", "  · n50", "  50/100"]
+    assert list(tree.render(20)) == ["  ◦ n47", "  ◦ n48", "› ◦ n49", "  ◦ n50", "  (50/100)"]
 
 
 def test_depth_does_not_matter():
@@ -106,11 +107,30 @@ def test_depth_does_not_matter():
     assert max(map(measure, rows)) <= 30
 
 
-def test_an_empty_tree_has_no_rows_and_no_selection():
-    """Nothing to show, nothing to choose, keys do no harm."""
+def test_an_empty_tree_says_so_and_has_no_selection():
+    """Nothing to choose, keys do no harm."""
     tree = Tree([])
     press(tree, "down", "enter", "left")
-    assert list(tree.render(10)) == []
+    assert list(tree.render(20)) == ["  nothing here"]
     assert tree.selected is None
     tree.set_roots([TreeNode("a")])
-    assert list(tree.render(10)) == ["› · a"]
+    assert list(tree.render(10)) == ["› ◦ a"]
+
+
+def test_home_end_and_pages_move_far():
+    """A page is what is shown but one; past the ends is the end."""
+    tree = Tree([TreeNode(f"n{index}") for index in range(100)], max_rows=6)
+    seen = []
+    for name in ("pagedown", "pagedown", "pageup", "end", "pagedown", "home", "pageup"):
+        press(tree, name)
+        seen.append(tree.selected.label)
+    assert seen == ["n5", "n10", "n5", "n99", "n99", "n0", "n0"]
+
+
+def test_a_reversed_row_is_one_bar_without_patches(roots):
+    """As wide as there is room; what is dim or coloured elsewhere is not in it. On a background colours stay."""
+    styles = {"accent": "\x1b[36m", "border": "\x1b[2m", "muted": "\x1b[2m"}
+    reversed_row = Tree(roots, theme=Theme({**styles, "selection": "\x1b[7m"})).render(12)[0]
+    assert reversed_row == "\x1b[7m› ▾ src     \x1b[0m"
+    row = Tree(roots, theme=Theme({**styles, "selection": "\x1b[44m"})).render(12)[0]
+    assert row == "\x1b[44m\x1b[36m› \x1b[0m\x1b[44m\x1b[2m▾ \x1b[0m\x1b[44msrc     \x1b[0m"

@@ -51,7 +51,7 @@ def test_what_is_typed_before_everything_is_loaded_is_in_the_prompt(opened):
 def test_a_name_finds_a_scene_and_enter_shows_it(gallery):
     """Any of its letters; the prompt is empty again afterwards."""
     gallery.press("mkd")
-    gallery.until_shows("❯ markdown")
+    gallery.until_shows("› markdown")
     gallery.press("\r")
     gallery.until_shows("streamed: rows that are settled never change", "type a name")
     rows = gallery.until(lambda rows: any("### The end" in row for row in rows[-6:]), "the stream's end")
@@ -120,7 +120,7 @@ def test_a_dialog_lies_over_the_window_and_goes_away(gallery):
     gallery.press("overlay\r")
     gallery.until_shows("Press enter to be asked.")
     gallery.press("\r")
-    gallery.until(lambda rows: sum("❯ Yes, once" in row for row in rows) >= 1 and rows[-1] != "", "the dialog")
+    gallery.until(lambda rows: sum("› Yes, once" in row for row in rows) >= 1 and rows[-1] != "", "the dialog")
     gallery.press("\x1b[B\r")
     gallery.until_shows("You chose: Yes, always", "tab next")
 
@@ -240,3 +240,42 @@ def test_the_editor_opens_somebodys_own_editor(opened, tmp_path, monkeypatch):
     gallery.until_shows("back to the prompt")
     gallery.press("\x07")
     gallery.until_shows("written elsewhere")
+
+
+def test_while_something_is_tried_its_keys_come_first_and_are_named(gallery):
+    """The prompt does not ask for a name then; ctrl+t transposes in the editor, and turns the theme nowhere."""
+    gallery.press("editor\r")
+    gallery.until_shows("vim keys: visual")
+    gallery.press("\r")
+    rows = gallery.until_shows("enter submit", "alt+enter new line", "back to the prompt")
+    assert not any("type a name" in row for row in rows)
+    before = gallery.emulator.cells(len(rows) - 2)[0].fg
+    gallery.press("ab\x14")
+    rows = gallery.until(lambda rows: any(row.strip() == "ba" for row in rows), "letters transposed")
+    assert gallery.emulator.cells(len(rows) - 2)[0].fg == before
+    gallery.press("\x03")
+    gallery.until_shows("type a name")
+
+
+def test_the_look_can_be_chosen_from_the_start(opened):
+    """As for printing: the light theme's own blue, in sixteen colours."""
+    gallery = opened("gallery", "tabs", "--theme", "light", "--colours", "16")
+    gallery.until_shows("[Read-2]", "type a name")
+    assert b"\x1b[1;34m[Read-2]" in gallery.program.output
+
+
+@pytest.mark.parametrize("leave", ["\t", "q"])
+def test_the_answer_to_a_dialog_stays_when_the_scene_is_left(gallery, leave):
+    """It is history like everything else that was shown, for the next scene and for the shell."""
+    gallery.press("overlay\r")
+    gallery.until_shows("Press enter to be asked.")
+    gallery.press("\r")
+    gallery.until_shows("› Yes, once")
+    gallery.press("\r")
+    gallery.until_shows("You chose: Yes, once")
+    gallery.press(leave)
+    if leave == "q":
+        assert gallery.ended() == 0
+    else:
+        gallery.until_shows("## transcript")
+    assert once(gallery.tape, "You chose: Yes, once"), gallery.tape

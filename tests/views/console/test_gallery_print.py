@@ -8,7 +8,7 @@ import pytest
 from sightline.testing.emulators import open_emulator
 from sightline.tty import measure
 from sightline.views.console.gallery._printed import printed
-from sightline.views.console.gallery._registry import SCENES, names
+from sightline.views.console.gallery._registry import SCENES, find, names
 from tests.cli.support import SIGHTLINE, InTerminal, sightline
 from tests.views.console.snapshot import FILE, snapshot
 
@@ -80,6 +80,12 @@ def test_the_list_names_every_scene(own_home):
     ("arguments", "says", "hint"),
     [
         (["--print", "tabz"], "no scene of that name: tabz", "did you mean tabs"),
+        (["--print", "qqqq"], "no scene of that name: qqqq", "sightline gallery --list"),
+        (
+            ["--print", "t"],
+            "no scene of that name: t",
+            "did you mean text or table or tree or tabs or transcript or theme",
+        ),
         (["--print", "--", "\x1b[31mx"], "no scene of that name", "sightline gallery --list"),
         (["--print", "--width", "0"], "not a number of columns from 1 to 1000: 0", "--help"),
         (["--print", "--list"], "not allowed with argument", "--help"),
@@ -134,3 +140,22 @@ def test_on_lines_it_can_be_walked_through_too(own_home, environment):
         assert "## code" not in terminal.text, "a question mark is no enter"
     finally:
         terminal.end()
+
+
+def test_the_beginning_of_a_name_is_enough(own_home):
+    """Where it is no other's; capitals do not matter, and a whole name is never another's beginning."""
+    assert [scene.name for scene in find(["mark", "TaBs", "Ed"])] == ["markdown", "tabs", "editor"]
+
+
+def test_captions_are_wrapped_not_cut():
+    """Whatever is said above a state can be read at any width."""
+    rows = list(printed(find(["markdown"]), width=20, look="dark", depth=None))
+    assert rows[:2] == ["## markdown: what a", "model writes, while"]
+    assert "· cut in the middle" in rows
+
+
+def test_without_colours_the_roles_are_named_once():
+    """The same list eight times says nothing."""
+    for depth, times in ((None, 1), ("none", 1), ("16", 7)):
+        text = "\n".join(printed(find(["theme"]), width=80, look="dark", depth=depth))
+        assert text.count("image_fallback") == times

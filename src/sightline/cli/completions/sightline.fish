@@ -164,7 +164,7 @@ complete -c sightline -n '_shtab_sightline_using gallery' -s h -l help -d 'show 
 complete -c sightline -n '_shtab_sightline_using gallery' -l print -d 'print them instead of walking through them'
 complete -c sightline -n '_shtab_sightline_using gallery' -l list -d 'name the scenes there are'
 complete -c sightline -n '_shtab_sightline_using gallery' -l width -x -d 'columns to print in'
-complete -c sightline -n '_shtab_sightline_using gallery' -l theme -xka "dark light" -d 'colours to print in; else a guess'
+complete -c sightline -n '_shtab_sightline_using gallery' -l theme -xka "dark light" -d 'the background to be read on; else a guess'
 complete -c sightline -n '_shtab_sightline_using gallery' -l colours -xka "none 16 256 true" -d 'how many; without it none into a pipe or file'
 complete -c sightline -n '_shtab_sightline_using gallery' -l debug-log -xka "(__fish_complete_path (commandline -ct))" -d 'write why a line could not be read, and more, to FILE'
 complete -c sightline -n '_shtab_sightline_using; and test $_shtab_sightline_npos -eq 0' -a completion -d 'print a completion script for your shell'

@@ -174,7 +174,7 @@ _shtab_sightline_gallery_options=(
   "--print[print them instead of walking through them]"
   "--list[name the scenes there are]"
   "--width[columns to print in]:N:"
-  "--theme[colours to print in\; else a guess]:theme:(dark light)"
+  "--theme[the background to be read on\; else a guess]:theme:(dark light)"
   "--colours[how many\; without it none into a pipe or file]:colours:(none 16 256 true)"
   "--debug-log[write why a line could not be read, and more, to FILE]:FILE:_files"
   "(*)::only these scenes\; without --print, begin there:"

@@ -3,6 +3,7 @@
 import atexit
 import itertools
 import os
+import select
 import subprocess
 import threading
 from pathlib import Path
@@ -15,6 +16,7 @@ from sightline.testing.emulators._install import ensure, require
 from sightline.testing.emulators._types import Cell, EmulatorError, Modes, Tape, rgb
 
 _Answer = TypeVar("_Answer")
+_TIME_LIMIT = 20.0
 _DRIVER = Path(__file__).with_name("driver.mjs")
 
 
@@ -50,6 +52,7 @@ class _Driver:
         with self._lock:
             try:
                 self._send(message)
+                self._wait()
                 body = self._read(unpack("<I", self._read(4))[0])
             except (OSError, EOFError) as error:
                 raise EmulatorError(f"the node process of the emulators ended: {self._process.poll()}") from error
@@ -62,6 +65,13 @@ class _Driver:
         view = memoryview(message)
         while view:
             view = view[self._process.stdin.write(view) :]
+
+    def _wait(self) -> None:
+        """For the answer. An emulator that turns in circles is ended with its process; the next one gets another."""
+        if not select.select([self._answers], [], [], _TIME_LIMIT)[0]:
+            self._process.kill()
+            _drivers.pop(os.getpid(), None)
+            raise EmulatorError(f"an emulator did not answer within {_TIME_LIMIT:.0f} s")
 
     def _read(self, length: int) -> bytes:
         data = self._answers.read(length)

@@ -7,6 +7,7 @@ from sightline.tty._component import Component, Rows
 from sightline.tty._images import ImageRow
 from sightline.tty._theme import PLAIN, Theme, on_background
 from sightline.tty._width import measure, truncate
+from sightline.tty.components._container import Holder, same_rows
 
 Border = Literal["rounded", "heavy", "none"]
 
@@ -14,7 +15,7 @@ _LINES = {"rounded": ("╭", "╮", "╰", "╯", "─", "│"), "heavy": ("┏"
 _NARROWEST = 5
 
 
-class Box(Component):
+class Box(Holder):
     """Children below each other, in a border with a title, on a background."""
 
     def __init__(
@@ -28,7 +29,7 @@ class Box(Component):
         background: str | None = None,
         theme: Theme = PLAIN,
     ) -> None:
-        self.children = list(children)
+        super().__init__(children)
         self._border = border
         self._border_role = border_role
         self._title = clean_line(title)
@@ -54,23 +55,15 @@ class Box(Component):
         edge = 1 if bordered else 0
         padding = min(self._padding_x, max((width - 2 * edge - 1) // 2, 0))
         inner = max(width - 2 * (edge + padding), 1)
-        parts = [child.render(inner) for child in self.children]
-        if self._made_of is None or self._made_of[0] != width or not _same(self._made_of[1], parts):
+        parts = self._rendered(inner)
+        if self._made_of is None or self._made_of[0] != width or not same_rows(self._made_of[1], parts):
             self._made_of = (width, parts)
             self._rows = self._framed(parts, inner, padding, bordered=bordered)
         return self._rows
 
     def invalidate(self) -> None:
         self._made_of = None
-        for child in self.children:
-            child.invalidate()
-
-    def contains(self, component: Component) -> bool:
-        return component is self or any(child.contains(component) for child in self.children)
-
-    def dispose(self) -> None:
-        for child in self.children:
-            child.dispose()
+        super().invalidate()
 
     def _framed(self, parts: list[Rows], inner: int, padding: int, *, bordered: bool) -> Rows:
         blank = [""] * self._padding_y
@@ -107,7 +100,3 @@ class Box(Component):
 
     def _styled(self, text: str) -> str:
         return self._theme.style(self._border_role, text)
-
-
-def _same(before: list[Rows], now: list[Rows]) -> bool:
-    return len(before) == len(now) and all(one is other for one, other in zip(before, now, strict=True))

@@ -28,7 +28,7 @@ class Input(Component):
     def __init__(
         self,
         *,
-        prompt: str = "> ",
+        prompt: str = "› ",
         placeholder: str = "",
         mask: str | None = None,
         bindings: Bindings | None = None,
@@ -52,6 +52,11 @@ class Input(Component):
 
     def set_text(self, text: str) -> None:
         self._editing.buffer.set_text(clean_line(text))
+
+    def set_placeholder(self, placeholder: str) -> None:
+        """Another hint in place of the text while there is none."""
+        self._placeholder = clean_line(placeholder)
+        self.invalidate()
 
     def handle_input(self, event: InputEvent) -> bool:
         version = self._editing.buffer.version

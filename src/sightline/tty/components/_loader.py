@@ -16,7 +16,7 @@ from sightline.tty._width import measure, truncate
 
 FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 TICK = 0.08
-_CANCELLED = "–"
+_STILL, _CANCELLED = "○", "–"
 
 
 class Timer(Protocol):
@@ -29,7 +29,7 @@ CallLater = Callable[[float, Callable[[], None]], Timer]
 
 
 class Loader(Component):
-    """A turning sign and a label. It turns between `start` and `stop`."""
+    """A sign and a label. The sign turns between `start` and `stop`; before and after it is one that stands still."""
 
     def __init__(
         self,
@@ -49,7 +49,7 @@ class Loader(Component):
         self._theme = theme
         self._started: float | None = None
         self._timer: Timer | None = None
-        self._made_of: tuple[int, int] | None = None
+        self._made_of: tuple[int, str] | None = None
         self._rows: Rows = ()
 
     def start(self) -> None:
@@ -69,10 +69,10 @@ class Loader(Component):
             self._request_render(self)
 
     def render(self, width: int) -> Rows:
-        made_of = (width, self._ticks() % len(self._frames))
-        if made_of != self._made_of:
-            self._made_of = made_of
-            self._rows = (self._row(max(width, 1), self._frames[made_of[1]]),)
+        frame = _STILL if self._started is None else self._frames[self._ticks() % len(self._frames)]
+        if (width, frame) != self._made_of:
+            self._made_of = (width, frame)
+            self._rows = (self._row(max(width, 1), frame),)
         return self._rows
 
     def invalidate(self) -> None:
@@ -83,7 +83,7 @@ class Loader(Component):
 
     def _row(self, width: int, frame: str) -> str:
         room = width - measure(frame) - 1
-        sign = self._theme.style("spinner", truncate(frame, width))
+        sign = self._theme.style("muted" if frame == _STILL else "spinner", truncate(frame, width))
         return f"{sign} {truncate(self._label, room)}" if room > 0 and self._label else sign
 
     def _ticks(self) -> int:

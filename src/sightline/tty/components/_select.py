@@ -12,8 +12,8 @@ from sightline.text import clean_line
 from sightline.tty._bindings import Bindings
 from sightline.tty._component import CURSOR, Component, Input, Rows
 from sightline.tty._keys import Key, Paste
-from sightline.tty._theme import PLAIN, Theme, on_background
-from sightline.tty._width import graphemes, measure, pad, truncate
+from sightline.tty._theme import PLAIN, Theme, selected
+from sightline.tty._width import graphemes, measure, truncate
 from sightline.tty.components._fuzzy import FuzzyIndex, fuzzy_match
 
 _LABEL_AT_MOST = 40
@@ -46,7 +46,7 @@ class SelectList(Component):
         *,
         bindings: Bindings | None = None,
         filter: bool = False,
-        prompt: str = "> ",
+        prompt: str = "› ",
         empty: str = "nothing matches",
         theme: Theme = PLAIN,
     ) -> None:
@@ -208,8 +208,8 @@ class SelectList(Component):
         if self._described and width >= 20:
             row += " " * (label_room - measure(label) + 2)
             row += self._theme.style("muted", truncate(item.description, width - label_room - 4))
-        row = truncate("❯ " if chosen else "  ", width, "") + row
-        return on_background(pad(row, width), self._theme.open("selection")) if chosen else row
+        row = truncate("› " if chosen else "  ", width, "") + row
+        return selected(row, width, self._theme) if chosen else row
 
     def _mark_letters(self, shown: str, label: str) -> str:
         match = fuzzy_match(self._query, label) if self._query else None

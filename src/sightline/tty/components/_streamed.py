@@ -13,14 +13,15 @@ Rules:
 """
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 
 from sightline.text import StreamFilter
 from sightline.tty._component import Rows, Scrollback
 from sightline.tty._continuation import Mark, rest_after
-from sightline.tty._width import expand_tabs, truncate
+from sightline.tty._width import expand_tabs, wrap
 
 LINE_AT_MOST = 1024
-_NARROWEST = 2  # a wide character must fit into a row; what is narrower is cut from that
+_NARROWEST = 2  # a wide character must fit into a row; where there is less room, rows are broken once more
 
 
 class Reader:
@@ -103,6 +104,7 @@ class Streamed(Scrollback):
         """Nothing more follows: every row is final."""
         if not self._finished:
             self._finished = True
+            self._source = [self.text] if self._source else []  # one string, not one for each piece
             self._rows = None
 
     def invalidate(self) -> None:
@@ -157,12 +159,13 @@ class Streamed(Scrollback):
             self._end_line(reader, self._line)
             reader.end(streaming=False)
             self._ended = True
-        rows, units = reader.take()
-        self._settled += self._fitting(rows)
-        self._units += units
+        for row, unit in zip(*reader.take(), strict=True):
+            fitting = self._fitting(row)
+            self._settled += fitting
+            self._units += [unit] * len(fitting)
         if anew:
             self._skip_history()
-        self._tail = [] if self._finished else self._fitting(self._unsettled(reader))
+        self._tail = [] if self._finished else [part for row in self._unsettled(reader) for part in self._fitting(row)]
 
     def _remember(self, count: int) -> None:
         """Rows are history: the units that are so altogether, and what of the next one is."""
@@ -229,7 +232,7 @@ class Streamed(Scrollback):
         twin.end(streaming=True)
         return twin.take()[0]
 
-    def _fitting(self, rows: list[str]) -> list[str]:
-        if self._width >= _NARROWEST:
-            return rows
-        return [truncate(row, self._width, "") for row in rows]
+    def _fitting(self, row: str) -> Sequence[str]:
+        """The row, or what becomes of it where there is less room than rows are made for: no letter is cut off, it
+        could become history."""
+        return (row,) if self._width >= _NARROWEST else wrap(row, self._width)

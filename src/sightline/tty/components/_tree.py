@@ -7,11 +7,13 @@ import msgspec
 from sightline.text import clean_line
 from sightline.tty._bindings import Bindings
 from sightline.tty._component import Component, Input, Rows
-from sightline.tty._theme import PLAIN, Theme, on_background
+from sightline.tty._theme import PLAIN, Theme, selected
 from sightline.tty._width import measure, truncate
 
-_OPEN, _CLOSED, _LEAF = "▾ ", "▸ ", "· "
+_OPEN, _CLOSED, _LEAF = "▾ ", "▸ ", "◦ "
 _SELECTED, _OTHER = "› ", "  "
+_EMPTY = "nothing here"
+_PAGE = 10
 
 
 class TreeNode(msgspec.Struct, eq=False):
@@ -29,7 +31,8 @@ class _Line(msgspec.Struct):
 
 
 class Tree(Component):
-    """Up and down move, right opens, left closes or goes to the parent, space does either, enter chooses."""
+    """Up, down, page keys, home and end move, right opens, left closes or goes to the parent, space does either, enter
+    chooses."""
 
     def __init__(
         self,
@@ -61,17 +64,10 @@ class Tree(Component):
         self.invalidate()
 
     def handle_input(self, event: Input) -> bool:
-        for action, act in (
-            ("select_up", self._up),
-            ("select_down", self._down),
-            ("tree_expand", self._right),
-            ("tree_collapse", self._left),
-            ("tree_toggle", self._toggle),
-            ("select_confirm", self._enter),
-        ):
+        for action, act in _ACTIONS.items():
             if self._bindings.matches(event, action):
                 if self._visible():
-                    act()
+                    act(self)
                 return True
         return False
 
@@ -85,6 +81,10 @@ class Tree(Component):
         self._width = -1
         self._lines = None
 
+    @property
+    def _page(self) -> int:
+        return _PAGE if self._max_rows is None else max(self._max_rows - 1, 1)
+
     def _visible(self) -> list[_Line]:
         if self._lines is None:
             self._lines = _flat(self._roots)
@@ -93,12 +93,14 @@ class Tree(Component):
 
     def _lay_out(self, width: int) -> Rows:
         lines = self._visible()
+        if not lines:
+            return (self._theme.style("muted", truncate(_OTHER + _EMPTY, width)),)
         if self._max_rows is None or len(lines) <= max(self._max_rows, 1):
             return tuple(self._row(index, width) for index in range(len(lines)))
         shown = max(self._max_rows - 1, 1)
         first = min(max(self._at - shown // 2, 0), len(lines) - shown)
-        count = truncate(f"{_OTHER}{self._at + 1}/{len(lines)}", width)
-        return (*(self._row(index, width) for index in range(first, first + shown)), self._theme.style("hint", count))
+        count = truncate(f"{_OTHER}({self._at + 1}/{len(lines)})", width)
+        return (*(self._row(index, width) for index in range(first, first + shown)), self._theme.style("dim", count))
 
     def _row(self, index: int, width: int) -> str:
         line = self._visible()[index]
@@ -114,13 +116,7 @@ class Tree(Component):
         row = theme.style("accent", pointer) + theme.style("border", guides) + theme.style("muted", mark) + label
         if measure(row) > width:
             row = truncate(row, width)
-        return on_background(row, theme.open("selection")) if index == self._at else row
-
-    def _up(self) -> None:
-        self._go_to(self._at - 1)
-
-    def _down(self) -> None:
-        self._go_to(self._at + 1)
+        return selected(row, width, theme) if index == self._at else row
 
     def _right(self) -> None:
         node = self._visible()[self._at].node
@@ -170,3 +166,17 @@ def _flat(roots: list[TreeNode]) -> list[_Line]:
                 (child, number, below, index == 0, False) for index, child in enumerate(reversed(node.children))
             ]
     return lines
+
+
+_ACTIONS: dict[str, Callable[[Tree], None]] = {
+    "select_up": lambda tree: tree._go_to(tree._at - 1),
+    "select_down": lambda tree: tree._go_to(tree._at + 1),
+    "select_page_up": lambda tree: tree._go_to(tree._at - tree._page),
+    "select_page_down": lambda tree: tree._go_to(tree._at + tree._page),
+    "select_first": lambda tree: tree._go_to(0),
+    "select_last": lambda tree: tree._go_to(len(tree._visible()) - 1),
+    "tree_expand": Tree._right,
+    "tree_collapse": Tree._left,
+    "tree_toggle": Tree._toggle,
+    "select_confirm": Tree._enter,
+}

@@ -2,8 +2,8 @@
 
 Rows: a rule, the text (at most `max_rows`, scrolling inside), a rule, and the completions when there are any. Enter
 submits; shift+enter, alt+enter, ctrl+j and a backslash before enter break the line. Up on the first row and down on
-the last go through history. A large paste is folded to a marker that is one character to every key, and is unfolded
-whenever the text leaves the editor.
+the last go through history, ctrl+r searches it. A large paste is folded to a marker that is one character to every key,
+and is unfolded whenever the text leaves the editor.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,6 +22,7 @@ from sightline.tty.components.editor._history import History
 from sightline.tty.components.editor._layout import Layout
 from sightline.tty.components.editor._pastes import Pastes, clean_paste
 from sightline.tty.components.editor._popup import Popup
+from sightline.tty.components.editor._search import HistorySearch
 from sightline.tty.components.editor._view import Look, View
 from sightline.tty.components.editor._vim import Vim
 
@@ -63,6 +64,7 @@ class Editor(Component):
         self._buffer = self._editing.buffer
         self._pastes = Pastes()
         self._history = History(history)
+        self._search = HistorySearch(self._history, self._bindings)
         self._layout = Layout(self._buffer, self._pastes.label)
         self._view = View(theme, self._buffer, self._layout, max_rows)
         self._popup = Popup(theme, self._bindings, providers, call_later, self._changed_late)
@@ -95,6 +97,7 @@ class Editor(Component):
     def set_text(self, text: str) -> None:
         """Another text, with the cursor at its end. It can be taken back."""
         self._popup.close()
+        self._search.close()
         self._history.leave()
         self._editing.settle()
         self._buffer.set_text(clean_paste(text))
@@ -117,6 +120,8 @@ class Editor(Component):
             return False
         if self._popup.is_open and isinstance(event, Key) and self._handle_popup(event):
             return True
+        if self._search.is_open:
+            return self._handle_search(event)
         version, cursor = self._buffer.version, self._buffer.cursor
         known = self._react(event)
         if self._buffer.version != version:
@@ -145,7 +150,7 @@ class Editor(Component):
 
     def _look(self) -> Look:
         return Look(
-            title=clean_line(self.title),
+            title=self._search.title if self._search.is_open else clean_line(self.title),
             mode="" if self._vim is None else self._vim.mode.upper(),
             border_role=self.border_role,
             placeholder=self._placeholder,
@@ -166,6 +171,29 @@ class Editor(Component):
         else:
             return False
         return True
+
+    def _handle_search(self, event: Input) -> bool:
+        if self._bindings.matches(event, "interrupt"):
+            self._search.close()
+        elif self._bindings.matches(event, "submit"):
+            if (found := self._search.take()) is not None:
+                self._editing.settle()
+                self._history.leave()
+                self._buffer.set_text(self._folded_as_before(found))
+                self._tell_change()
+        else:
+            return self._search.handle(event)
+        return True
+
+    def _open_search(self) -> bool | None:
+        if self.mode != "insert":
+            return None
+        self._popup.close()
+        self._search.open()
+        return True
+
+    def _folded_as_before(self, entry: str) -> str:
+        return self._pastes.refold(clean_paste(entry), self._history.folded_in(entry))
 
     def _offer(self) -> None:
         """Completions for what was written; an old text that is looked at is no beginning of anything."""
@@ -230,7 +258,7 @@ class Editor(Component):
         if self.on_submit is None:
             return False
         text = self.text
-        self._history.add(text)
+        self._history.add(text, self._pastes.folded_in(self._buffer.text))
         self._buffer.forget()
         self._editing.settle()
         registers = [] if self._vim is None else [self._vim.changes.register]
@@ -270,7 +298,7 @@ class Editor(Component):
         if entry is None:
             return True
         # The draft is our own text, markers included; an entry came from outside.
-        self._recalled = clean_paste(entry) if self._history.browsing else entry
+        self._recalled = self._folded_as_before(entry) if self._history.browsing else entry
         self._buffer.set_text(self._recalled)
         if step < 0:
             self._buffer.move((0, len(self._buffer.lines[0])))
@@ -321,6 +349,7 @@ _ACTIONS: dict[str, Callable[[Editor], bool | None]] = {
     "cursor_page_down": lambda editor: editor._page(1),
     "history_prev": lambda editor: editor._recall(-1),
     "history_next": lambda editor: editor._recall(1),
+    "history_search": Editor._open_search,
     "complete": Editor._complete,
     "vim_normal": Editor._escape,
     "external_editor": Editor._external,

@@ -10,6 +10,7 @@ class History:
 
     def __init__(self, entries: Iterable[str] = ()) -> None:
         self.entries = list(entries)[-_ENTRIES:]
+        self._folds: dict[str, list[str]] = {}
         self._at: int | None = None
         self._draft = ""
 
@@ -17,12 +18,25 @@ class History:
     def browsing(self) -> bool:
         return self._at is not None
 
-    def add(self, text: str) -> None:
-        """Keep a submitted text; blank ones and repetitions of the last are not kept."""
+    def add(self, text: str, folded: list[str]) -> None:
+        """Keep a submitted text, and which parts of it were folded; blank ones and repetitions of the last are not."""
         self.leave()
         if text.strip() and self.entries[-1:] != [text]:
             self.entries.append(text)
+            for gone in self.entries[:-_ENTRIES]:
+                self._folds.pop(gone, None)
             del self.entries[:-_ENTRIES]
+            if folded:
+                self._folds[text] = folded
+
+    def folded_in(self, entry: str) -> list[str]:
+        """The parts of an entry that were folded when it was submitted."""
+        return self._folds.get(entry, [])
+
+    def containing(self, part: str) -> list[str]:
+        """The entries with that in them, in capitals or not; the newest first, each once."""
+        part = part.casefold()
+        return [entry for entry in dict.fromkeys(reversed(self.entries)) if part in entry.casefold()]
 
     def previous(self, current: str) -> str | None:
         """The entry before; `current` is kept as the draft when this is the first step back."""

@@ -35,11 +35,24 @@ class Pastes:
         if marker > chr(LAST_MARKER):
             return text
         self._folded += 1
-        lines = text.count("\n") + 1
+        lines = len(text.removesuffix("\n").split("\n"))
         size = f"{lines} lines" if lines > 1 else f"{len(text)} characters"
         self._contents[marker] = text
         self._labels[marker] = f"[pasted #{self._folded}, {size}]"
         return marker
+
+    def folded_in(self, text: str) -> list[str]:
+        """What the markers of a text stand for."""
+        return [self._contents[marker] for marker in MARKER.findall(text)]
+
+    def refold(self, text: str, parts: Iterable[str]) -> str:
+        """A text with these parts of it folded again, each to the marker it still has or a new one."""
+        known = {content: marker for marker, content in self._contents.items()}
+        done: list[str] = []
+        for part in parts:
+            head, found, text = text.partition(part)
+            done += (head, known.get(part) or self.fold(part)) if found else (head,)
+        return "".join((*done, text))
 
     def unfold(self, text: str) -> str:
         if not self._contents:

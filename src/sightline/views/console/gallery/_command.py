@@ -24,7 +24,7 @@ def show(mode: Mode, wanted: Sequence[str], *, width: int | None, look: Look | N
     if mode == "browse" and os.isatty(0) and os.isatty(1):
         from sightline.views.console.gallery._session import browse
 
-        return browse(first=scenes[0].name if wanted else "")
+        return browse(first=scenes[0].name if wanted else "", look=look, depth=depth)
     guess = detect(os.environ)
     look = look or ("dark" if guess.dark else "light")
     depth = depth or (guess.colours if os.isatty(1) else None)

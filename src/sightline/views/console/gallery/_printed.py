@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Literal
 
 from sightline.text import clean_line
-from sightline.tty import CURSOR, PLAIN, Component, Depth, Theme, theme_for, truncate
+from sightline.tty import CURSOR, PLAIN, Component, Depth, Theme, theme_for, wrap
 from sightline.views.console.gallery._scene import Scene, Stage, State
 
 Look = Literal["dark", "light"]
@@ -19,35 +19,35 @@ def printed(scenes: Iterable[Scene], *, width: int, look: Look, depth: Depth | N
 
 
 def _scene_rows(scene: Scene, theme: Theme, width: int) -> Iterator[str]:
-    yield heading(scene, theme, width)
+    yield from heading(scene, theme, width)
     for state in scene.states(Stage(theme)):
-        yield from ("", caption(state, theme, width))
+        yield from ("", *caption(state, theme, width))
         state.component.focused = state.interactive
         yield from (row.replace(CURSOR, "") for row in state.component.render(width))
         state.component.dispose()
 
 
-def heading(scene: Scene, theme: Theme, width: int) -> str:
-    """The row above a scene."""
+def heading(scene: Scene, theme: Theme, width: int) -> list[str]:
+    """The rows above a scene."""
     name = theme.style("heading", scene.name)
-    return truncate(f"{theme.style('heading_mark', '##')} {name}{theme.style('muted', ': ' + scene.about)}", width)
+    return wrap(f"{theme.style('heading_mark', '##')} {name}{theme.style('muted', ': ' + scene.about)}", width)
 
 
-def caption(state: State, theme: Theme, width: int) -> str:
-    """The row above a state."""
-    return theme.style("dim", truncate(f"· {state.caption}", width))
+def caption(state: State, theme: Theme, width: int) -> list[str]:
+    """The rows above a state."""
+    return [theme.style("dim", row) for row in wrap(f"· {state.caption}", width)]
 
 
 class Above(Component):
-    """A row that stands above something, with a blank one before it."""
+    """Rows that stand above something, with a blank one before them."""
 
-    def __init__(self, draw: Callable[[int], str]) -> None:
+    def __init__(self, draw: Callable[[int], list[str]]) -> None:
         self._draw = draw
         self._rows: tuple[int, tuple[str, ...]] = (-1, ())
 
     def render(self, width: int) -> tuple[str, ...]:
         if self._rows[0] != width:
-            self._rows = (width, ("", self._draw(width)))
+            self._rows = (width, ("", *self._draw(width)))
         return self._rows[1]
 
     def invalidate(self) -> None:

@@ -18,14 +18,17 @@ def find(wanted: Sequence[str]) -> list[Scene]:
     return [_find(name) for name in wanted] or list(SCENES)
 
 
-def _find(name: str) -> Scene:
-    if name in _BY_NAME:
-        return _BY_NAME[name]
+def _find(wanted: str) -> Scene:
+    """By its name, or by a beginning that no other has; capitals do not matter."""
+    name = wanted.casefold()
+    begun = [known for known in _BY_NAME if known == name] or [known for known in _BY_NAME if known.startswith(name)]
+    if len(begun) == 1:
+        return _BY_NAME[begun[0]]
     from difflib import get_close_matches
 
-    near = get_close_matches(name, _BY_NAME, n=3, cutoff=0.4)
+    near = (name and begun) or get_close_matches(name, _BY_NAME, n=3, cutoff=0.6)
     hint = f"did you mean {' or '.join(near)}?" if near else "see `sightline gallery --list`"
-    raise UserMistake(f"no scene of that name: {name}", hint)
+    raise UserMistake(f"no scene of that name: {wanted}", hint)
 
 
 __all__ = ["SCENES", "find", "names"]

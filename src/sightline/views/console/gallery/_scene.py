@@ -61,6 +61,8 @@ class State(msgspec.Struct):
     """It can be tried: keys mean something to it."""
     attempt: Callable[[], None] | None = None
     """How it is tried, where that is not by giving it the focus."""
+    keys: tuple[tuple[str, str], ...] = ()
+    """What one should know to try it: keys and what they do."""
 
 
 class Scene(msgspec.Struct, frozen=True):

@@ -1,17 +1,28 @@
 """The gallery on a terminal, from the first paint or from nothing."""
 
-from sightline.tty import Application, Attributes, Terminal, run_application
+from sightline.tty import Application, Attributes, Depth, Terminal, run_application
 from sightline.views.console._first_paint import FirstPaint
 from sightline.views.console.gallery._browser import Browser
+from sightline.views.console.gallery._printed import Look
 from sightline.views.console.gallery._registry import SCENES, names
 
 
-def browse(*, first: str = "", painted: FirstPaint | None = None, before: Attributes | None = None) -> int:
-    """Walk through the gallery. `before` is how the terminal was when the first paint found it. The exit code."""
+def browse(
+    *,
+    first: str = "",
+    look: Look | None = None,
+    depth: Depth | None = None,
+    painted: FirstPaint | None = None,
+    before: Attributes | None = None,
+) -> int:
+    """Walk through the gallery, in a look and in so many colours if they were chosen. `before` is how the terminal was
+    when the first paint found it. The exit code."""
     terminal = Terminal()
     browsers: list[Browser] = []
 
     def start(application: Application) -> None:
+        if look is not None or depth is not None:
+            application.choose_look(dark=None if look is None else look == "dark", colours=depth)
         browser = Browser(application, SCENES)
         browsers.append(browser)
         if painted is not None:

@@ -1,7 +1,7 @@
 """Editor."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sized
 
 from sightline.tty import Key, Paste
 from sightline.tty.components import Editor, Item, StaticCompletion
@@ -12,6 +12,8 @@ _COMMANDS = (
     Item("/mode ", "/mode", "plan, edit or full"),
     Item("/help ", "/help"),
 )
+_KEYS = (("enter", "submit"), ("alt+enter", "new line"), ("ctrl+g", "editor"), ("ctrl+_", "undo"), ("ctrl+r", "search"))
+_VIM_KEYS = (("enter", "submit"), ("escape", "normal"), ("i", "insert"), ("v", "visual"), ("u", "undo"))
 _LINES = "Why is the row drawn twice?\n\nIt happens when the window is resized\nwhile text streams."
 
 
@@ -24,11 +26,17 @@ def _editor(stage: Stage, text: str = "", *, vim: bool = False, max_rows: int = 
         keymap="vim" if vim else "emacs",
         theme=stage.theme,
     )
-    editor.on_submit = lambda sent: stage.say(f"sent: {len(sent)} characters in {len(sent.splitlines())} lines")
+    editor.on_submit = lambda sent: stage.say(
+        f"sent: {_count(sent, 'character')} in {_count(sent.splitlines(), 'line')}"
+    )
     editor.on_external_editor = lambda: _edit_elsewhere(editor, stage)
     editor.set_text(text)
     editor.title = title
     return editor
+
+
+def _count(things: Sized, name: str) -> str:
+    return f"{len(things)} {name}{'' if len(things) == 1 else 's'}"
 
 
 def _edit_elsewhere(editor: Editor, stage: Stage) -> None:
@@ -46,20 +54,22 @@ def _vim(stage: Stage, keys: str) -> Editor:
 
 
 def _states(stage: Stage) -> Iterator[State]:
-    yield State("empty", _editor(stage), interactive=True)
-    yield State("several lines, with a title", _editor(stage, _LINES, title="prompt"), interactive=True)
+    yield State("empty", _editor(stage), interactive=True, keys=_KEYS)
+    yield State("several lines, with a title", _editor(stage, _LINES, title="prompt"), interactive=True, keys=_KEYS)
     tall = _editor(stage, "\n".join(f"line {number}" for number in range(1, 21)), max_rows=4)
-    yield State("more lines than there is room for", tall, interactive=True)
+    yield State("more lines than there is room for", tall, interactive=True, keys=_KEYS)
     folded = _editor(stage, "Look at this: ")
     folded.handle_input(Paste("\n".join(f"pasted line {number}" for number in range(1, 101))))
-    yield State("a large paste is folded; it is sent whole", folded, interactive=True)
+    yield State("a large paste is folded; it is sent whole", folded, interactive=True, keys=_KEYS)
     completing = _editor(stage)
     for letter in "/mo":
         completing.handle_input(Key(letter, text=letter))
-    yield State("completions", completing, interactive=True)
-    yield State("vim keys: insert", _editor(stage, "one word after another", vim=True), interactive=True)
-    yield State("vim keys: normal", _vim(stage, "b"), interactive=True)
-    yield State("vim keys: visual", _vim(stage, "bve"), interactive=True)
+    yield State("completions", completing, interactive=True, keys=_KEYS)
+    yield State(
+        "vim keys: insert", _editor(stage, "one word after another", vim=True), interactive=True, keys=_VIM_KEYS
+    )
+    yield State("vim keys: normal", _vim(stage, "b"), interactive=True, keys=_VIM_KEYS)
+    yield State("vim keys: visual", _vim(stage, "bve"), interactive=True, keys=_VIM_KEYS)
 
 
 SCENE = Scene("editor", "where prompts are written", _states)

@@ -11,10 +11,13 @@ def _states(stage: Stage) -> Iterator[State]:
     loader = Loader("Reading the ledger", theme=stage.theme, **made)  # type: ignore[arg-type]
     loader.start()
     yield State("turning", loader, live=stage.moving)
-    yield State("without words", Loader(theme=stage.theme, **made))  # type: ignore[arg-type]
+    silent = Loader(theme=stage.theme, **made)  # type: ignore[arg-type]
+    silent.start()
+    yield State("without words", silent, live=stage.moving)
+    yield State("not begun", Loader("Waiting for its turn", theme=stage.theme, **made))  # type: ignore[arg-type]
     ended = CancellableLoader("Asking the model", theme=stage.theme, **made)  # type: ignore[arg-type]
     ended.start()
-    yield State("escape ends it", ended, live=stage.moving, interactive=True)
+    yield State("escape ends it", ended, live=stage.moving, interactive=True, keys=(("escape", "cancel"),))
     cancelled = CancellableLoader("Asking the model", theme=stage.theme, **made)  # type: ignore[arg-type]
     cancelled.signal.cancel()
     yield State("cancelled", cancelled)

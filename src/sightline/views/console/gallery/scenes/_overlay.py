@@ -7,7 +7,6 @@ from sightline.tty.components import Box, Item, SelectList, Text
 from sightline.views.console.gallery._scene import Scene, Stage, State
 
 _HEIGHT = 7
-_CHOICES = (Item("once", "Yes, once"), Item("always", "Yes, always"), Item("no", "No"))
 
 
 class _Window(Component):
@@ -28,20 +27,15 @@ class _Window(Component):
         self._rows = (-1, ())
 
 
-class _Dialog(Box):
+def _dialog(stage: Stage, title: str, question: str, *labels: str) -> tuple[Box, SelectList]:
     """A question with choices: keys go to the list."""
-
-    def __init__(self, stage: Stage) -> None:
-        self.choices = SelectList(_CHOICES, bindings=stage.bindings, theme=stage.theme)
-        question = Text("Run `make test`?", theme=stage.theme)
-        super().__init__(question, self.choices, title="Allow", border_role="border_active", theme=stage.theme)
-
-    def handle_input(self, event: object) -> bool:
-        return self.choices.handle_input(event)  # type: ignore[arg-type]
+    choices = SelectList([Item(label, label) for label in labels], bindings=stage.bindings, theme=stage.theme)
+    words = Text(question, theme=stage.theme)
+    return Box(words, choices, title=title, border_role="border_active", theme=stage.theme), choices
 
 
 def _ask(stage: Stage, answer: Text) -> None:
-    dialog = _Dialog(stage)
+    dialog, choices = _dialog(stage, "Allow", "Run `make test`?", "Yes, once", "Yes, always", "No")
     handle = stage.show_overlay(dialog, Overlay(anchor="center", width="50%"))
 
     def close(words: str) -> None:
@@ -50,8 +44,8 @@ def _ask(stage: Stage, answer: Text) -> None:
         answer.set_text(words)
         stage.request_render(answer)
 
-    dialog.choices.on_select = lambda item: close(f"You chose: {item.label}")
-    dialog.choices.on_cancel = lambda: close("You chose nothing.")
+    choices.on_select = lambda item: close(f"You chose: {item.label}")
+    choices.on_cancel = lambda: close("You chose nothing.")
 
 
 def _states(stage: Stage) -> Iterator[State]:
@@ -59,7 +53,8 @@ def _states(stage: Stage) -> Iterator[State]:
     for anchor in anchors:
         note = Box(Text("over it", theme=stage.theme), border_role="border_active", theme=stage.theme)
         yield State(anchor, _Window(note, Overlay(anchor=anchor, width=20)))
-    yield State("a dialog, half as wide", _Window(_Dialog(stage), Overlay(anchor="center", width="50%")))
+    painted, _ = _dialog(stage, "Delete", "Delete `notes.md`?", "Keep it", "Delete it")
+    yield State("a dialog, half as wide", _Window(painted, Overlay(anchor="center", width="50%")))
     if stage.moving:
         answer = Text("Press enter to be asked.", "hint", theme=stage.theme)
         yield State("a real one", answer, live=True, interactive=True, attempt=lambda: _ask(stage, answer))

@@ -18,6 +18,7 @@ _GROUPED = (
     Item("b", "codex", "installed", "providers"),
     Item("c", "scripted", "", "for tests"),
 )
+_KEYS = (("up/down", "move"), ("enter", "choose"))
 
 
 def _states(stage: Stage) -> Iterator[State]:
@@ -28,16 +29,16 @@ def _states(stage: Stage) -> Iterator[State]:
 
     second = choices(_MODELS)
     second.move(1)
-    yield State("with descriptions, the second highlighted", second, interactive=True)
+    yield State("with descriptions, the second highlighted", second, interactive=True, keys=_KEYS)
     filtered = choices(_FILES, filter=True)
     filtered.set_query("spy")
-    yield State("filtered by what is typed: letters in order, anywhere", filtered, interactive=True)
+    yield State("filtered by what is typed: letters in order, anywhere", filtered, interactive=True, keys=_KEYS)
     nothing = choices(_FILES, filter=True)
     nothing.set_query("zzz")
     yield State("nothing matches", nothing)
     yield State("in groups", choices(_GROUPED))
     many = tuple(Item(str(number), f"choice {number}") for number in range(1, 31))
-    yield State("more than there is room for", choices(many, max_rows=4), interactive=True)
+    yield State("more than there is room for", choices(many, max_rows=4), interactive=True, keys=_KEYS)
 
 
 SCENE = Scene("select", "a list to choose from, with a filter", _states)

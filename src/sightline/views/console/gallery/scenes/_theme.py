@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from sightline.tty import LOOKS, Component, Depth, Rows, Theme, theme_for, truncate
 from sightline.views.console.gallery._scene import Scene, Stage, State
 
-_DEPTHS: tuple[Depth, ...] = ("true", "256", "16", "none")
+_DEPTHS: tuple[Depth, ...] = ("true", "256", "16")
 
 
 class _Roles(Component):
@@ -34,10 +34,12 @@ class _Roles(Component):
 
 
 def _states(stage: Stage) -> Iterator[State]:
-    for dark in (True, False):
-        for depth in _DEPTHS:
-            colours = {"none": "no colours, weight only", "true": "true colour"}.get(depth, f"{depth} colours")
-            yield State(f"{'dark' if dark else 'light'}, {colours}", _Roles(theme_for(dark=dark, depth=depth)))
+    if stage.theme.depth not in (None, "none"):
+        for dark in (True, False):
+            for depth in _DEPTHS:
+                colours = "true colour" if depth == "true" else f"{depth} colours"
+                yield State(f"{'dark' if dark else 'light'}, {colours}", _Roles(theme_for(dark=dark, depth=depth)))
+    yield State("no colours, weight only", _Roles(theme_for(dark=True, depth="none")))
 
 
 SCENE = Scene("theme", "what each role looks like", _states)

@@ -38,9 +38,10 @@ def _states(stage: Stage) -> Iterator[State]:
         clock=stage.clock,
         theme=theme,
     )
+    going_on.start()
     mixed.append(going_on, live=True)
     mixed.append(Text("Finished too, but it waits for the one above it.", "muted", theme=theme))
-    yield State("a live block holds back what follows it", mixed)
+    yield State("a live block holds back what follows it", mixed, live=stage.moving)
     if stage.moving:
         yield State("growing", _growing(stage), live=True)
 

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from sightline.tty.components import Tree, TreeNode
 from sightline.views.console.gallery._scene import Scene, Stage, State
 
+_KEYS = (("up/down", "move"), ("right", "open"), ("left", "close"), ("home/end", "first, last"))
+
 
 def _project(*, expanded: bool) -> list[TreeNode]:
     tty = TreeNode("tty", [TreeNode("ledger.py"), TreeNode("painter.py")], expanded)
@@ -22,9 +24,9 @@ def _deep() -> list[TreeNode]:
 def _states(stage: Stage) -> Iterator[State]:
     theme = stage.theme
     yield State("closed", Tree(_project(expanded=False), theme=theme))
-    yield State("open", Tree(_project(expanded=True), theme=theme), interactive=True)
+    yield State("open", Tree(_project(expanded=True), theme=theme), interactive=True, keys=_KEYS)
     many = [TreeNode(f"file {number:02}.txt") for number in range(40)]
-    yield State("more than there is room for", Tree(many, max_rows=6, theme=theme), interactive=True)
+    yield State("more than there is room for", Tree(many, max_rows=6, theme=theme), interactive=True, keys=_KEYS)
     yield State("deeper than there is room for", Tree(_deep(), max_rows=4, theme=theme))
     yield State("empty", Tree([], theme=theme))
 

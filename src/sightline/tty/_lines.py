@@ -1,0 +1,112 @@
+"""Standard input and output as they are, for linear mode: whole lines come in, lines go out.
+
+- Nothing is switched on or asked. Either side may be a terminal, a pipe or a file.
+- Output is never dropped: who reads slowly is waited for, however long, and only who is gone (`on_lost`) is not.
+- A line counts as one when it ends, or when the input does.
+"""
+
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from sightline.tty._terminal import Terminal
+from sightline.tty._writer import Writer
+
+if TYPE_CHECKING:
+    import asyncio
+
+_READ = 65536
+_PATIENCE = 1.5
+
+
+class Lines:
+    """From `listen` to `deafen` lines are heard; what `write` was given is out after `flushed`."""
+
+    def __init__(self, terminal: Terminal, loop: "asyncio.AbstractEventLoop") -> None:
+        self.on_line: Callable[[str], object] = str
+        self.on_end: Callable[[], object] = str
+        """There will be no more lines."""
+        self.on_lost: Callable[[OSError], object] = str
+        """Nobody reads what is written any more."""
+        self.on_drained: Callable[[], object] = str
+        self._terminal = terminal
+        self._loop = loop
+        self._writer = Writer(1, self._blocked)
+        self._rest = b""
+        self._listening = False
+        self._flushed: asyncio.Future[None] | None = None
+
+    @property
+    def size(self) -> tuple[int, int]:
+        return self._terminal.size
+
+    @property
+    def busy(self) -> bool:
+        return self._writer.pending
+
+    def write(self, text: str) -> None:
+        was_lost = self._writer.lost
+        self._writer.write(text.encode("utf-8", "replace"))
+        self._look_for_readers(was_lost)
+
+    def listen(self) -> None:
+        self._listening = True
+        try:
+            self._loop.add_reader(0, self._readable)
+        except PermissionError:  # a file can be read at any time, which is why nobody can wait for it
+            self._loop.call_soon(self._read_on)
+
+    def deafen(self) -> None:
+        self._listening = False
+        self._loop.remove_reader(0)
+
+    def lend(self, use: Callable[[], None]) -> None:
+        """Let somebody else write, after what was written."""
+        self._writer.drain(_PATIENCE)
+        use()
+
+    async def flushed(self) -> None:
+        """Wait until everything is out, or nobody reads it."""
+        if self._writer.pending:
+            self._flushed = self._loop.create_future()
+            await self._flushed
+
+    def close(self) -> None:
+        self._loop.remove_writer(self._writer.fd)
+        self._writer.close()
+
+    def _read_on(self) -> None:
+        if self._listening:
+            self._readable()
+            self._loop.call_soon(self._read_on)
+
+    def _readable(self) -> None:
+        try:
+            data = os.read(0, _READ)
+        except OSError:
+            data = b""
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        if not data:
+            self.deafen()
+            lines += [self._rest] if self._rest else []
+        for line in lines:
+            self.on_line(line.decode("utf-8", "replace").rstrip("\r"))
+        if not data:
+            self.on_end()
+
+    def _blocked(self) -> None:
+        self._loop.add_writer(self._writer.fd, self._writable)
+
+    def _writable(self) -> None:
+        was_lost = self._writer.lost
+        if not self._writer.send():
+            return
+        self._loop.remove_writer(self._writer.fd)
+        if self._flushed is not None and not self._flushed.done():
+            self._flushed.set_result(None)
+        self._look_for_readers(was_lost)
+        self.on_drained()
+
+    def _look_for_readers(self, was_lost: OSError | None) -> None:
+        if was_lost is None and self._writer.lost is not None:
+            self.on_lost(self._writer.lost)
