@@ -118,5 +118,5 @@ def photograph(name: str) -> None:
 
 if __name__ == "__main__":
     draw("demo", "sightline demo", "demo", "--fast", "--color", "always")
-    record("gallery", "sightline gallery", ("", "q quit"), ("markdown\r", "### The end"), ("t", "❯ text"))
+    record("gallery", "sightline gallery", ("", "q quit"), ("markdown\r", "### The end"), ("t", "› text"))
     photograph("page")

@@ -99,8 +99,13 @@ def _limited(plain: str, at: int) -> Iterator[str]:
     """The same from `at` on, looking ahead no further than it takes. After a cut everything begins anew, so that what
     is wrapped or sliced there has the same clusters by itself."""
     while at < len(plain):
-        flood = _is_flood(plain, at)
-        cluster = plain[at : at + LONGEST] if flood else next(wcwidth.iter_graphemes(plain, at, at + _AHEAD))[:LONGEST]
+        if _is_flood(plain, at):
+            cluster = plain[at : at + LONGEST]
+        else:
+            cluster = next(wcwidth.iter_graphemes(plain, at, at + _AHEAD))
+            if len(cluster) > LONGEST:
+                # Where terminals take it apart depends on the characters beside the place, and on nothing before.
+                cluster = _parts(cluster)[0][:LONGEST]
         yield cluster
         at += len(cluster)
 

@@ -109,3 +109,11 @@ def test_a_line_of_a_megabyte_is_drawn_from_its_window_only():
     made.set_text("word " * 200_000)
     press(made, "end", "'x", "home", "'y", "ctrl+right")
     assert shown(made, 20) == ["› yword| word word wo"]
+
+
+def test_the_key_that_deletes_is_not_taken_while_there_is_nothing_to_delete():
+    """Ctrl+D leaves a program whose prompt is empty."""
+    made = line()
+    assert made.handle_input(Key("d", ctrl=True)) is False
+    made.set_text("x")
+    assert made.handle_input(Key("d", ctrl=True)) is True

@@ -82,6 +82,8 @@ class Input(Component):
             return False
         if self._bindings.matches(event, "submit"):
             return _called(self.on_submit, self.text)
+        if not self.text and self._bindings.matches(event, "exit"):
+            return False  # with nothing to delete the key means what it means elsewhere
         action = next((name for name in DO if self._bindings.matches(event, name)), None)
         if action is not None:
             self._editing.do(action)
