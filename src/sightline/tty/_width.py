@@ -91,7 +91,7 @@ def _range_of(plain: str, start: int, end: int) -> tuple[int, int, list[tuple[in
     for cluster in clusters(plain):
         width = width_of(cluster)
         stop, after = at + len(cluster), column + width
-        if column >= end and width:
+        if column >= end and (width or column > end):
             break
         inside = min(after, end) - max(column, start)
         if inside > 0 or (not width and (start < column or start == 0)):
