@@ -125,6 +125,20 @@ def test_a_block_inserted_among_those_that_were_let_go_is_written_with_all_that_
     assert paper.tape == [*(f"row {i}" for i in range(5)), "late", *(f"row {i}" for i in range(3, 8))]
 
 
+def test_what_stands_below_never_passes_for_history() -> None:
+    """A block of one row that is history is removed: the chrome moves up in the frame, and is shown whole."""
+    paper = Paper(rows=3)
+    display, transcript, block = a_display(paper), Transcript(gap=0), Lines("block")
+    display.add(transcript)
+    display.add(Lines("spinner", "rule", "prompt"))
+    transcript.append(block)
+    display.render_now()
+    transcript.remove(block)
+    display.request_render()
+    display.render_now()
+    assert paper.tape == ["block", "spinner", "rule", "prompt"]
+
+
 def test_a_root_child_removed_from_history_is_written_around() -> None:
     paper = Paper(rows=3)
     display = a_display(paper)

@@ -312,7 +312,13 @@ class Display:
 
     def _audit(self, frame: Frame) -> None:
         """Has a component changed what is history? Then it is written again from there: doubled, never lost."""
-        if not self._history or frame.length <= self._ledger.committed:
+        if frame.length <= self._ledger.committed:
+            return
+        if frame.chrome < self._ledger.committed:
+            # So much was removed that what stands below would pass for history.
+            self._ledger.resync(max(frame.start, frame.chrome))
+            self._history = self._history[: max(0, self._ledger.committed - self._history_start)]
+        if not self._history:
             return
         now = frame.between(self._history_start, self._ledger.committed)
         if now == self._history:

@@ -71,10 +71,11 @@ def take_cursor_away(rows: Sequence[str]) -> list[str]:
 
 
 class Frame(msgspec.Struct, frozen=True):
-    """All rows, the boundary, and where the rows of each child begin."""
+    """All rows, the boundary, where what is never final begins, and where the rows of each child begin."""
 
     rows: list[str]
     boundary: int
+    chrome: int
     children: list[Child]
     starts: list[int]
     cursor: tuple[int, int] | None
@@ -102,7 +103,7 @@ class Shadow:
     def __init__(self, *, multiplexer: bool) -> None:
         self.multiplexer = multiplexer
         self.states = [State(0, [], [])]
-        self.frame = Frame([], 0, [], [], None)
+        self.frame = Frame([], 0, 0, [], [], None)
         self.size: Size | None = None
         self.overlays: list[Covering] = []
         self._gone: list[Child] = []
@@ -128,15 +129,17 @@ class Shadow:
     def compose(self, children: list[Child], *, first: bool = False) -> Frame:
         """The frame, or what it was before everything was asked for again."""
         rows: list[str] = []
-        starts, boundary = [], None
+        starts, boundary, chrome = [], None, None
         for child in children:
             starts.append(len(rows))
             answer, live = child.first if first else (child.rows, child.boundary)
             if boundary is None and live is not None:
                 boundary = len(rows) + live
+                chrome = len(rows) + len(answer)
             rows += answer
         taken, cursor = take_cursor(rows)
-        return Frame(taken, len(rows) if boundary is None else boundary, children, starts, cursor)
+        boundary = len(rows) if boundary is None else boundary
+        return Frame(taken, boundary, len(rows) if chrome is None else chrome, children, starts, cursor)
 
     def draw(self, children: list[Child], size: Size, *, gesture: bool, resized: int, overlays: list[Covering]) -> None:
         """A frame was drawn; before it the terminal changed its size `resized` times."""
@@ -183,6 +186,9 @@ class Shadow:
         self.size = None
 
     def _audit(self, state: State) -> None:
+        if self.frame.chrome < state.committed < len(self.frame.rows):
+            state.committed = self.frame.chrome
+            del state.seen[state.committed :]
         row = self._first_replaced()
         if row is None:
             row = self._first_taken_back()
