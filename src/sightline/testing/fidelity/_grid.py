@@ -9,6 +9,7 @@ import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
 
+import msgspec
 from wcwidth import width
 
 from sightline.testing.emulators._sgr import cells_of_row
@@ -90,11 +91,15 @@ def take_cursor(rows: Sequence[str]) -> tuple[list[str], tuple[int, int] | None]
 
 
 def laid_over(below: list[Cell], row: list[Cell], left: int) -> list[Cell]:
-    """A row of an overlay over a row of the window: what it covers is gone, also the other half of a wide character."""
+    """A row of an overlay over a row of the window: half a wide character under its edge is a blank in its style."""
     result = below[:left] + row + below[left + len(row) :]
     if left and below[left].width == 0:
-        result[left - 1] = BLANK
+        result[left - 1] = _blank_of(below[left - 1])
     end = left + len(row)
     if end < len(below) and below[end].width == 0:
-        result[end] = BLANK
+        result[end] = _blank_of(below[end - 1])
     return result
+
+
+def _blank_of(cell: Cell) -> Cell:
+    return msgspec.structs.replace(cell, text=" ", width=1)
