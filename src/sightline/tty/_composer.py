@@ -168,10 +168,6 @@ class Composer:
         """How many rows have left the composition."""
         return self.frame.start
 
-    def forget(self) -> None:
-        """Ask every child for its rows again."""
-        self._parts = []
-
     def restore(self) -> None:
         """Everything is composed again, from the first row."""
         for child in self.children:
