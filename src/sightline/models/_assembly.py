@@ -1,0 +1,136 @@
+"""An answer put together while it streams: each thing a client hears goes in, the piece to pass on comes out."""
+
+import secrets
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from sightline.conversation import AssistantMessage, AssistantPart, CallPart, ReasoningPart, StopReason, TextPart
+from sightline.events import Usage
+from sightline.models._api import CallBegun, CallDelta, Done, ReasoningDelta, TextDelta
+from sightline.text import StreamFilter
+
+_ID_BYTES = 6
+
+
+def new_call_id() -> str:
+    """For a call the agent did not name yet."""
+    return f"call-{secrets.token_hex(_ID_BYTES)}"
+
+
+class _Block:
+    def __init__(self, index: int, kind: str) -> None:
+        self.index = index
+        self.kind = kind  # text, reasoning, call
+        self.pieces: list[str] = []
+        self.filter = StreamFilter()
+        self.id = self.name = self.native_id = self.signature = ""
+        self.opaque: Any = None
+
+
+class Assembly:
+    """One answer. `key` is whatever the API tells its blocks apart by; an unknown key begins a block.
+
+    Clients whose API does not tell text blocks apart use one key until something else comes in between.
+    """
+
+    def __init__(self, api: str, model: str, *, new_id: Callable[[], str] = new_call_id) -> None:
+        self.api = api
+        self.model = model
+        self.usage: Usage | None = None
+        self.cost: float | None = None
+        self._new_id = new_id
+        self._blocks: dict[object, _Block] = {}
+
+    @property
+    def begun(self) -> bool:
+        return bool(self._blocks)
+
+    def has(self, key: object) -> bool:
+        return key in self._blocks
+
+    def text(self, key: object, text: str) -> TextDelta | None:
+        block = self._block(key, "text")
+        clean = block.filter.feed(text)
+        block.pieces.append(clean)
+        return TextDelta(block.index, clean) if clean else None
+
+    def reasoning(
+        self, key: object, text: str = "", *, signature: str = "", opaque: Any = None
+    ) -> ReasoningDelta | None:
+        block = self._block(key, "reasoning")
+        block.signature += signature
+        block.opaque = opaque if opaque is not None else block.opaque
+        clean = block.filter.feed(text)
+        block.pieces.append(clean)
+        return ReasoningDelta(block.index, clean) if clean else None
+
+    def call(self, key: object, name: str, native_id: str = "", *, opaque: Any = None) -> CallBegun | None:
+        """A call begins; said again it changes nothing but what was not known yet."""
+        known = key in self._blocks
+        block = self._block(key, "call")
+        block.name = block.name or name
+        block.native_id = block.native_id or native_id
+        block.opaque = opaque if opaque is not None else block.opaque
+        if known:
+            return None
+        block.id = self._new_id()
+        return CallBegun(block.index, block.id, block.name)
+
+    def arguments(self, key: object, delta: str) -> CallDelta | None:
+        block = self._blocks[key]
+        block.pieces.append(delta)
+        return CallDelta(block.index, block.id, block.name, delta) if delta else None
+
+    def replace_arguments(self, key: object, whole: str) -> CallDelta | None:
+        """The API said them all at the end: only what is new of them is passed on."""
+        block = self._blocks[key]
+        said = "".join(block.pieces)
+        block.pieces = [whole]
+        new = whole[len(said) :] if whole.startswith(said) else ""
+        return CallDelta(block.index, block.id, block.name, new) if new else None
+
+    def message(self, stop_reason: StopReason, error: str = "") -> AssistantMessage:
+        parts = [part for block in self._blocks.values() if (part := self._part(block)) is not None]
+        return AssistantMessage(parts, self.api, self.model, stop_reason, self.usage, self.cost, error)
+
+    def done(self, stop_reason: StopReason) -> Done:
+        if stop_reason == "stop" and any(block.kind == "call" for block in self._blocks.values()):
+            stop_reason = "tool_use"  # some servers say stop whatever they ask for
+        return Done(self.message(stop_reason))
+
+    def _block(self, key: object, kind: str) -> _Block:
+        block = self._blocks.get(key)
+        if block is None or block.kind != kind:
+            block = self._blocks[key] = _Block(len(self._blocks), kind)
+        return block
+
+    def _part(self, block: _Block) -> AssistantPart | None:
+        text = "".join(block.pieces)
+        if block.kind == "text":
+            text += block.filter.end()
+            return TextPart(text) if text else None
+        if block.kind == "reasoning":
+            if not (text or block.signature or block.opaque is not None):
+                return None
+            return ReasoningPart(text, self.api, block.signature, block.opaque)
+        args, broken = decoded_arguments(text)
+        api = self.api if block.opaque is not None else ""
+        return CallPart(block.id, block.name, args, block.native_id, broken, api, block.opaque)
+
+
+def decoded_arguments(text: str) -> tuple[dict[str, Any], str]:
+    """The arguments, or the text itself when it is no JSON object. Nothing at all stands for no arguments."""
+    if not text.strip():
+        return {}, ""
+    try:
+        value = msgspec.json.decode(text)
+    except (msgspec.MsgspecError, UnicodeEncodeError):
+        import json
+
+        try:
+            value = json.loads(text)  # reads lone surrogates, which the other does not
+        except ValueError:
+            return {}, text
+    return (value, "") if isinstance(value, dict) else ({}, text)

@@ -1,0 +1,32 @@
+"""What the agent can do: one module or small package per tool, and what they have in common."""
+
+from sightline.tools._context import ArtifactShelf, History, ToolContext, Workplace
+from sightline.tools._tool import (
+    Access,
+    Answer,
+    Choice,
+    Image,
+    Load,
+    Need,
+    Outcome,
+    Question,
+    Tool,
+    ToolError,
+)
+
+__all__ = [
+    "Access",
+    "Answer",
+    "ArtifactShelf",
+    "Choice",
+    "History",
+    "Image",
+    "Load",
+    "Need",
+    "Outcome",
+    "Question",
+    "Tool",
+    "ToolContext",
+    "ToolError",
+    "Workplace",
+]

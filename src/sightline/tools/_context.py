@@ -1,0 +1,95 @@
+"""What a call is given besides its parameters: where it is, who watches, and what the session shares between calls."""
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
+
+from sightline.settings import Settings
+from sightline.tools._tool import Answer, Question
+
+if TYPE_CHECKING:
+    from sightline.exec import CommandSpec, Jobs
+    from sightline.tools._running import RunningCommand
+
+T = TypeVar("T")
+
+
+class ArtifactShelf(Protocol):
+    """Where a session keeps what is too big for a result."""
+
+    def keep(self, name: str, data: bytes) -> str:
+        """Keep these bytes; returns their artifact URL."""
+
+    def find(self, url: str) -> Path | None:
+        """The file behind an artifact URL of this or another kept session; None when there is none."""
+
+
+class History(Protocol):
+    """The conversations that are kept, as text."""
+
+    def read(self, session: str) -> str | None:
+        """A session's conversation; an empty id is this session's own."""
+
+
+class Workplace:
+    """What all calls of one session share. `shared(Kind)` is one instance per kind, made with no arguments."""
+
+    def __init__(
+        self,
+        cwd: Path,
+        *,
+        settings: Settings,
+        artifacts: ArtifactShelf,
+        local: Path,
+        history: History | None = None,
+        jobs: "Jobs | None" = None,
+        ask: Callable[[Question], Awaitable[Answer]] | None = None,
+        attended: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self.cwd = cwd  # the workspace: commands run here, relative paths mean this, only here is written unasked
+        self.settings = settings
+        self.artifacts = artifacts
+        self.local = local  # the folder behind local://
+        self.history = history
+        self.jobs = jobs
+        self.ask = ask
+        self.attended = attended
+        self._shared: dict[type[Any], Any] = {}
+
+    def shared(self, kind: type[T]) -> T:
+        if kind not in self._shared:
+            self._shared[kind] = kind()
+        found: T = self._shared[kind]
+        return found
+
+
+class ToolContext:
+    """One call's view of its workplace, and its way to be seen while it runs."""
+
+    def __init__(
+        self,
+        call: str,
+        workplace: Workplace,
+        *,
+        update: Callable[[dict[str, Any]], None] = lambda details: None,
+        output: Callable[[str, Literal["stdout", "stderr"]], None] = lambda text, stream: None,
+        start: "Callable[[CommandSpec], RunningCommand] | None" = None,
+        agent: str = "",
+    ) -> None:
+        self.call = call
+        self.agent = agent
+        self.workplace = workplace
+        self.update = update  # structured progress: replaces what was told before
+        self.output = output  # words as they come: kept in the call's artifact and shown live
+        self.start = start  # run a command whose output is this call's
+
+    @property
+    def cwd(self) -> Path:
+        return self.workplace.cwd
+
+    @property
+    def settings(self) -> Settings:
+        return self.workplace.settings
+
+    def shared(self, kind: type[T]) -> T:
+        return self.workplace.shared(kind)

@@ -1,0 +1,112 @@
+"""What a tool is, what it is given, and what it gives back.
+
+Rules:
+
+- A tool knows nothing of models and of views. It gets typed parameters and a context; it returns an outcome or raises
+  `ToolError`, whose one message is for the model: what was wrong and what to do instead, in few words.
+- What a call wants to do that a person may have an opinion about, it says in `needs` before it runs.
+- `details["ui"]["kind"]` is the shape of a result; views draw by it alone.
+- Being cancelled is asyncio's CancelledError: clean up and let it pass.
+"""
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
+
+import msgspec
+
+from sightline.exceptions import SightlineError
+
+if TYPE_CHECKING:
+    from sightline.tools._context import ToolContext
+
+Access = Literal["read", "write", "exec", "network"]
+# always: part of every request. on_request: offered only when settings or the person ask for it.
+Load = Literal["always", "on_request"]
+
+P = TypeVar("P", bound=msgspec.Struct)
+T = TypeVar("T")
+
+
+class ToolError(SightlineError):
+    """A call failed in a way the model can do something about. The message is all it sees."""
+
+
+class Need(msgspec.Struct, frozen=True):
+    """One thing a call wants to do. `what`: an absolute path (read, write), a command line (exec), a host (network)."""
+
+    access: Access
+    what: str
+    sandboxed: bool = False  # of a command: it can write nothing outside the workspace and has no network
+    why: str = ""  # for the person who is asked
+
+
+class Image(msgspec.Struct, frozen=True):
+    media_type: str
+    data: bytes
+
+
+class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+    """What a call came to: `text` and `images` for the model, `details` for views."""
+
+    text: str = ""
+    images: tuple[Image, ...] = ()
+    details: dict[str, Any] = {}
+    is_error: bool = False
+    exit_code: int | None = None
+
+
+class Tool(Generic[P]):
+    """One tool. A subclass sets the class attributes and implements `execute`."""
+
+    name: ClassVar[str]  # as the model calls it
+    description: ClassVar[str]  # for the model
+    params: type[P]  # its fields' types, defaults and `msgspec.Meta(description=…)` become the JSON schema
+    exclusive: ClassVar[bool] = False  # never at the same time as another call
+    load: ClassVar[Load] = "always"
+
+    def needs(self, params: P, context: "ToolContext") -> list[Need]:
+        """What it wants to do. May raise ToolError."""
+        return []
+
+    def preview(self, params: P) -> str:
+        """One line for a marker: what it works on."""
+        return ""
+
+    def partial(self, written: str, context: "ToolContext") -> dict[str, Any] | None:
+        """Details to show while the model still writes the arguments; `written` is their JSON text so far."""
+        return None
+
+    async def execute(self, params: P, context: "ToolContext") -> Outcome:
+        raise NotImplementedError
+
+
+Ask = Callable[["Question"], Awaitable["Answer"]]
+
+
+class Choice(msgspec.Struct, frozen=True, omit_defaults=True):
+    label: str
+    description: str = ""
+
+
+class Question(msgspec.Struct, frozen=True, kw_only=True):
+    """For the person: one of the choices, several, or free text."""
+
+    text: str
+    choices: tuple[Choice, ...] = ()
+    several: bool = False
+    free_text: bool = True
+
+
+class Answer(msgspec.Struct, frozen=True, kw_only=True):
+    """`nobody`: there is no person to answer. `dismissed`: the person closed the question."""
+
+    chosen: tuple[str, ...] = ()
+    text: str = ""
+    nobody: bool = False
+    dismissed: bool = False
+
+
+def is_inside(path: Path, folder: Path) -> bool:
+    """Whether a path, links resolved, is in a folder."""
+    return path.resolve().is_relative_to(folder.resolve())
