@@ -4,7 +4,7 @@ import argparse
 import sys
 from collections.abc import Callable, Iterator
 
-from bench import first_paint, markdown, page, parsing, program, running, terminal, typing, width, wrapping
+from bench import first_paint, markdown, page, parsing, program, reading, running, terminal, typing, width, wrapping
 from bench.row import Row
 
 GROUPS: dict[str, Callable[[], Iterator[Row]]] = {
@@ -18,6 +18,7 @@ GROUPS: dict[str, Callable[[], Iterator[Row]]] = {
     "terminal": terminal.rows,
     "typing": typing.rows,
     "painting": first_paint.rows,
+    "reading": reading.rows,
 }
 
 

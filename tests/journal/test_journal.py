@@ -5,8 +5,19 @@ import time
 
 import pytest
 
+from sightline.conversation import TextPart, UserMessage
 from sightline.events import Error, Notice, Text, ToolOutput, ToolResult, ToolUse, Unknown, stamp
-from sightline.journal import Busy, JobRecord, JournalWriter, Store, is_job_id, is_session_id, prune, session_of
+from sightline.journal import (
+    Busy,
+    Entry,
+    JobRecord,
+    JournalWriter,
+    Store,
+    is_job_id,
+    is_session_id,
+    prune,
+    session_of,
+)
 
 
 @pytest.fixture
@@ -74,10 +85,10 @@ def test_a_line_that_cannot_be_read_is_shown_as_such(store):
     writer = store.create()
     writer.append(numbered(Text("a")))
     with (writer.folder / "journal.jsonl").open("ab") as file:
-        file.write(b"\x1bgarbage\n")
+        file.write(b"\x1bgarbage\n" + b'{"kind":"text","text":"\xff"}\n')
     writer.append(numbered(Text("b"), first=2))
     kinds = [type(event) for event in store.read(writer.folder.name).events()]
-    assert kinds == [Text, Unknown, Text]
+    assert kinds == [Text, Unknown, Unknown, Text]
 
 
 def test_a_record_has_a_cap(store):
@@ -204,3 +215,36 @@ def test_prune_lets_go_of_the_oldest_until_it_is_little_enough(store):
     assert pruned.sessions == 1
     assert pruned.bytes >= 100_000
     assert {store.read(session).header.title for session in store.sessions()} == {"2", "1"}
+
+
+def a_conversation(store, days, size=0):
+    """A session somebody talked in, so many days ago."""
+    writer = store.create()
+    writer.append([Entry(id="e1", message=UserMessage([TextPart("hello")]))])
+    writer.artifact(f"{writer.folder.name}-1").write("stdout", b"x" * size)
+    old(writer, days)
+    writer.close()
+    return writer.folder.name
+
+
+def test_prune_never_lets_go_of_a_conversation_for_its_age(store):
+    """A command's output is worth less with every day; a conversation is somebody's work."""
+    kept = a_conversation(store, 400)
+    writer = store.create()
+    old(writer, 40)
+    writer.close()
+    assert prune(store).sessions == 1
+    assert prune(store, older_than=0.0).sessions == 0
+    assert store.sessions() == [kept]
+
+
+def test_prune_lets_go_of_conversations_last_and_only_of_old_ones(store):
+    """For want of room: commands first, whatever their age; then conversations that have not changed for a month."""
+    old_one, recent = a_conversation(store, 50, 100_000), a_conversation(store, 3, 100_000)
+    writer = store.create()
+    a_job(writer, output=b"x" * 100_000)
+    writer.close()
+    assert prune(store, larger_than=250_000).sessions == 1
+    assert set(store.sessions()) == {old_one, recent}
+    assert prune(store, larger_than=0).sessions == 1
+    assert store.sessions() == [recent]

@@ -5,17 +5,16 @@ import os
 from typing import Any
 
 from sightline.exceptions import UserMistake
-from sightline.providers import provider_names
 
 
 def prompt(arguments: argparse.Namespace) -> int:
     if arguments.prompt is None:
         raise UserMistake(
             "nothing to do: the interactive console is not in this version",
-            'give a prompt with -p "…" --provider NAME, or see `sightline --help`',
+            'give a prompt with -p "…", or see `sightline --help`',
         )
-    if arguments.provider is None:
-        raise UserMistake("no provider given", f"add --provider with one of: {', '.join(provider_names())}")
+    if arguments.provider in (None, "native"):
+        return _prompt_native(arguments)
     from sightline.providers import Ask, get_provider, last_session, start_run
     from sightline.views.plain.piped import read_piped
 
@@ -42,6 +41,18 @@ def prompt(arguments: argparse.Namespace) -> int:
     return _shown(run, provider.name, output_format, arguments)
 
 
+def _prompt_native(arguments: argparse.Namespace) -> int:
+    from sightline.cli._agent_commands import prompt_native
+    from sightline.views.plain.piped import read_piped
+
+    if arguments.option:
+        raise UserMistake("our own agent has no --option", "use --set NAME=VALUE; see `sightline config`")
+    text = read_piped(arguments.prompt)
+    if not text.strip():
+        raise UserMistake("the prompt is empty", 'say what to do: -p "…"')
+    return _shown(prompt_native(arguments, text), "", arguments.output_format, arguments)
+
+
 def _shown(run: Any, provider: str, output_format: Any, arguments: argparse.Namespace) -> int:
     """What only showing needs is imported here, while the provider's own program is already starting."""
     from sightline.providers import remember_session
@@ -49,7 +60,12 @@ def _shown(run: Any, provider: str, output_format: Any, arguments: argparse.Name
     from sightline.views.plain.run import show_run
 
     renderer = PlainRenderer(_detail(arguments), palette_for(1, arguments.color))
-    return show_run(run, renderer, output_format, lambda session: remember_session(provider, os.getcwd(), session))
+
+    def remember(session: str) -> None:
+        if provider:
+            remember_session(provider, os.getcwd(), session)
+
+    return show_run(run, renderer, output_format, remember)
 
 
 def view(arguments: argparse.Namespace) -> int:

@@ -2,15 +2,20 @@
 
 import argparse
 import re
-from typing import NoReturn
+from typing import NoReturn, get_args
 
 from sightline import __version__
 from sightline.cli import _commands as commands
 from sightline.cli._job_parser import add_job_commands
+from sightline.cli._session_parser import add_session_commands
+from sightline.cli._settings_parser import add_settings_commands
 from sightline.exceptions import UserMistake
 from sightline.providers import APPROVALS, provider_names
+from sightline.settings import Thinking
 
-_EXIT_CODES = "exit codes: 0 done, 1 the run failed, 2 usage, 124 timeout, 130 cancelled"
+_EXIT_CODES = (
+    "exit codes: 0 done, 1 the run failed, 2 usage, 3 refused for want of permission, 124 timeout, 130 cancelled"
+)
 
 _invalid_choice = re.compile(r"invalid choice: '(.*)' \(choose from (.*)\)").search
 
@@ -42,6 +47,8 @@ def build_parser() -> Parser:
     _add_events(subparsers)
     _add_flow(subparsers)
     add_job_commands(subparsers, _add_common, _seconds)
+    add_session_commands(subparsers, _add_common)
+    add_settings_commands(subparsers, _add_common)
     _add_doctor(subparsers)
     _add_demo(subparsers)
     _add_gallery(subparsers)
@@ -53,8 +60,10 @@ def _add_prompt(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(command=commands.prompt)
     group = parser.add_argument_group("one prompt, without a screen")
     group.add_argument("-p", "--prompt", metavar="PROMPT", help="run this prompt; piped stdin is added to it")
-    group.add_argument("--provider", choices=provider_names(), help="who does the work")
-    group.add_argument("--model", default="", metavar="M", help="a model of the provider's")
+    group.add_argument(
+        "--provider", choices=("native", *provider_names()), help="who does the work; native: our own agent (default)"
+    )
+    group.add_argument("--model", default="", metavar="M", help="a model of the provider's; see `sightline models`")
     group.add_argument(
         "--output-format",
         choices=("text", "json", "events"),
@@ -63,13 +72,27 @@ def _add_prompt(parser: argparse.ArgumentParser) -> None:
     )
     again = group.add_mutually_exclusive_group()
     again.add_argument("--continue", dest="go_on", action="store_true", help="go on with the last conversation here")
-    again.add_argument("--resume", default="", metavar="ID", help="go on with this conversation of the provider's")
+    again.add_argument(
+        "--resume", default="", metavar="ID", help="go on with this conversation; see `sightline sessions`"
+    )
     group.add_argument(
         "--approval",
         choices=APPROVALS,
         default="auto",
         help="what the provider may do: its own rules (auto, default), read only (plan), edit files (edit), "
         "anything (full)",
+    )
+    group.add_argument(
+        "--allow",
+        action="append",
+        default=[],
+        metavar="RULE",
+        help="let our agent do this: exec(git push); repeatable",
+    )
+    group.add_argument("--deny", action="append", default=[], metavar="RULE", help="never let it do this; repeatable")
+    group.add_argument("--thinking", choices=get_args(Thinking), help="how much our agent's model thinks first")
+    group.add_argument(
+        "--set", action="append", default=[], metavar="NAME=VALUE", help="a setting, for this run; repeatable"
     )
     group.add_argument("--timeout", type=_seconds, metavar="SECONDS", help="give up after this long (exit code 124)")
     group.add_argument(

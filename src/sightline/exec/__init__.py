@@ -7,13 +7,14 @@ from sightline.exec._process import GRACE, Process
 if TYPE_CHECKING:
     from sightline.exec._command import Command
     from sightline.exec._environment import filtered_environment
-    from sightline.exec._jobs import Jobs, JobSnapshot
+    from sightline.exec._jobs import CancelOutcome, Jobs, JobSnapshot
     from sightline.exec._passing import Passing
     from sightline.exec._sandbox import Sandboxed, SandboxSpec, SandboxStatus, sandbox_status, sandboxed
     from sightline.exec._spec import CommandSpec, PassOn, Sink
 
 __all__ = [
     "GRACE",
+    "CancelOutcome",
     "Command",
     "CommandSpec",
     "JobSnapshot",
@@ -32,6 +33,7 @@ __all__ = [
 
 # A process can start before there is an event loop; what needs one, or is rarely used, is imported when asked for.
 _LATER = {
+    "CancelOutcome": "_jobs",
     "Command": "_command",
     "CommandSpec": "_spec",
     "JobSnapshot": "_jobs",

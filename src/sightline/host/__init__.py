@@ -1,7 +1,24 @@
 """A running session: commands in, events out; attach, detach, reconnect. It outlives whoever watches it."""
 
+from typing import TYPE_CHECKING, Any
+
 from sightline.host._client import Client, HostGone, connect
-from sightline.host._commands import Cancel, Command, Reply, Start, Stop
+from sightline.host._commands import (
+    Abort,
+    AnswerRequest,
+    Cancel,
+    CancelCall,
+    Command,
+    Compact,
+    Invoke,
+    Label,
+    Move,
+    Prompt,
+    Reply,
+    SetModel,
+    Start,
+    Stop,
+)
 from sightline.host._here import hosting
 from sightline.host._hosts import attach, find, running
 from sightline.host._kept import Kept, kept_jobs, recover
@@ -11,20 +28,35 @@ from sightline.host._session import MOST_JOBS, Session
 from sightline.host._subscription import Frame, Subscription
 from sightline.host._wire import Hello
 
+if TYPE_CHECKING:
+    from sightline.host._native import NativeRun
+    from sightline.host._working import Working, working
+
 __all__ = [
     "MOST_JOBS",
+    "Abort",
+    "AnswerRequest",
     "Cancel",
+    "CancelCall",
     "Client",
     "Command",
+    "Compact",
     "Frame",
     "Hello",
     "HostGone",
+    "Invoke",
     "Kept",
+    "Label",
+    "Move",
+    "NativeRun",
+    "Prompt",
     "Reply",
     "Session",
+    "SetModel",
     "Start",
     "Stop",
     "Subscription",
+    "Working",
     "attach",
     "connect",
     "find",
@@ -35,4 +67,17 @@ __all__ = [
     "listen",
     "recover",
     "running",
+    "working",
 ]
+
+# A host without an agent in it does not load one.
+_LATER = {"NativeRun": "_native", "Working": "_working", "working": "_working"}
+
+
+def __getattr__(name: str) -> Any:
+    module = _LATER.get(name)
+    if module is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(f"{__name__}.{module}"), name)

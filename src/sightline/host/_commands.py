@@ -1,6 +1,6 @@
 """What a view may ask of a session, and the answer. On the wire `kind` says which it is, as with events."""
 
-from typing import Union
+from typing import Any, Literal, Union
 
 import msgspec
 
@@ -24,7 +24,67 @@ class Stop(msgspec.Struct, frozen=True, tag_field="kind", tag="stop"):
     """End the session: its jobs are cancelled, then the host goes."""
 
 
-Command = Union[Start, Cancel, Stop]
+class Prompt(msgspec.Struct, frozen=True, tag_field="kind", tag="prompt"):
+    """Words for the agent. While it works they join in: now (steer), or when it has finished (follow_up)."""
+
+    text: str
+    how: Literal["prompt", "steer", "follow_up"] = "prompt"
+
+
+class Abort(msgspec.Struct, frozen=True, tag_field="kind", tag="abort"):
+    """Stop what the agent is doing. What it said is kept; what was queued comes back in the answer."""
+
+
+class CancelCall(msgspec.Struct, frozen=True, tag_field="kind", tag="cancel_call"):
+    """Stop one call of the agent's; the agent goes on."""
+
+    id: str
+
+
+class AnswerRequest(msgspec.Struct, frozen=True, tag_field="kind", tag="answer"):
+    """Answer a request. The first answer counts."""
+
+    id: str
+    answer: Any = None
+
+
+class Move(msgspec.Struct, frozen=True, tag_field="kind", tag="move"):
+    """Go on from another entry of the session's tree."""
+
+    to: str
+    summarize: bool = False
+    instructions: str = ""
+
+
+class Label(msgspec.Struct, frozen=True, tag_field="kind", tag="label"):
+    """Give an entry of the tree a label; an empty one takes it away."""
+
+    target: str
+    label: str = ""
+
+
+class Compact(msgspec.Struct, frozen=True, tag_field="kind", tag="compact"):
+    """Summarise the older part of the conversation now."""
+
+    instructions: str = ""
+
+
+class SetModel(msgspec.Struct, frozen=True, tag_field="kind", tag="set_model"):
+    """Ask another model from the next request on, or think more or less. Empty: as it is."""
+
+    model: str = ""
+    thinking: str = ""
+
+
+class Invoke(msgspec.Struct, frozen=True, tag_field="kind", tag="invoke"):
+    """Run a command an extension brought."""
+
+    name: str
+    args: str = ""
+
+
+AgentCommand = Union[Prompt, Abort, CancelCall, AnswerRequest, Move, Label, Compact, SetModel, Invoke]
+Command = Union[Start, Cancel, Stop, AgentCommand]
 
 
 class Reply(msgspec.Struct, frozen=True, tag_field="kind", tag="reply"):
@@ -34,4 +94,5 @@ class Reply(msgspec.Struct, frozen=True, tag_field="kind", tag="reply"):
     id: str = ""  # of the job
     error: str = ""
     hint: str = ""
+    data: Any = None  # what the command is about to come to, where it has something to say
     ref: int = 0  # which request of a connection it answers

@@ -10,39 +10,70 @@ Rules:
 import asyncio
 import time
 from collections.abc import Callable
+from typing import Protocol
 
 from sightline.events import Error, Event, ToolOutput, ToolResult, ToolUse, stamp
 from sightline.exceptions import OutsideFailure, UserMistake
 from sightline.exec import Command as RunningCommand
 from sightline.exec import CommandSpec, Jobs, PassOn
-from sightline.host._commands import Cancel, Command, Reply, Start, Stop
+from sightline.host._call_command import CallCommand
+from sightline.host._commands import AgentCommand, Cancel, Command, Reply, Start, Stop
 from sightline.host._recent import Recent
 from sightline.host._subscription import Subscription
-from sightline.journal import JobIndex, JobRecord, JournalWriter, job_began, job_ended
+from sightline.journal import (
+    Artifact,
+    ArtifactReader,
+    Entry,
+    JobIndex,
+    JobRecord,
+    JournalWriter,
+    KeptSession,
+    Place,
+    job_began,
+    job_ended,
+)
 from sightline.transcript import Snapshot, Transcript
 
 MOST_JOBS = 100  # running at once in one session
 
 
+class Worker(Protocol):
+    """The agent of a session, as the session sees it."""
+
+    @property
+    def busy(self) -> bool: ...
+
+    async def submit(self, command: AgentCommand) -> Reply: ...
+
+    async def stop(self) -> None:
+        """End what it does and see it ended."""
+
+
 class Session:
     """One running session. Made inside an event loop and used only there."""
 
-    def __init__(self, writer: JournalWriter, index: JobIndex, *, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self, writer: JournalWriter, index: JobIndex, *, last_seq: int = 0, clock: Callable[[], float] = time.time
+    ) -> None:
+        """`last_seq`: the number of the last event of a session that is gone on with."""
         self.id = writer.folder.name
+        self.worker: Worker | None = None
         self._writer = writer
         self._index = index
         self._clock = clock
         self._loop = asyncio.get_running_loop()
-        self._transcript = Transcript()
-        self._seq = 0
+        # What was kept before is folded when somebody asks for it: a long session is gone on with at once.
+        self._transcript = Transcript() if not last_seq else None
+        self._seq = self._kept_seq = last_seq
         self._pending: list[Event] = []
         self._recent = Recent()
         self._subscriptions: set[Subscription] = set()
-        self._commands: dict[str, RunningCommand] = {}
+        self._commands: dict[str, RunningCommand | CallCommand] = {}
+        self._of_calls: dict[str, CallCommand] = {}
         self._tasks: set[asyncio.Task[ToolResult]] = set()
         self.jobs = Jobs(max_running=MOST_JOBS)
         self._records: dict[str, JobRecord] = {}
-        self._started = 0
+        self._started = last_seq  # no call of before has a higher number than the events there were
         self._complaining = False
         self._stopping: asyncio.Task[None] | None = None
         self.on_idle: Callable[[], None] = lambda: None  # no job and no view is left
@@ -50,7 +81,12 @@ class Session:
 
     @property
     def idle(self) -> bool:
-        return not self._tasks and not self._subscriptions
+        return not self._tasks and not self._subscriptions and not (self.worker is not None and self.worker.busy)
+
+    @property
+    def seq(self) -> int:
+        """The number of the last event."""
+        return self._seq
 
     @property
     def running(self) -> int:
@@ -63,12 +99,21 @@ class Session:
             self._loop.call_soon(self._flush)
         self._pending.append(stamp(event, self._seq, self._clock()))
 
+    def keep(self, entry: Entry) -> Place | None:
+        """Keep an entry of the tree, after the events that were published before it. None: the disk is full."""
+        self._flush(entry)
+        return self._writer.place_of(entry.id)
+
     def snapshot(self) -> Snapshot:
+        if self._transcript is None:
+            self._transcript = Transcript()
+            for event in KeptSession(self._writer.folder).events():
+                self._transcript.apply(event)
         return self._transcript.snapshot()
 
     def subscribe(self, after: int | None = None) -> Subscription:
         """Everything after event `after`; None: a snapshot of now, and everything after that."""
-        missed = None if after is None else self._recent.after(after, self._transcript.now.seq)
+        missed = None if after is None else self._recent.after(after, self._kept_seq)
         subscription = Subscription(self.snapshot, missed, self._left)
         self._subscriptions.add(subscription)
         return subscription
@@ -83,11 +128,15 @@ class Session:
             case Stop():
                 self._stop_soon()
                 return Reply(True)
+            case _ if self.worker is not None:
+                return await self.worker.submit(command)
+            case _:
+                return Reply(False, error=f"session {self.id} has no agent", hint="start one with `sightline -p`")
 
     def start(self, spec: CommandSpec, pass_on: PassOn | None = None) -> Reply:
         if self._stopping is not None:
             return Reply(False, error=f"session {self.id} is being stopped", hint="start the command in another")
-        job = f"{self.id}-{self._started + 1}"
+        job = self._id_after(1)
         label = " ".join(spec.argv)
         try:
             self.jobs.register("bash", label, lambda: self._told(task), id=job)
@@ -103,6 +152,54 @@ class Session:
         task.add_done_callback(self._tasks.discard)
         task.add_done_callback(lambda _: self._tell_if_idle())
         return Reply(True, job)
+
+    def new_call(self) -> str:
+        """An id for a call of the agent's."""
+        self._started += 1
+        return self._id_after(0)
+
+    def start_for(self, call: str, spec: CommandSpec, mask: Callable[[str], str]) -> CallCommand:
+        """Run a command for a call of the agent's."""
+        command = self._of_calls[call] = CallCommand(self, call, spec, mask)
+        self._tasks.add(command.task)
+        command.task.add_done_callback(self._tasks.discard)
+        command.task.add_done_callback(lambda _: self._tell_if_idle())
+        return command
+
+    def artifact_for(self, call: str) -> Artifact:
+        return self._writer.artifact(call, self._clock)
+
+    def read_artifact(self, call: str) -> ArtifactReader:
+        return self._writer.read_artifact(call)
+
+    def forget_artifact(self, call: str) -> None:
+        self._writer.forget_artifact(call)
+
+    def flush(self) -> None:
+        """Keep and send what was published, now."""
+        self._flush()
+
+    def adopt(self, call: str, command: CallCommand) -> str:
+        """The command of a call goes on as a job; returns the job's id."""
+        job = self.new_call()
+        self._writer.share_artifact(call, job)
+        self._commands[job] = command
+        return job
+
+    def command_ended(self, call: str, job: str) -> None:
+        self._flush()
+        self._of_calls.pop(call, None)
+        self._commands.pop(job, None)
+        for name in (call, job):
+            self._writer.forget_artifact(name)
+
+    async def sync(self) -> None:
+        """Have it on the disk, as well as the disk allows."""
+        self._flush()
+        try:
+            await self._loop.run_in_executor(None, self._writer.sync)
+        except OSError:
+            pass
 
     async def stop(self) -> None:
         """Cancel what runs, see it ended, say goodbye to every view. The journal is complete afterwards."""
@@ -122,10 +219,7 @@ class Session:
             self._flush()
             self._commands.pop(job, None)
             self._writer.forget_artifact(job)
-        try:
-            await self._loop.run_in_executor(None, self._writer.sync)
-        except OSError:  # kept as well as the disk allows
-            pass
+        await self.sync()
         return result
 
     async def _told(self, task: "asyncio.Task[ToolResult]") -> str:
@@ -150,7 +244,9 @@ class Session:
             self._stopping = self._loop.create_task(self._stop())
 
     async def _stop(self) -> None:
-        for command in list(self._commands.values()):
+        if self.worker is not None:
+            await self.worker.stop()
+        for command in [*self._commands.values(), *self._of_calls.values()]:
             command.cancel()
         await self.wait()
         await self.jobs.shutdown()
@@ -159,15 +255,22 @@ class Session:
             subscription.end()
         self.on_stopped()
 
-    def _flush(self) -> None:
+    def _id_after(self, more: int) -> str:
+        return f"{self.id}-{self._started + more}"
+
+    def _flush(self, entry: Entry | None = None) -> None:
         events, self._pending = self._pending, []
+        if not events and entry is None:
+            return
+        kept = self._writer.append(events if entry is None else [*events, entry])
         if not events:
             return
-        kept = self._writer.append(events)
         if kept == self._complaining:
             self._complain(kept, events[0].seq)
+        self._kept_seq = events[-1].seq
         for event in events:
-            self._transcript.apply(event)
+            if self._transcript is not None:
+                self._transcript.apply(event)
             if type(event) is not ToolOutput:
                 self._note(event)
         self._recent.add(events)

@@ -1,4 +1,8 @@
-"""Letting go of what is old, or too much: whole sessions, those that are over, the oldest first."""
+"""Letting go of what is old, or too much: whole sessions, those that are over, the oldest first.
+
+A command's output is worth less with every day; a conversation is somebody's work. So a conversation is never let go of
+for its age, and for want of room only when all else that is over has gone and it has not changed for a month.
+"""
 
 import os
 import time
@@ -6,6 +10,7 @@ from pathlib import Path
 
 import msgspec
 
+from sightline.journal._scan import has_entries
 from sightline.journal._store import Store
 
 KEPT_SECONDS = 30 * 24 * 3600.0
@@ -21,12 +26,19 @@ def prune(store: Store, *, older_than: float = KEPT_SECONDS, larger_than: int = 
     """Delete what has not changed for so many seconds, then the oldest until no more than so many bytes are kept."""
     measured = sorted((_measure(store.folder(session)), session) for session in store.sessions())
     total = sum(size for (_, size), _ in measured)
-    oldest_kept = time.time() - older_than
-    gone, freed = set(), 0
+    now = time.time()
+    gone, freed = set[str](), 0
+    conversations = []
     for (changed, size), session in measured:
-        if changed >= oldest_kept and total - freed <= larger_than:
+        if changed >= now - older_than and total - freed <= larger_than:
             break
-        if store.remove(session):
+        if has_entries(store.folder(session)):
+            conversations.append((changed, size, session))
+        elif store.remove(session):
+            gone.add(session)
+            freed += size
+    for changed, size, session in conversations:
+        if total - freed > larger_than and changed < now - KEPT_SECONDS and store.remove(session):
             gone.add(session)
             freed += size
     if gone:

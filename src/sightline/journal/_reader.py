@@ -5,7 +5,8 @@ from pathlib import Path
 
 from sightline.events import Event
 from sightline.journal._artifact import ArtifactReader
-from sightline.journal._record import RECORD_CAP, Header, decode_header, decode_record
+from sightline.journal._entry import Entry
+from sightline.journal._record import RECORD_CAP, Header, decode_entry, decode_header, decode_record, is_entry
 from sightline.journal._writer import artifact_path
 
 _OPEN_AT_ONCE = 100
@@ -17,15 +18,16 @@ class KeptSession:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._path = folder / "journal.jsonl"
-        self.torn_at: int | None = None  # where an unfinished last line begins, once `events` came to it
+        self.torn_at: int | None = None  # where an unfinished last line begins, once a reader came to it
 
     @property
     def header(self) -> Header:
         with self._path.open("rb") as file:
             return decode_header(file.readline(RECORD_CAP)) or Header(self._folder.name)
 
-    def events(self) -> Iterator[Event]:
-        """All of them, in order. A torn last line is left out; `torn_at` says where it was."""
+    def events(self, start: int = 0) -> Iterator[Event]:
+        """All of them, in order, or those from a place between two lines on. A torn last line is left out; `torn_at`
+        says where it was."""
         artifacts: dict[str, ArtifactReader] = {}
 
         def output(call: str, offset: int, size: int) -> bytes:
@@ -35,16 +37,29 @@ class KeptSession:
                 artifacts[call] = ArtifactReader(artifact_path(self._folder, call))
             return artifacts[call].read(offset, size)
 
-        position = 0
         try:
-            with self._path.open("rb") as file:
-                for number, line in enumerate(file):
-                    if not line.endswith(b"\n"):
-                        self.torn_at = position
-                        return
-                    position += len(line)
-                    if number or decode_header(line) is None:
-                        yield decode_record(line, output)
+            for line in self._lines(start):
+                if not is_entry(line):
+                    yield decode_record(line, output)
         finally:
             for reader in artifacts.values():
                 reader.close()
+
+    def entries(self) -> Iterator[Entry]:
+        """The steps of its conversation, in order. What cannot be read is left out, as a torn last line is."""
+        for line in self._lines():
+            if is_entry(line) and (entry := decode_entry(line)) is not None:
+                yield entry
+
+    def _lines(self, start: int = 0) -> Iterator[bytes]:
+        """Every whole line but the header."""
+        position = start
+        with self._path.open("rb") as file:
+            file.seek(start)
+            for number, line in enumerate(file):
+                if not line.endswith(b"\n"):
+                    self.torn_at = position
+                    return
+                position += len(line)
+                if number or start or decode_header(line) is None:
+                    yield line

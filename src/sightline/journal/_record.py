@@ -1,9 +1,11 @@
-"""One line of a journal: an event, or one of two things only a journal has.
+"""One line of a journal: an event, an entry of the tree, or one of two things only a journal has.
 
 - The first line is the header.
+- A line begins with its kind, so an entry is told from an event without reading either.
 - The output of a call is in its artifact; its `tool_output` is kept without content, which is read back from there.
 - Where events could not be written (a full disk), a `gap` says which, once there is room again.
-- A record longer than the cap is kept as `unknown`: its beginning and its length.
+- An event longer than the cap is kept as `unknown`: its beginning and its length. A longer entry is refused: half a
+  step of a conversation is none.
 """
 
 from collections.abc import Callable
@@ -11,10 +13,17 @@ from collections.abc import Callable
 import msgspec
 
 from sightline.events import Error, Event, ToolOutput, Unknown, decode_event, encode_event
+from sightline.exceptions import OutsideFailure
+from sightline.journal._entry import ENTRY_CAP, Entry
 from sightline.text import clean_output, escape_controls
 
 RECORD_CAP = 1024 * 1024
+# What stands in place of a secret begins like this. Such an output is kept as it was shown: the artifact has it raw.
+MASK = "[secret "
 _KEPT_OF_LONG = 64 * 1024
+
+# How the line of an entry begins, and no other does: the kind is what the encoder writes first.
+ENTRY_MARK = b'{"kind":"entry"'
 
 
 class Header(msgspec.Struct, frozen=True, tag_field="kind", tag="session"):
@@ -25,23 +34,37 @@ class Header(msgspec.Struct, frozen=True, tag_field="kind", tag="session"):
     title: str = ""
     created: float = 0.0
     version: int = 1
+    parent_session: str = ""  # which session it was forked from
 
 
 class _Gap(msgspec.Struct, frozen=True, tag_field="kind", tag="gap"):
-    """Events that happened and could not be kept."""
+    """What happened and could not be kept: events `first` to `last`, if any, and so many entries."""
 
     first: int
     last: int
     reason: str = ""
+    entries: int = 0
+
+
+class _Numbered(msgspec.Struct, frozen=True):
+    """What any line says about the number of the last event."""
+
+    seq: int = 0
+    last: int = 0
 
 
 _header = msgspec.json.Decoder(Header)
 _gap = msgspec.json.Decoder(_Gap)
+_entry = msgspec.json.Decoder(Entry)
+_numbered = msgspec.json.Decoder(_Numbered)
+_encoder = msgspec.json.Encoder()
+
+_UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError)  # bytes that are not text raise the second
 
 
 def encode_record(event: Event, *, in_artifact: bool) -> bytes:
     """A line, with its newline. `in_artifact`: the bytes of a `tool_output` are in an artifact, content is left out."""
-    if in_artifact and type(event) is ToolOutput and event.size:
+    if in_artifact and type(event) is ToolOutput and event.size and MASK not in event.content:
         event = msgspec.structs.replace(event, content="")
     line = encode_event(event)
     if len(line) > RECORD_CAP:
@@ -49,15 +72,24 @@ def encode_record(event: Event, *, in_artifact: bool) -> bytes:
     return line + b"\n"
 
 
-def encode_gap(first: int, last: int, reason: str) -> bytes:
-    return msgspec.json.encode(_Gap(first, last, reason)) + b"\n"
+def encode_entry(entry: Entry) -> bytes:
+    """A line, with its newline; OutsideFailure when it would be too long."""
+    line = _encoder.encode(entry)
+    if len(line) > ENTRY_CAP:
+        what = f"a step of the conversation is too long to be kept: {len(line)} bytes, at most {ENTRY_CAP}"
+        raise OutsideFailure(what, "put what is long into a file, and name the file")
+    return line + b"\n"
+
+
+def encode_gap(first: int, last: int, reason: str, entries: int = 0) -> bytes:
+    return _encoder.encode(_Gap(first, last, reason, entries)) + b"\n"
 
 
 def decode_record(line: bytes, output: Callable[[str, int, int], bytes]) -> Event:
     """The event of a line; `output(call, offset, size)` reads from an artifact. An unreadable line is `unknown`."""
     try:
         event = decode_event(line)
-    except msgspec.MsgspecError:
+    except _UNREADABLE:
         return _not_an_event(line)
     if isinstance(event, ToolOutput) and event.size and not event.content:
         data = output(event.id, event.offset, event.size)
@@ -65,20 +97,44 @@ def decode_record(line: bytes, output: Callable[[str, int, int], bytes]) -> Even
     return event
 
 
+def is_entry(line: bytes) -> bool:
+    return line.startswith(ENTRY_MARK)
+
+
+def decode_entry(line: bytes) -> Entry | None:
+    """The entry of a line; None when it cannot be read."""
+    try:
+        return _entry.decode(line)
+    except _UNREADABLE:
+        return None
+
+
+def seq_of(line: bytes) -> int:
+    """The number of the last event there was when this line was written; 0 when it does not say."""
+    try:
+        numbered = _numbered.decode(line)
+    except _UNREADABLE:
+        return 0
+    return max(numbered.seq, numbered.last)
+
+
 def decode_header(line: bytes) -> Header | None:
     try:
         return _header.decode(line)
-    except msgspec.MsgspecError:
+    except _UNREADABLE:
         return None
 
 
 def _not_an_event(line: bytes) -> Event:
     try:
         gap = _gap.decode(line)
-    except msgspec.MsgspecError:
+    except _UNREADABLE:
         text = escape_controls(line[:_KEPT_OF_LONG].decode("utf-8", "replace"))
         return Unknown(text, len(line), "not a record of this journal")
-    what = f"events {gap.first} to {gap.last} happened but are not kept: {gap.reason}"
+    lost = [f"events {gap.first} to {gap.last}"] if gap.last else []
+    if gap.entries:
+        lost.append(f"{gap.entries} steps of the conversation" if gap.entries > 1 else "a step of the conversation")
+    what = f"{' and '.join(lost)} happened but are not kept: {gap.reason}"
     return Error(what, "make room on the disk", seq=gap.last)
 
 

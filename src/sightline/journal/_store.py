@@ -1,4 +1,4 @@
-"""Everything that is kept, in one folder: a folder per session, and the index of jobs."""
+"""Everything that is kept, in one folder: a folder per session, the index of jobs, the list of conversations."""
 
 import fcntl
 import os
@@ -6,7 +6,11 @@ import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+import msgspec
+
+from sightline.events import Notice, stamp
 from sightline.exceptions import OutsideFailure, UserMistake
 from sightline.journal._artifact import ArtifactReader
 from sightline.journal._ids import is_session_id, new_session_id, session_of
@@ -14,19 +18,36 @@ from sightline.journal._index import JobIndex, JobRecord
 from sightline.journal._jobs import jobs_of
 from sightline.journal._reader import KeptSession
 from sightline.journal._record import Header
+from sightline.journal._scan import has_entries
+from sightline.journal._session_record import SessionHit, SessionRecord
+from sightline.journal._tree import Tree
 from sightline.journal._writer import Busy, JournalWriter, artifact_path
 from sightline.text import clean_line
+
+if TYPE_CHECKING:
+    from sightline.journal._catalogue import Catalogue
 
 
 class Store:
     """The kept sessions below one folder."""
 
     def __init__(self, folder: Path, clock: Callable[[], float] = time.time) -> None:
+        self._folder = folder
         self._sessions = folder / "sessions"
         self._clock = clock
+        self._catalogue: Catalogue | None = None
         self.index = JobIndex(folder / "jobs.jsonl")
 
-    def create(self, *, cwd: str = "", title: str = "") -> JournalWriter:
+    @property
+    def catalogue(self) -> "Catalogue":
+        """The list of conversations. Made when first needed: most commands do without."""
+        if self._catalogue is None:
+            from sightline.journal._catalogue import Catalogue
+
+            self._catalogue = Catalogue(self._folder / "conversations.sqlite", self._sessions)
+        return self._catalogue
+
+    def create(self, *, cwd: str = "", title: str = "", parent_session: str = "") -> JournalWriter:
         """A new session and its writer."""
         while True:
             folder = self.folder(new_session_id())
@@ -36,13 +57,14 @@ class Store:
             except FileExistsError:
                 continue
             except OSError as error:
-                raise self._no_room(error) from error
+                raise self.no_room(error) from error
+        # A folder's name need not be text; what is told of it must be.
+        header = Header(folder.name, clean_line(cwd), title, self._clock(), parent_session=parent_session)
         try:
-            # A folder's name need not be text; what is told of it must be.
-            return JournalWriter(folder, Header(folder.name, clean_line(cwd), title, self._clock()))
+            return JournalWriter(folder, header)
         except OSError as error:
             shutil.rmtree(folder, ignore_errors=True)
-            raise self._no_room(error) from error
+            raise self.no_room(error) from error
 
     def folder(self, session: str) -> Path:
         return self._sessions / session
@@ -54,7 +76,7 @@ class Store:
     def is_running(self, session: str) -> bool:
         """Whether somebody is writing it. Asked of the lock, which cannot outlive its holder."""
         try:
-            fd = os.open(self.folder(session) / "journal.jsonl", os.O_RDONLY | os.O_CLOEXEC)
+            fd = os.open(f"{self._sessions}/{session}/journal.jsonl", os.O_RDONLY | os.O_CLOEXEC)
         except OSError:
             return False
         try:
@@ -80,6 +102,63 @@ class Store:
         except OSError:
             return []
         return [entry.name for entry in sorted(entries, key=_changed, reverse=True)]
+
+    def conversations(self, cwd: str | None = None, limit: int | None = None) -> list[SessionRecord]:
+        """Sessions somebody talked in, of one folder or of all, those that changed last first."""
+        self.catalogue.catch_up()
+        found = self.catalogue.conversations(None if cwd is None else clean_line(cwd), limit)
+        return [self._as_it_runs(record) for record in found]
+
+    def search(self, words: str, cwd: str | None = None, limit: int | None = None) -> list[SessionHit]:
+        """Conversations with these words in a message, a command or the title, the best first."""
+        self.catalogue.catch_up()
+        found = self.catalogue.search(words, None if cwd is None else clean_line(cwd), limit)
+        return [SessionHit(self._as_it_runs(hit.session), hit.entry, hit.snippet) for hit in found]
+
+    def find_conversation(self, text: str, cwd: str) -> str:
+        """The session a person means: its id, a beginning that fits only one, or `-` for the last in this folder."""
+        if text == "-":
+            last = self.last_in(cwd)
+            if last is None:
+                raise UserMistake("there is no conversation in this folder", _WHERE)
+            return last
+        fitting = [text] if is_session_id(text) else sorted(id for id in self.sessions() if id.startswith(text))
+        if len(fitting) > 1:
+            raise UserMistake(f"{text} could be any of: {', '.join(fitting[:5])}", "give more of the id")
+        if not fitting or not self.folder(fitting[0]).is_dir():
+            raise UserMistake(f"no session {text}", _WHERE)
+        if not has_entries(self.folder(fitting[0])):
+            hint = f"see what its commands said with `sightline attach {fitting[0]}`; {_WHERE}"
+            raise UserMistake(f"session {fitting[0]} has no conversation", hint)
+        return fitting[0]
+
+    def reopen(self, session: str) -> tuple[JournalWriter, Tree]:
+        """Go on with a kept conversation: its writer and its tree. Busy when its host is running.
+
+        A torn end is cut off, and the journal says so.
+        """
+        writer = self.writer(session)
+        try:
+            tree = Tree.load(writer.folder)
+            if tree.torn_at is not None:
+                writer.cut_to(tree.torn_at)
+                what = Notice("the last record was cut off when the host ended; it is left out", "warning")
+                if writer.append([stamp(what, tree.last_seq + 1, self._clock())]):
+                    tree.last_seq, tree.torn_at = tree.last_seq + 1, None
+        except BaseException:
+            writer.close()
+            raise
+        return writer, tree
+
+    def last_in(self, cwd: str) -> str | None:
+        """The conversation in this folder that changed last."""
+        return next((record.id for record in self.conversations(cwd, 1)), None)
+
+    def fork(self, session: str, leaf: str = "") -> str:
+        """The id of a new session that has everything of this one, or only the path to an entry of it."""
+        from sightline.journal._fork import fork
+
+        return fork(self, session, leaf)
 
     def jobs(self) -> list[JobRecord]:
         """Every job that is kept, the newest first, as the index has it."""
@@ -113,9 +192,15 @@ class Store:
             writer.close()
         return True
 
-    def _no_room(self, error: OSError) -> OutsideFailure:
+    def _as_it_runs(self, record: SessionRecord) -> SessionRecord:
+        return msgspec.structs.replace(record, running=True) if self.is_running(record.id) else record
+
+    def no_room(self, error: OSError) -> OutsideFailure:
         hint = "make room there, or choose another folder with SIGHTLINE_HOME"
         return OutsideFailure(f"cannot keep a session in {self._sessions}: {error.strerror}", hint)
+
+
+_WHERE = "`sightline sessions` lists them all"
 
 
 def _changed(entry: "os.DirEntry[str]") -> float:

@@ -1,16 +1,34 @@
-"""Writing a session's journal: one writer, a line per event, nothing half written left behind."""
+"""Writing a session's journal: one writer, a line per event or entry, nothing half written left behind.
+
+Rules, for a disk that is full:
+
+- What is written together is kept together or not at all.
+- Events that could not be kept are gone from the journal; a `gap` says which, once there is room again.
+- Entries are the conversation itself, and later ones build on them. They wait, up to a cap, and are written before
+  anything else once there is room; only what is beyond the cap is counted in the gap.
+"""
 
 import fcntl
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import msgspec
 
 from sightline.events import Event
-from sightline.journal._artifact import Artifact
-from sightline.journal._record import Header, encode_gap, encode_record
+from sightline.journal._artifact import Artifact, ArtifactReader, index_path
+from sightline.journal._entry import Entry
+from sightline.journal._record import Header, encode_entry, encode_gap, encode_record
+
+_OWED_CAP = 64 * 1024 * 1024
+
+
+class Place(msgspec.Struct, frozen=True, gc=False):
+    """Where the line of an entry is in its journal, without its newline."""
+
+    offset: int
+    size: int
 
 
 class Busy(Exception):
@@ -34,7 +52,10 @@ class JournalWriter:
             raise Busy from error
         self._end = os.fstat(self._fd).st_size
         self._artifacts: dict[str, Artifact] = {}
-        self._lost: tuple[int, int] | None = None
+        self._lost: tuple[int, int] | None = None  # events, the first and the last
+        self._owed: list[bytes] = []  # entries that wait for room
+        self._forgotten = 0  # entries there was no room for even to wait
+        self._places: dict[str, Place] = {}
         if header is not None:
             try:
                 self._write(msgspec.json.encode(header) + b"\n")
@@ -42,27 +63,49 @@ class JournalWriter:
                 os.close(self._fd)
                 raise
 
-    def append(self, events: list[Event]) -> bool:
-        """Keep these events; false when they could not be, and then none of them is. `problem` says why."""
-        data = b"".join([self._record(event) for event in events])
-        if self._lost is not None:
-            data = encode_gap(*self._lost, self.problem) + data
+    def append(self, records: Sequence[Event | Entry]) -> bool:
+        """Keep these; false when they could not be, and then none of them is. `problem` says why."""
+        lines = [self._record(record) for record in records]  # raises for an entry that is too long
+        overdue = [*self._gap(), *self._owed]
+        start = self._end
         try:
-            self._write(data)
+            self._write(b"".join([*overdue, *lines]))
         except OSError as error:
             self._undo()
             self.problem = error.strerror or str(error)
-            first = events[0].seq if self._lost is None else self._lost[0]
-            self._lost = (first, events[-1].seq)
+            self._owe(records, lines)
             return False
-        self.problem, self._lost = "", None
+        self._note_places(records, lines, start + sum(map(len, overdue)))
+        self.problem, self._lost, self._owed, self._forgotten = "", None, [], 0
         return True
+
+    def place_of(self, entry: str) -> Place | None:
+        """Where an entry of the last `append` is; None when it could not be kept."""
+        return self._places.get(entry)
+
+    def copy_in(self, lines: bytes) -> None:
+        """Take over whole lines of another journal."""
+        self._write(lines)
 
     def artifact(self, call: str, clock: Callable[[], float] = time.time) -> Artifact:
         """A place for the output of a call."""
         artifact = Artifact(artifact_path(self.folder, call), clock)
         self._artifacts[call] = artifact
         return artifact
+
+    def read_artifact(self, call: str) -> ArtifactReader:
+        return ArtifactReader(artifact_path(self.folder, call))
+
+    def share_artifact(self, call: str, job: str) -> None:
+        """What a call wrote and still writes is a job's from now on: the same bytes under both names."""
+        path, shared = artifact_path(self.folder, call), artifact_path(self.folder, job)
+        for source, target in ((path, shared), (index_path(path), index_path(shared))):
+            try:
+                os.link(source, target)
+            except OSError:  # no links here, or nothing to link: what follows is kept in the journal itself
+                return
+        if call in self._artifacts:
+            self._artifacts[job] = self._artifacts[call]
 
     def forget_artifact(self, call: str) -> None:
         """The call ended: nothing of it follows."""
@@ -83,9 +126,35 @@ class JournalWriter:
     def close(self) -> None:
         os.close(self._fd)
 
-    def _record(self, event: Event) -> bytes:
+    def _record(self, record: Event | Entry) -> bytes:
+        if type(record) is Entry:
+            return encode_entry(record)
+        event: Event = record  # type: ignore[assignment]
         artifact = self._artifacts.get(getattr(event, "id", "")) if self._artifacts else None
         return encode_record(event, in_artifact=artifact is not None and not artifact.problem)
+
+    def _gap(self) -> list[bytes]:
+        if self._lost is None and not self._forgotten:
+            return []
+        return [encode_gap(*(self._lost or (0, 0)), self.problem, self._forgotten)]
+
+    def _owe(self, records: Sequence[Event | Entry], lines: list[bytes]) -> None:
+        self._places = {}
+        waiting = sum(map(len, self._owed))
+        for record, line in zip(records, lines, strict=True):
+            if not isinstance(record, Entry):
+                self._lost = (record.seq if self._lost is None else self._lost[0], record.seq)
+            elif not self._forgotten and (waiting := waiting + len(line)) <= _OWED_CAP:
+                self._owed.append(line)
+            else:
+                self._forgotten += 1
+
+    def _note_places(self, records: Sequence[Event | Entry], lines: list[bytes], offset: int) -> None:
+        self._places = {}
+        for record, line in zip(records, lines, strict=True):
+            if type(record) is Entry:
+                self._places[record.id] = Place(offset, len(line) - 1)
+            offset += len(line)
 
     def _write(self, data: bytes) -> None:
         view = memoryview(data)

@@ -1,5 +1,7 @@
 """Model APIs for our own agent: Anthropic, OpenAI and what is compatible with it, Gemini, and a scripted one."""
 
+from typing import TYPE_CHECKING, Any
+
 from sightline.models._api import (
     CallBegun,
     CallDelta,
@@ -15,8 +17,13 @@ from sightline.models._api import (
     TextDelta,
     ToolSpec,
 )
+from sightline.models._assembly import Assembly
+
+if TYPE_CHECKING:
+    from sightline.models._open import open_model
 
 __all__ = [
+    "Assembly",
     "CallBegun",
     "CallDelta",
     "Done",
@@ -30,4 +37,17 @@ __all__ = [
     "Retrying",
     "TextDelta",
     "ToolSpec",
+    "open_model",
 ]
+
+# Clients and what finds them are imported when a model is opened.
+_LATER = {"open_model": "_open"}
+
+
+def __getattr__(name: str) -> Any:
+    module = _LATER.get(name)
+    if module is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(f"{__name__}.{module}"), name)

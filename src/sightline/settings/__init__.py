@@ -1,5 +1,28 @@
-"""One typed settings tree, where its values come from, and which of them wins."""
+"""One typed settings tree, where its values come from, which of them wins, and what the permission rules allow."""
 
-from sightline.settings._tree import Settings, Thinking
+from sightline.settings._load import Loaded, load
+from sightline.settings._policy import Decision, Policy, Verdict, Wanted
+from sightline.settings._remembered import Remembered, forget_rule, remember_rule, remembered_rules
+from sightline.settings._rules import RuleMistake, parse_rule
+from sightline.settings._tree import Approval, Retry, Settings, Thinking
+from sightline.settings._trust import is_trusted
 
-__all__ = ["Settings", "Thinking"]
+__all__ = [
+    "Approval",
+    "Decision",
+    "Loaded",
+    "Policy",
+    "Remembered",
+    "Retry",
+    "RuleMistake",
+    "Settings",
+    "Thinking",
+    "Verdict",
+    "Wanted",
+    "forget_rule",
+    "is_trusted",
+    "load",
+    "parse_rule",
+    "remember_rule",
+    "remembered_rules",
+]

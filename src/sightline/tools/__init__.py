@@ -1,6 +1,8 @@
 """What the agent can do: one module or small package per tool, and what they have in common."""
 
 from sightline.tools._context import ArtifactShelf, History, ToolContext, Workplace
+from sightline.tools._registry import Tools, builtin_tools, parameters, schema_of
+from sightline.tools._running import RunningCommand
 from sightline.tools._tool import (
     Access,
     Answer,
@@ -25,8 +27,13 @@ __all__ = [
     "Need",
     "Outcome",
     "Question",
+    "RunningCommand",
     "Tool",
     "ToolContext",
     "ToolError",
+    "Tools",
     "Workplace",
+    "builtin_tools",
+    "parameters",
+    "schema_of",
 ]

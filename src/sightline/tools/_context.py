@@ -45,6 +45,7 @@ class Workplace:
         jobs: "Jobs | None" = None,
         ask: Callable[[Question], Awaitable[Answer]] | None = None,
         attended: Callable[[], bool] = lambda: False,
+        sandbox: bool = True,
     ) -> None:
         self.cwd = cwd  # the workspace: commands run here, relative paths mean this, only here is written unasked
         self.settings = settings
@@ -54,6 +55,8 @@ class Workplace:
         self.jobs = jobs
         self.ask = ask
         self.attended = attended
+        self.sandbox = sandbox  # commands run sandboxed unless a call asks otherwise
+        self.kept: dict[str, Any] = {}  # what tools keep with the conversation, by name; follows the branch
         self._shared: dict[type[Any], Any] = {}
 
     def shared(self, kind: type[T]) -> T:
@@ -74,6 +77,7 @@ class ToolContext:
         update: Callable[[dict[str, Any]], None] = lambda details: None,
         output: Callable[[str, Literal["stdout", "stderr"]], None] = lambda text, stream: None,
         start: "Callable[[CommandSpec], RunningCommand] | None" = None,
+        keep: Callable[[str, Any], None] | None = None,
         agent: str = "",
     ) -> None:
         self.call = call
@@ -82,6 +86,7 @@ class ToolContext:
         self.update = update  # structured progress: replaces what was told before
         self.output = output  # words as they come: kept in the call's artifact and shown live
         self.start = start  # run a command whose output is this call's
+        self._keep = keep
 
     @property
     def cwd(self) -> Path:
@@ -93,3 +98,10 @@ class ToolContext:
 
     def shared(self, kind: type[T]) -> T:
         return self.workplace.shared(kind)
+
+    def keep(self, name: str, value: Any) -> None:
+        """Keep a value with the conversation: `workplace.kept[name]` is it from now on, and again after a resume."""
+        if self._keep is None:
+            self.workplace.kept[name] = value
+        else:
+            self._keep(name, value)

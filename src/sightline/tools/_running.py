@@ -6,7 +6,7 @@ from sightline.events import ToolResult
 
 
 class RunningCommand(Protocol):
-    """Its output is kept and shown as that of the call that started it."""
+    """Its output is kept and shown as that of the call that started it, until it becomes a job."""
 
     @property
     def artifact(self) -> str:
@@ -20,3 +20,6 @@ class RunningCommand(Protocol):
 
     def tail(self, most: int) -> tuple[str, int]:
         """The last `most` bytes of what it wrote so far as text, and how many bytes there are in all."""
+
+    def become_job(self) -> str:
+        """Go on without the call: what it writes from now on is that of a job, whose id is returned."""

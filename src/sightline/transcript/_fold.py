@@ -31,6 +31,10 @@ from sightline.transcript._state import ENDED_TAIL, OUTPUT_TAIL, Agent, Call, Me
 _JOINED_TO = 2048
 
 
+class _Branch(msgspec.Struct):
+    ranges: list[tuple[int, int]]
+
+
 class Transcript:
     """The fold under way. `apply` each event once, in order; `snapshot` at any time, `Transcript(it)` to go on."""
 
@@ -74,7 +78,7 @@ class Transcript:
         """The call an event belongs to; one whose beginning was never seen begins here."""
         call = self._calls.get(event.id)
         if call is None:
-            call = Call(event.agent, event.id, name)
+            call = Call(event.agent, event.id, name, seq=event.seq)
             self._add(call)
         return call
 
@@ -82,12 +86,12 @@ class Transcript:
         reasoning = isinstance(event, Reasoning)
         words = self._words.get((event.agent, event.block, reasoning))
         if words is None:
-            self._add(Words(event.agent, event.block, event.text, reasoning))
+            self._add(Words(event.agent, event.block, event.text, reasoning, event.seq))
         else:
             words.text += event.text
 
     def _on_user(self, event: User) -> None:
-        self._add(Message(event.agent, event.text, event.how))
+        self._add(Message(event.agent, event.text, event.how, event.seq))
 
     def _on_tool_use(self, event: ToolUse) -> None:
         call = self._call(event, event.name)
@@ -159,12 +163,22 @@ class Transcript:
 
     def _on_state(self, event: State) -> None:
         self.now.state[event.key] = event.value
+        if event.key == "branch" and not event.agent:
+            self._take_branch(event)
+
+    def _take_branch(self, event: State) -> None:
+        """The conversation goes on elsewhere in its tree. A value that does not say where changes nothing."""
+        try:
+            ranges = msgspec.convert(event.value, _Branch).ranges
+        except msgspec.ValidationError:
+            return
+        self.now.ranges, self.now.branched = sorted(ranges), event.seq
 
     def _on_remark(self, event: Notice | Error) -> None:
-        self._add(Remark(event.agent, event.level, event.text, event.hint))
+        self._add(Remark(event.agent, event.level, event.text, event.hint, event.seq))
 
     def _on_unknown(self, event: Unknown) -> None:
-        self._add(Remark(event.agent, "unknown", event.raw, event.reason))
+        self._add(Remark(event.agent, "unknown", event.raw, event.reason, event.seq))
 
 
 _HANDLERS: dict[type, Callable[[Transcript, Any], None]] = {

@@ -1,5 +1,6 @@
 """The state of a session as a view draws it: entries in the order they began, and a few facts about the whole."""
 
+from bisect import bisect_right
 from typing import Any, Union
 
 import msgspec
@@ -18,6 +19,7 @@ class Message(msgspec.Struct, tag="message"):
     agent: str
     text: str
     how: str = "prompt"
+    seq: int = 0  # of the event it began with, as with every entry
 
 
 class Words(msgspec.Struct, tag="words"):
@@ -27,6 +29,7 @@ class Words(msgspec.Struct, tag="words"):
     block: int
     text: str
     reasoning: bool = False
+    seq: int = 0
 
 
 class Piece(msgspec.Struct, frozen=True, gc=False, array_like=True):
@@ -60,6 +63,7 @@ class Call(msgspec.Struct, tag="call"):
     is_error: bool = False
     exit_code: int | None = None
     duration: float | None = None
+    seq: int = 0
 
     @property
     def output(self) -> str:
@@ -74,6 +78,7 @@ class Remark(msgspec.Struct, tag="remark"):
     level: str
     text: str
     hint: str = ""
+    seq: int = 0
 
 
 Entry = Union[Message, Words, Call, Remark]
@@ -104,3 +109,17 @@ class Snapshot(msgspec.Struct):
     agents: dict[str, Agent] = {}
     requests: dict[str, Any] = {}
     state: dict[str, Any] = {}
+    ranges: list[tuple[int, int]] = []  # first and last events of the branch up to here; empty: everything
+    branched: int = 0  # the event that said so; what came after it is of the branch, too
+
+    @property
+    def shown(self) -> list[Entry]:
+        """The entries of the branch the conversation is on. Those of others are still there, to come back to."""
+        if not self.branched:
+            return self.entries
+        return [entry for entry in self.entries if entry.seq > self.branched or _within(self.ranges, entry.seq)]
+
+
+def _within(ranges: list[tuple[int, int]], seq: int) -> bool:
+    at = bisect_right(ranges, seq, key=lambda stretch: stretch[0]) - 1
+    return at >= 0 and seq <= ranges[at][1]

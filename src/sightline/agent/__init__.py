@@ -1,0 +1,31 @@
+"""Our own agent: the loop, what it is told, what it remembers, and what it may do."""
+
+from sightline.agent._agent import PROMPT_AT_MOST, Agent, How
+from sightline.agent._build import Wanted, build
+from sightline.agent._extensions import Extension, extension_files, load_extensions
+from sightline.agent._hooks import Block, Call, Cancelled, Hooks, NewArgs, Summary
+from sightline.agent._mending import mended
+from sightline.agent._run import RunOutcome
+from sightline.agent._secrets import Secrets
+from sightline.agent._stage import Stage
+
+__all__ = [
+    "PROMPT_AT_MOST",
+    "Agent",
+    "Block",
+    "Call",
+    "Cancelled",
+    "Extension",
+    "Hooks",
+    "How",
+    "NewArgs",
+    "RunOutcome",
+    "Secrets",
+    "Stage",
+    "Summary",
+    "Wanted",
+    "build",
+    "extension_files",
+    "load_extensions",
+    "mended",
+]

@@ -1,0 +1,256 @@
+"""Our own agent: one conversation, worked on prompt by prompt.
+
+Rules:
+
+- It is a producer: what happens becomes events on its stage, and it takes orders through its methods only.
+- One run at a time. A prompt that comes while one is going on joins it, now (`steer`) or after (`follow_up`).
+- What is queued is told (`state` queue), and given back when the run is stopped.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any, Literal
+
+import msgspec
+
+from sightline.agent._approvals import Approvals
+from sightline.agent._asking import Asking
+from sightline.agent._calls import Calls
+from sightline.agent._compaction import tokens_used
+from sightline.agent._hooks import Hooks
+from sightline.agent._memory import Memory
+from sightline.agent._requests import Requests
+from sightline.agent._run import Run, RunOutcome
+from sightline.agent._secrets import Secrets
+from sightline.agent._stage import Stage
+from sightline.agent._summaries import Summaries
+from sightline.conversation import AssistantMessage, Content, ImagePart, TextPart, UserMessage
+from sightline.events import Notice, State, User
+from sightline.exceptions import UserMistake
+from sightline.exec import JobSnapshot
+from sightline.models import Model
+from sightline.settings import Policy, Settings, Thinking
+from sightline.text import clean_text
+from sightline.tools import Tools, Workplace
+
+How = Literal["prompt", "steer", "follow_up"]
+
+PROMPT_AT_MOST = 4_000_000  # characters
+_ENDS = {
+    "length": ("the answer was cut off: it reached the most tokens one may have", "ask it to go on"),
+    "refusal": ("the model would not answer this", "put it differently, or try another model"),
+}
+
+
+class Queued(msgspec.Struct, frozen=True, kw_only=True):
+    text: str
+    how: How = "prompt"
+    images: tuple[ImagePart, ...] = ()
+    origin: str = ""  # empty: the person
+
+
+class Agent:
+    """One agent of one session. Used in the session's event loop only."""
+
+    def __init__(
+        self,
+        stage: Stage,
+        *,
+        model: Model,
+        open_model: Callable[[str], Model],
+        settings: Settings,
+        policy: Policy,
+        tools: Tools,
+        workplace: Workplace,
+        memory: Memory,
+        requests: Requests,
+        hooks: Hooks,
+        secrets: Secrets,
+        system: str,
+        thinking: Thinking,
+    ) -> None:
+        self.stage = stage
+        self.model = model
+        self.open_model = open_model
+        self.settings = settings
+        self.tools = tools
+        self.workplace = workplace
+        self.workplace.kept = memory.kept()
+        self.memory = memory
+        self.requests = requests
+        self.hooks = hooks
+        self.secrets = secrets
+        self.thinking = thinking
+        self.approvals = Approvals(policy, stage, requests)
+        self.calls = Calls(stage, tools, workplace, self.approvals, hooks, secrets, memory.add, self.keep)
+        self.asking = Asking(system, tools, workplace.artifacts, stage.session)
+        self._summaries = Summaries(self)
+        self._queue: list[Queued] = []
+        self._told_queue: list[dict[str, str]] = []
+        self._run: Run | None = None
+        self._task: asyncio.Task[RunOutcome] | None = None
+        self._reminded = 0
+        self.commands: dict[str, Callable[[str], Awaitable[Any]]] = {}  # of extensions
+        self.on_idle: Callable[[], None] = lambda: None
+
+    @property
+    def model_name(self) -> str:
+        facts = self.model.facts
+        return f"{facts.provider}/{facts.id}" if facts.provider else facts.id
+
+    @property
+    def busy(self) -> bool:
+        return self._task is not None and not self._task.done()
+
+    async def prompt(
+        self, text: str, *, how: How = "prompt", images: tuple[ImagePart, ...] = (), origin: str = ""
+    ) -> None:
+        """Work on this, or have it join the work that is going on. Returns when it is accepted."""
+        if not text.strip() and not images:
+            raise UserMistake("the prompt is empty", "say what to do")
+        if len(text) > PROMPT_AT_MOST:
+            raise UserMistake(
+                f"the prompt has {len(text)} characters, more than {PROMPT_AT_MOST}",
+                "put it into a file and name that in the prompt",
+            )
+        if self.hooks and not origin:
+            text = await self.hooks.prompt(text)
+        if self.busy and how == "prompt":
+            how = "steer"
+        self._queue.append(Queued(text=text, how=how, images=images, origin=origin))
+        self._tell_queue()
+        if not self.busy:
+            self._begin()
+
+    async def wait(self) -> RunOutcome | None:
+        """The end of the run that is going on, or of the last one."""
+        return None if self._task is None else await asyncio.shield(self._task)
+
+    def stop(self, reason: str = "cancelled") -> list[str]:
+        """End the run soon; what the person had queued is given back."""
+        given_back = [queued.text for queued in self._queue if not queued.origin]
+        self._queue = []
+        self._tell_queue()
+        if self._run is not None:
+            self._run.stop(reason)
+        return given_back
+
+    async def deliver(self, job: JobSnapshot) -> None:
+        """A job has ended: the model hears of it after what it is doing, or now."""
+        said = job.result_text if job.status == "completed" else job.error_text
+        text = f"Background job {job.id} ({job.label}) has ended: {job.status}.\n\n{said or ''}".rstrip()
+        await self.prompt(text, how="follow_up", origin="job")
+
+    def take_prompts(self, *, how: How = "steer", first: bool = False) -> bool:
+        """Put what is queued into the conversation; false when there is nothing."""
+        if first:
+            taken = self._queue[:1]
+        else:
+            taken = [queued for queued in self._queue if queued.how == how]
+            taken = taken[:1] if how == "follow_up" else taken
+        for queued in taken:
+            self._queue.remove(queued)
+            self._say(queued)
+        if taken:
+            self._tell_queue()
+        return bool(taken)
+
+    def remind(self) -> bool:
+        """Tell a model that stops with open tasks that it has some; not for ever."""
+        if "todo" not in self.tools or self._reminded >= self.settings.todo.reminders_max:
+            return False
+        from sightline.tools.todo import reminder
+
+        text = reminder(self.workplace)
+        if not self.settings.todo.reminders or not text:
+            return False
+        self._reminded += 1
+        self._say(Queued(text=text, how="follow_up", origin="todo"))
+        return True
+
+    def warn_of_end(self, stop_reason: str) -> None:
+        text, hint = _ENDS[stop_reason]
+        self.stage.publish(Notice(text, "warning", hint, source="agent"))
+
+    def count(self, message: AssistantMessage) -> None:
+        """How full the model's memory is, for whoever watches."""
+        used = tokens_used([message]) if message.usage is not None else None
+        value = {"used": used, "of": self.model.facts.context}
+        self.stage.publish(State("context", value, source="agent"))
+
+    async def compact_if_long(self) -> None:
+        await self._summaries.compact_if_long()
+
+    async def compact(self, instructions: str = "", *, why: str = "asked") -> bool:
+        """Make the conversation short; false when there is nothing to gain."""
+        return await self._summaries.compact(instructions, why=why)
+
+    async def move(self, target: str, *, summarize: bool = False, instructions: str = "") -> dict[str, Any]:
+        """Go on from another entry of the tree."""
+        if self.busy:
+            raise UserMistake("the agent is working", "stop it first")
+        return await self._summaries.move(target, summarize=summarize, instructions=instructions)
+
+    def set_model(self, name: str) -> None:
+        """Ask another model from the next request on."""
+        model = self.open_model(name)
+        old, self.model = self.model, model
+        self._closing = asyncio.get_running_loop().create_task(old.close())
+        self.memory.note("model_change", {"model": self.model_name})
+        self.stage.publish(State("model", self.model_name, source="agent"))
+
+    def set_thinking(self, level: Thinking) -> None:
+        self.thinking = level
+        self.memory.note("thinking_level_change", {"level": level})
+        self.stage.publish(State("thinking", level, source="agent"))
+
+    async def invoke(self, name: str, args: str) -> Any:
+        """Run a command an extension brought."""
+        command = self.commands.get(name)
+        if command is None:
+            known = ", ".join(self.commands) or "none"
+            raise UserMistake(f"no command {name}", f"commands of extensions here: {known}")
+        return await command(args)
+
+    async def close(self) -> None:
+        """Stop, wait for that, and let go of what is open."""
+        self.stop()
+        if self._task is not None:
+            await asyncio.wait([self._task])
+        if self.workplace.jobs is not None:
+            await self.workplace.jobs.shutdown()
+        await self.hooks.tell("session_end")
+        await self.model.close()
+
+    def keep(self, name: str, value: Any) -> None:
+        """Keep a value with the conversation, for a tool or an extension."""
+        self.workplace.kept[name] = value
+        self.memory.note("custom", value, name)
+        self.stage.publish(State(name, self.secrets.masked_value(value), source="agent"))
+
+    def _begin(self) -> None:
+        self._run = Run(self)
+        self._reminded = 0
+        self._task = asyncio.get_running_loop().create_task(self._run.run())
+        self._task.add_done_callback(self._ended)
+
+    def _ended(self, task: "asyncio.Task[RunOutcome]") -> None:
+        self._run = None
+        if not task.cancelled() and task.exception() is None and self._queue:
+            self._begin()  # it came in between
+        else:
+            self.on_idle()
+
+    def _say(self, queued: Queued) -> None:
+        text = self.secrets.masked(queued.text)
+        urls = [image.url for image in queued.images]
+        source = queued.origin or "agent"
+        self.stage.publish(User(clean_text(text), urls, queued.how, source=source))
+        parts: list[Content] = [TextPart(text)] if text.strip() else []
+        self.memory.add(UserMessage([*parts, *queued.images], queued.origin))
+
+    def _tell_queue(self) -> None:
+        waiting = [{"text": clean_text(q.text), "how": q.how} for q in self._queue if q.how != "prompt"]
+        if waiting != self._told_queue:
+            self._told_queue = waiting
+            self.stage.publish(State("queue", waiting, source="agent"))

@@ -1,0 +1,95 @@
+"""Whether a call may be made: by rule, by the person, or not.
+
+Rules:
+
+- A deny rule wins, then an allow rule, then what the approval level allows by itself.
+- What is left is asked of the person: once, for this session, always here, or no, with a reason.
+- With nobody there it is refused at once. The model is told, the person is told which rule would allow it, and the
+  run ends with exit code 3.
+"""
+
+import shlex
+from typing import Any
+
+from sightline.agent._requests import Requests
+from sightline.agent._stage import Stage
+from sightline.events import Notice
+from sightline.settings import Policy, remember_rule
+from sightline.tools import Need, ToolError
+
+ONCE, SESSION, ALWAYS, NO = "once", "this session", "always here", "no"
+
+
+class Refusal(ToolError):
+    """The call is not made."""
+
+
+class Approvals:
+    """The say of one session about what its calls may do."""
+
+    def __init__(self, policy: Policy, stage: Stage, requests: Requests) -> None:
+        self.policy = policy
+        self._stage = stage
+        self._requests = requests
+        self.refused: list[str] = []  # the rules that would have allowed what nobody was there to allow
+
+    async def ask(self, tool: str, call: str, needs: list[Need], args: dict[str, Any], agent: str = "") -> None:
+        """Returns when everything the call needs is allowed; raises Refusal otherwise."""
+        for need in needs:
+            decision = self.policy.decide(need)
+            if decision.verdict == "deny":
+                raise Refusal(f"not allowed: {_words(need)} (rule: {decision.rule})")
+            if decision.verdict == "ask":
+                await self._ask_person(tool, call, need, decision.suggestion, args, agent)
+
+    async def _ask_person(self, tool: str, call: str, need: Need, rule: str, args: dict[str, Any], agent: str) -> None:
+        if not self._stage.attended:
+            self._refuse(need, rule, agent)
+        details = {
+            "ui": {"kind": "approval"},
+            "tool": tool,
+            "call": call,
+            "access": need.access,
+            "what": need.what,
+            "why": need.why,
+            "rule": rule,
+            "args": args,
+        }
+        choices = [ONCE, SESSION, ALWAYS, NO]
+        answer = await self._requests.ask("approval", f"{tool} wants to {_words(need)}", choices, details, agent=agent)
+        self._heed(answer, need, rule)
+
+    def _heed(self, answer: Any, need: Need, rule: str) -> None:
+        """An answer is one of the choices, or `{"choice": …, "rule": …, "reason": …}`."""
+        said = answer if isinstance(answer, dict) else {"choice": answer}
+        choice = said.get("choice")
+        rule = str(said.get("rule") or rule)
+        if choice == SESSION:
+            self.policy = self.policy.with_allowed(rule)
+        elif choice == ALWAYS:
+            self.policy = self.policy.with_allowed(rule)
+            remember_rule(self.policy.workspace, rule)
+        elif choice != ONCE:
+            reason = str(said.get("reason") or "")
+            raise Refusal(f"the person refused: {_words(need)}" + (f". Reason: {reason}" if reason else ""))
+
+    def _refuse(self, need: Need, rule: str, agent: str) -> None:
+        self.refused.append(rule)
+        what = _words(need)
+        hint = f"to allow it: --allow {shlex.quote(rule)}"
+        self._stage.publish(Notice(f"refused, nobody is there to ask: {what}", "warning", hint, agent=agent))
+        raise Refusal(
+            f"refused: {what} needs a person's approval and nobody is there to give it. "
+            "Go on without it, or say in your answer what you could not do."
+        )
+
+
+def _words(need: Need) -> str:
+    match need.access:
+        case "exec":
+            where = "" if need.sandboxed else " outside the sandbox"
+            return f"run `{need.what}`{where}"
+        case "network":
+            return f"ask {need.what} over the network"
+        case access:
+            return f"{access} {need.what}"

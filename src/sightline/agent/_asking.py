@@ -1,0 +1,93 @@
+"""The request of a turn: what the model is told, in the form every client understands."""
+
+import base64
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from sightline.conversation import (
+    AssistantMessage,
+    CallPart,
+    Content,
+    ImagePart,
+    Message,
+    TextPart,
+    ToolMessage,
+    UserMessage,
+)
+from sightline.models import ModelRequest, ToolSpec
+from sightline.settings import Thinking
+from sightline.tools import ArtifactShelf, Tool, Tools, schema_of
+
+
+def specs_of(tools: Tools) -> tuple[ToolSpec, ...]:
+    return tuple([spec_of(tool) for tool in tools if tool.load == "always"])
+
+
+def spec_of(tool: Tool[Any]) -> ToolSpec:
+    return ToolSpec(tool.name, tool.description, msgspec.Raw(msgspec.json.encode(schema_of(tool.params))))
+
+
+class Asking:
+    """Puts requests together. Images are read from the shelf when they are sent, and kept for the next time."""
+
+    def __init__(self, system: str, tools: Tools, artifacts: ArtifactShelf, cache_key: str) -> None:
+        self.system = system
+        self._tools = tools
+        self._artifacts = artifacts
+        self._cache_key = cache_key
+        self._specs: tuple[ToolSpec, ...] | None = None
+        self._images: dict[str, str] = {}
+
+    def request(
+        self, messages: Sequence[Message], *, thinking: Thinking, max_output: int, sees: bool = True
+    ) -> ModelRequest:
+        if self._specs is None:
+            self._specs = specs_of(self._tools)
+        return ModelRequest(
+            system=self.system,
+            messages=[self._with_images(message, sees) for message in tidy(messages)],
+            tools=self._specs,
+            thinking=thinking,
+            max_output=max_output,
+            cache_key=self._cache_key,
+        )
+
+    def tools_changed(self) -> None:
+        self._specs = None
+
+    def _with_images(self, message: Message, sees: bool) -> Message:
+        if isinstance(message, AssistantMessage) or not any(isinstance(part, ImagePart) for part in message.parts):
+            return message
+        parts = [self._loaded(part, sees) if isinstance(part, ImagePart) else part for part in message.parts]
+        return msgspec.structs.replace(message, parts=parts)
+
+    def _loaded(self, image: ImagePart, sees: bool) -> Content:
+        if not sees:
+            return TextPart(f"[an image ({image.media_type}) that this model cannot see]")
+        if image.url not in self._images:
+            path = self._artifacts.find(image.url)
+            if path is None:
+                return TextPart(f"[an image ({image.media_type}) that is no longer kept]")
+            self._images[image.url] = base64.b64encode(path.read_bytes()).decode()
+        return msgspec.structs.replace(image, data=self._images[image.url])
+
+
+def tidy(messages: Sequence[Message]) -> list[Message]:
+    """A conversation a model accepts: no answer that broke off in an error, no call without its result."""
+    answered = {message.call for message in messages if isinstance(message, ToolMessage)}
+    asked: set[str] = set()
+    kept: list[Message] = []
+    for message in messages:
+        if isinstance(message, AssistantMessage):
+            if message.stop_reason == "error":
+                continue
+            parts = [part for part in message.parts if not isinstance(part, CallPart) or part.id in answered]
+            if not parts:
+                continue
+            asked.update(part.id for part in parts if isinstance(part, CallPart))
+            kept.append(message if len(parts) == len(message.parts) else msgspec.structs.replace(message, parts=parts))
+        elif isinstance(message, UserMessage) or message.call in asked:
+            kept.append(message)
+    return kept

@@ -1,0 +1,96 @@
+"""An agent put together from settings, for a session."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from sightline.agent._agent import Agent
+from sightline.agent._hooks import Hooks
+from sightline.agent._instructions import system_prompt
+from sightline.agent._memory import Memory
+from sightline.agent._questions import asked
+from sightline.agent._requests import Requests
+from sightline.agent._secrets import Secrets
+from sightline.agent._stage import Stage
+from sightline.events import Notice
+from sightline.exec import Jobs
+from sightline.journal import Tree
+from sightline.models import Model, open_model
+from sightline.settings import Policy, Settings, Thinking
+from sightline.tools import ArtifactShelf, History, Tools, Workplace, builtin_tools
+
+
+class Wanted(msgspec.Struct, frozen=True, kw_only=True):
+    """What whoever starts an agent asks for; the rest is in the settings."""
+
+    cwd: Path
+    settings: Settings
+    policy: Policy
+    model: str = ""  # empty: that of the session, else of the settings
+    thinking: Thinking | None = None
+    environ: Mapping[str, str] = {}
+    tools: tuple[Any, ...] = ()  # besides those there are, tools.Tool
+    notices: tuple[str, ...] = ()  # about the settings, to be told first
+
+
+def build(
+    wanted: Wanted, stage: Stage, tree: Tree, artifacts: ArtifactShelf, local: Path, history: History, secrets: Secrets
+) -> Agent:
+    """Everything but the extensions, which are added to it."""
+    settings = wanted.settings
+
+    def opened(name: str) -> Model:
+        return open_model(name, settings, wanted.environ)
+
+    model = opened(wanted.model or _last(tree, "model_change", "model") or settings.models.default)
+    requests = Requests(stage.publish)
+    jobs = Jobs(max_running=settings.jobs.max_jobs, deliver=lambda job: agent.deliver(job))
+    workplace = Workplace(
+        wanted.cwd,
+        settings=settings,
+        artifacts=artifacts,
+        local=local,
+        history=history,
+        jobs=jobs,
+        ask=asked(requests, lambda: stage.attended),
+        attended=lambda: stage.attended,
+        sandbox=settings.permissions.sandbox and wanted.policy.approval != "full",
+    )
+    memory = Memory(stage, tree)
+    agent = Agent(
+        stage,
+        model=model,
+        open_model=opened,
+        settings=settings,
+        policy=wanted.policy,
+        tools=Tools([*builtin_tools(), *wanted.tools]),
+        workplace=workplace,
+        memory=memory,
+        requests=requests,
+        hooks=Hooks(lambda text: stage.publish(Notice(text, "warning", source="agent"))),
+        secrets=secrets,
+        system=system_prompt(
+            wanted.cwd,
+            context_files=settings.context_files,
+            instructions=settings.instructions,
+            sandboxed=workplace.sandbox,
+        ),
+        thinking=wanted.thinking or _level(_last(tree, "thinking_level_change", "level")) or settings.models.thinking,
+    )
+    return agent
+
+
+def _last(tree: Tree, type: Any, key: str) -> str:
+    entry = tree.latest(type)
+    data = entry.data if entry is not None and isinstance(entry.data, dict) else {}
+    return str(data.get(key, ""))
+
+
+def _level(name: str) -> Thinking | None:
+    try:
+        level: Thinking = msgspec.convert(name, Thinking)
+        return level
+    except msgspec.ValidationError:
+        return None

@@ -1,0 +1,225 @@
+"""The calls of one answer, made: side by side where they may be, and each with one end.
+
+Rules:
+
+- Every call has its `tool_use` and its `tool_result`, whatever happens, and its message in the conversation, in the
+  order the model made them.
+- A tool that is exclusive runs alone: after what was called before it, before what was called after it.
+- A call that is cancelled ends as cancelled; what it did until then is not known to be undone, and that is said.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable
+from typing import Any
+
+from sightline.agent._approvals import Approvals, Refusal
+from sightline.agent._hooks import Block, Call, Hooks
+from sightline.agent._secrets import Secrets
+from sightline.agent._stage import Stage
+from sightline.conversation import CallPart, Content, ImagePart, TextPart, ToolMessage
+from sightline.events import ToolResult, ToolUpdate, ToolUse
+from sightline.exceptions import SightlineError
+from sightline.text import clean_line, clean_text, clean_value, cut_graphemes, first_line
+from sightline.tools import Image, Outcome, Tool, ToolContext, ToolError, Tools, Workplace, parameters
+
+CANCELLED = "cancelled before it ended; what it had done by then is not undone"
+_ARG_AT_MOST = 40
+_TEXT_AT_MOST = 400_000  # characters of a result a model reads; every tool of ours stays far below
+_NAMES = {
+    "read": "Read",
+    "write": "Write",
+    "edit": "Edit",
+    "bash": "Bash",
+    "search": "Grep",
+    "find": "Glob",
+    "todo": "Todo",
+    "ask": "Ask",
+    "job": "Job",
+}
+
+
+class Calls:
+    """Makes calls for one session."""
+
+    def __init__(
+        self,
+        stage: Stage,
+        tools: Tools,
+        workplace: Workplace,
+        approvals: Approvals,
+        hooks: Hooks,
+        secrets: Secrets,
+        on_result: Callable[[ToolMessage], None],
+        keep: Callable[[str, Any], None],
+    ) -> None:
+        self._stage = stage
+        self._tools = tools
+        self._workplace = workplace
+        self._approvals = approvals
+        self._hooks = hooks
+        self._secrets = secrets
+        self._on_result = on_result
+        self._keep = keep
+        self._running: dict[str, asyncio.Task[Outcome]] = {}
+
+    async def make(self, calls: list[CallPart]) -> None:
+        """All of them, to their ends. Results are recorded in the order of the calls."""
+        for call in calls:
+            self._stage.publish(self._tool_use(call))
+        waiting: list[tuple[CallPart, asyncio.Task[Outcome], float]] = []
+        for call in calls:
+            if call.name in self._tools and self._tools.get(call.name).exclusive:
+                await self._settle(waiting)
+                await self._settle([self._begin(call)])
+            else:
+                waiting.append(self._begin(call))
+        await self._settle(waiting)
+
+    def cancel(self, id: str = "") -> bool:
+        """One call, or all that run."""
+        found = [task for call, task in self._running.items() if id in ("", call)]
+        for task in found:
+            task.cancel()
+        return bool(found)
+
+    def preview(self, call: str, name: str, written: str) -> dict[str, Any] | None:
+        """What to show of arguments that are still being written; never fails."""
+        if name not in self._tools:
+            return None
+        try:
+            return self._tools.get(name).partial(written, self._context(call))
+        except Exception:  # half an argument may be anything
+            return None
+
+    def _begin(self, call: CallPart) -> tuple[CallPart, "asyncio.Task[Outcome]", float]:
+        task = asyncio.get_running_loop().create_task(self._outcome(call))
+        self._running[call.id] = task
+        task.add_done_callback(lambda _: self._end(call, task, began))
+        began = time.monotonic()
+        return call, task, began
+
+    async def _settle(self, begun: list[tuple[CallPart, "asyncio.Task[Outcome]", float]]) -> None:
+        """Wait for them all and record them in order. Being cancelled meanwhile cancels them first."""
+        tasks = [task for _, task, _ in begun]
+        try:
+            while any(not task.done() for task in tasks):
+                try:
+                    await asyncio.wait(tasks)
+                except asyncio.CancelledError:
+                    for task in tasks:
+                        task.cancel()
+                    await asyncio.wait(tasks)
+                    raise
+        finally:
+            for call, task, _ in begun:
+                self._on_result(self._message(call, _outcome_of(task)))
+            begun.clear()
+
+    async def _outcome(self, call: CallPart) -> Outcome:
+        if call.broken:
+            raise ToolError(f"the arguments of {call.name} are not a JSON object: {cut_graphemes(call.broken, 200)}")
+        tool = self._tools.get(call.name)
+        hooked = await self._hooks.before_call(Call(call.id, call.name, call.args)) if self._hooks else call
+        if isinstance(hooked, Block):
+            raise ToolError(f"not made: {hooked.reason}")
+        params = parameters(tool, hooked.args)
+        context = self._context(call.id)
+        needs = tool.needs(params, context)
+        if needs:
+            await self._approvals.ask(tool.name, call.id, needs, self._secrets.masked_value(hooked.args))
+        outcome = await tool.execute(params, context)
+        if self._hooks:
+            outcome = await self._hooks.after_call(Call(call.id, call.name, hooked.args), outcome)
+        return outcome
+
+    def _context(self, call: str) -> ToolContext:
+        def update(details: dict[str, Any]) -> None:
+            details = clean_value(self._secrets.masked_value(details))
+            self._stage.publish(ToolUpdate(call, details, source="agent"))
+
+        return ToolContext(
+            call,
+            self._workplace,
+            update=update,
+            output=self._stage.output(call),
+            start=lambda spec: self._stage.start(call, spec),
+            keep=self._keep,
+        )
+
+    def _tool_use(self, call: CallPart) -> ToolUse:
+        args = self._secrets.masked_value(call.args if not call.broken else call.broken)
+        return ToolUse(
+            call.id,
+            _NAMES.get(call.name, call.name),
+            call.name,
+            self._arg(call),
+            clean_value(args),
+            clean_line(call.native_id),
+            source="agent",
+        )
+
+    def _arg(self, call: CallPart) -> str:
+        try:
+            tool: Tool[Any] = self._tools.get(call.name)
+            said = tool.preview(parameters(tool, call.args))
+        except Exception:  # what is wrong with it is its result's to say
+            said = next((value for value in call.args.values() if isinstance(value, str)), "")
+        line = clean_line(self._secrets.masked(first_line(said)))
+        return cut_graphemes(line, _ARG_AT_MOST)
+
+    def _end(self, call: CallPart, task: "asyncio.Task[Outcome]", began: float) -> None:
+        """Tell of an end as soon as it is there, whatever else still runs."""
+        self._running.pop(call.id, None)
+        outcome = _outcome_of(task)
+        self._stage.end_call(
+            ToolResult(
+                call.id,
+                clean_text(self._secrets.masked(outcome.text)),
+                clean_value(self._secrets.masked_value(outcome.details)) or None,
+                outcome.is_error,
+                outcome.exit_code,
+                round(time.monotonic() - began, 4),
+                clean_line(call.native_id),
+                source="agent",
+            )
+        )
+
+    def _message(self, call: CallPart, outcome: Outcome) -> ToolMessage:
+        text = self._secrets.masked(outcome.text)
+        if len(text) > _TEXT_AT_MOST:
+            text = f"{text[:_TEXT_AT_MOST]}\n[{len(text) - _TEXT_AT_MOST} more characters are left out]"
+        parts: list[Content] = [TextPart(_sendable(text))] if text or not outcome.images else []
+        parts += [self._kept(call, number, image) for number, image in enumerate(outcome.images)]
+        return ToolMessage(call.id, call.name, parts, call.native_id, outcome.is_error)
+
+    def _kept(self, call: CallPart, number: int, image: Image) -> ImagePart:
+        name = f"{call.id}-image{number}.{image.media_type.rpartition('/')[2]}"
+        return ImagePart(image.media_type, self._workplace.artifacts.keep(name, image.data))
+
+
+def _outcome_of(task: "asyncio.Task[Outcome]") -> Outcome:
+    """What a call that is over came to. A bug in a tool is its call's failure, not the session's."""
+    if task.cancelled():
+        return Outcome(text=CANCELLED, details={"ended": "cancelled"}, is_error=True)
+    error = task.exception()
+    if error is None:
+        return task.result()
+    if isinstance(error, Refusal):
+        return Outcome(text=error.message, details={"ended": "refused"}, is_error=True)
+    if isinstance(error, SightlineError):
+        text = f"{error.message}\nhint: {error.hint}" if error.hint else error.message
+        return Outcome(text=text, is_error=True)
+    _log(error)
+    return Outcome(text=f"the tool failed: {type(error).__name__}: {error}", is_error=True)
+
+
+def _log(error: BaseException) -> None:
+    import logging
+
+    logging.getLogger("sightline").error("a tool failed", exc_info=error)
+
+
+def _sendable(text: str) -> str:
+    """A text that can be encoded: what a file or a command says need not be."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()

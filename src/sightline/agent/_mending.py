@@ -1,0 +1,59 @@
+"""A conversation that was cut off because its host ended without warning, made whole again.
+
+Rules:
+
+- Events are kept before entries. What was seen to happen after the last message that is kept becomes a message now:
+  the person's words, the model's words as far as they came, what calls came to.
+- A call nobody saw the end of has ended with the host, and what it did is not known. The model is told so.
+- The run that was going on is ended, once.
+"""
+
+from collections.abc import Sequence
+
+from sightline.conversation import AssistantMessage, CallPart, Message, TextPart, ToolMessage, UserMessage
+from sightline.events import Error, Event, RunEnded, RunStarted, Text, ToolArgs, ToolResult, ToolUse, User
+
+LOST = "ended with its host; what it had done by then is not known"
+
+
+def mended(messages: Sequence[Message], tail: Sequence[Event]) -> list[Event | Message]:
+    """What is missing, in order. `tail`: the events after the last message that is kept."""
+    if any(isinstance(event, RunEnded) and not event.agent for event in tail):
+        return []
+    missing: list[Event | Message] = []
+    missing += [UserMessage([TextPart(event.text)]) for event in tail if isinstance(event, User)]
+    words = "".join([event.text for event in tail if isinstance(event, Text) and not event.agent])
+    if words:
+        missing.append(AssistantMessage([TextPart(words)], stop_reason="aborted"))
+    results = {event.id: event for event in tail if isinstance(event, ToolResult)}
+    open_calls = _unanswered(messages)
+    for call in open_calls:
+        missing += _answer(call, results.get(call.id))
+    missing += _closed(tail, {call.id for call in open_calls} | set(results))
+    if missing or open_calls or any(isinstance(event, RunStarted) for event in tail):
+        missing.append(Error("the host ended without warning; what was going on then was ended with it"))
+        missing.append(RunEnded(stop_reason="host", is_error=True, source="agent"))
+    return missing
+
+
+def _unanswered(messages: Sequence[Message]) -> list[CallPart]:
+    answered: set[str] = set()
+    for message in reversed(messages):
+        if isinstance(message, ToolMessage):
+            answered.add(message.call)
+        elif isinstance(message, AssistantMessage):
+            return [call for call in message.calls if call.id not in answered]
+    return []
+
+
+def _answer(call: CallPart, result: ToolResult | None) -> list[Event | Message]:
+    if result is not None:
+        return [ToolMessage(call.id, call.name, [TextPart(result.content)], call.native_id, result.is_error)]
+    ended = ToolResult(call.id, LOST, {"ended": "host"}, True, native_id=call.native_id, source="agent")
+    return [ended, ToolMessage(call.id, call.name, [TextPart(LOST)], call.native_id, True)]
+
+
+def _closed(tail: Sequence[Event], known: set[str]) -> list[Event | Message]:
+    """Calls that were seen to begin and of which no message is kept: the model was still writing them."""
+    seen = dict.fromkeys(event.id for event in tail if isinstance(event, ToolArgs | ToolUse))
+    return [ToolResult(id, LOST, {"ended": "host"}, True, source="agent") for id in seen if id not in known]

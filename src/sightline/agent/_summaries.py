@@ -1,0 +1,114 @@
+"""What a model writes about a conversation for another model: at a compaction, and when a branch is left."""
+
+from typing import TYPE_CHECKING, Any
+
+from sightline.agent._compaction import (
+    BRANCH_SUMMARISER,
+    SUMMARISER,
+    cut_at,
+    tokens_in,
+    tokens_used,
+    written_out,
+)
+from sightline.agent._hooks import Cancelled, Summary
+from sightline.agent._memory import remembered
+from sightline.conversation import Message, TextPart, UserMessage
+from sightline.events import Notice, State
+from sightline.exceptions import UserMistake
+from sightline.models import Done, ModelError, ModelRequest, Retrying
+
+if TYPE_CHECKING:
+    from sightline.agent._agent import Agent
+
+_CHARACTERS_AT_MOST = 400_000  # of a conversation that is to be summarised; the oldest go first
+
+
+class Summaries:
+    """Compactions and branch summaries of one agent."""
+
+    def __init__(self, agent: "Agent") -> None:
+        self._agent = agent
+
+    async def compact_if_long(self) -> None:
+        agent = self._agent
+        context, settings = agent.model.facts.context, agent.settings.compaction
+        if not settings.auto or not context:
+            return
+        if tokens_used(agent.memory.messages, self._overhead()) > context - min(settings.reserve, context // 2):
+            await self.compact(why="long")
+
+    async def compact(self, instructions: str = "", *, why: str) -> bool:
+        agent = self._agent
+        messages = agent.memory.messages
+        cut = cut_at(messages, self._keep_recent(why))
+        if not cut:
+            return False
+        before = tokens_used(messages, self._overhead())
+        agent.stage.publish(State("compaction", {"running": True, "why": why, "tokens": before}, source="agent"))
+        try:
+            summary = await self.summary(SUMMARISER, messages[:cut], instructions)
+        except ModelError as error:
+            agent.stage.publish(State("compaction", None, source="agent"))
+            agent.stage.publish(Notice(f"the conversation could not be summarised: {error.message}", "warning"))
+            if why != "overflow":
+                return False
+            summary = "(The earlier part of this conversation was too long and could not be summarised.)"
+        agent.memory.compact(cut, summary, before)
+        after = sum(map(tokens_in, agent.memory.messages)) + self._overhead()
+        value = {"running": False, "why": why, "tokens": before, "after": after, "summary": summary}
+        agent.stage.publish(State("compaction", value, source="agent"))
+        return True
+
+    async def move(self, target: str, *, summarize: bool, instructions: str) -> dict[str, Any]:
+        agent = self._agent
+        tree = agent.memory.tree
+        move = tree.move(target)
+        if move.already:
+            return {"moved": False, "leaf": tree.leaf, "prefill": ""}
+        left = tree.abandoned(tree.leaf, move.leaf)
+        messages = [message for entry in left if (message := remembered(entry)) is not None]
+        said = await agent.hooks.before_tree({"from": tree.leaf, "to": move.leaf, "summarize": summarize})
+        if isinstance(said, Cancelled):
+            raise UserMistake(f"the move was stopped by an extension: {said.reason}".rstrip(": "))
+        summary = said.text if isinstance(said, Summary) else ""
+        if not summary and summarize and messages:
+            summary = await self.summary(BRANCH_SUMMARISER, messages, instructions)
+        agent.memory.move(move.leaf, summary)
+        agent.workplace.kept = agent.memory.kept()
+        value = {"leaf": tree.leaf, "ranges": tree.ranges()}
+        agent.stage.publish(State("branch", value, source="agent"))
+        await agent.hooks.tell("tree", value)
+        return {"moved": True, "leaf": tree.leaf, "prefill": move.prefill, "summary": summary}
+
+    async def summary(self, system: str, messages: list[Message], instructions: str = "") -> str:
+        """In the words of the model for small work."""
+        agent = self._agent
+        text = written_out(messages)
+        text = text[-_CHARACTERS_AT_MOST:] + (f"\n\nWhat matters most: {instructions}" if instructions else "")
+        request = ModelRequest(system=system, messages=[UserMessage([TextPart(text)])])
+        small = agent.settings.models.small
+        model = agent.open_model(small) if small else agent.model
+        try:
+            async for piece in model.stream(request):
+                if isinstance(piece, Done):
+                    return agent.secrets.masked(piece.message.text.strip())
+                if isinstance(piece, Retrying):
+                    agent.stage.publish(
+                        Notice(f"{piece.reason}; asking again in {piece.seconds:.0f} s", source="agent")
+                    )
+        finally:
+            if model is not agent.model:
+                await model.close()
+        raise ModelError("protocol", "the model's answer has no end")
+
+    def _keep_recent(self, why: str) -> int:
+        """After an overflow less is kept: how much there is room for was known wrongly."""
+        settings, context = self._agent.settings.compaction, self._agent.model.facts.context
+        keep = min(settings.keep_recent, context // 4) if context else settings.keep_recent
+        if why == "overflow":
+            used = sum(map(tokens_in, self._agent.memory.messages))
+            return min(keep, max(1, used // 2))
+        return keep
+
+    def _overhead(self) -> int:
+        return len(self._agent.asking.system) // 4

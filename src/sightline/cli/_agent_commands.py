@@ -1,0 +1,65 @@
+"""Our own agent from the command line: one prompt, without a screen."""
+
+import argparse
+import os
+from pathlib import Path
+from typing import Any
+
+from sightline.exceptions import UserMistake
+
+
+def prompt_native(arguments: argparse.Namespace, text: str) -> Any:
+    """The run that was asked for, not yet begun."""
+    from sightline import paths
+    from sightline.agent import Wanted
+    from sightline.host import NativeRun
+    from sightline.journal import Store
+    from sightline.settings import load
+
+    cwd = Path.cwd()
+    store = Store(paths.data_folder())
+    loaded = load(cwd, flags=_flags(arguments))
+    policy = _policy(loaded, arguments, cwd)
+    wanted = Wanted(
+        cwd=cwd,
+        settings=loaded.settings,
+        policy=policy,
+        model=arguments.model,
+        thinking=arguments.thinking,
+        environ=dict(os.environ),
+        notices=tuple(loaded.notices),
+    )
+    return NativeRun(store, wanted, text, resume=_resumed(arguments, store, cwd), timeout=arguments.timeout)
+
+
+def _flags(arguments: argparse.Namespace) -> dict[str, str]:
+    flags = {}
+    for given in arguments.set:
+        name, equals, value = given.partition("=")
+        if not equals:
+            raise UserMistake(f"not NAME=VALUE: {given}", "write it like --set read.default_limit=500")
+        flags[name.strip()] = value
+    return flags
+
+
+def _policy(loaded: Any, arguments: argparse.Namespace, cwd: Path) -> Any:
+    from sightline.settings import Policy, remembered_rules
+
+    settings = loaded.settings.permissions
+    remembered = remembered_rules(cwd)
+    return Policy(
+        arguments.approval if arguments.approval != "auto" else settings.approval,
+        allow=[*settings.allow, *remembered.allow, *arguments.allow],
+        deny=[*settings.deny, *remembered.deny, *arguments.deny],
+        workspace=cwd,
+    )
+
+
+def _resumed(arguments: argparse.Namespace, store: Any, cwd: Path) -> str:
+    """The session to go on with; empty for a new one."""
+    if arguments.go_on:
+        session = store.last_in(str(cwd))
+        if not session:
+            raise UserMistake("no conversation in this folder to go on with", "start one without --continue")
+        return str(session)
+    return str(store.find_conversation(arguments.resume, str(cwd))) if arguments.resume else ""

@@ -1,0 +1,95 @@
+"""One function per command about kept conversations: arguments to calls. Imports happen inside."""
+
+import argparse
+import os
+from typing import TYPE_CHECKING, Any
+
+from sightline.exceptions import UserMistake
+
+if TYPE_CHECKING:
+    from sightline.journal import Entry, Store
+
+
+def sessions(arguments: argparse.Namespace) -> int:
+    from sightline.views.plain import write_all
+    from sightline.views.plain.kept import NEWEST, conversations_json, conversations_table, unread_note
+
+    store = _store()
+    query = " ".join(arguments.query)
+    cwd = os.getcwd() if arguments.here else None
+    limit = None if arguments.all else arguments.limit or NEWEST
+    if arguments.json:
+        write_all(1, conversations_json(store, query, cwd=cwd, limit=limit))
+    else:
+        table = conversations_table(store, query, _palette(arguments), cwd=cwd, limit=limit)
+        write_all(1, table.encode("utf-8", "replace"))
+    write_all(2, unread_note(store).encode())
+    return 0
+
+
+def resume(arguments: argparse.Namespace) -> int:
+    from sightline.views.plain.kept import show_conversation
+
+    store = _store()
+    return show_conversation(store, _found(store, arguments.id), _palette(arguments))
+
+
+def tree(arguments: argparse.Namespace) -> int:
+    if (arguments.summary or arguments.summarize) and arguments.to is None:
+        raise UserMistake("a summary is made when a branch is left", "give --to ENTRY as well")
+    from sightline.views.plain import tree as views
+    from sightline.views.plain import write_all
+
+    store = _store()
+    session = _found(store, arguments.id)
+    if arguments.label is not None:
+        target, named, label = arguments.label.partition("=")
+        if not named:
+            raise UserMistake(f"no label given for {target}", f"write {target}=TEXT, or {target}= to take it away")
+        said = views.label_in_tree(store, session, target, label).encode()
+    elif arguments.to is not None:
+        said = _moved(store, session, arguments).encode()
+    elif arguments.json:
+        said = views.tree_json(store, session, filter=arguments.filter, search=arguments.search)
+    else:
+        palette = _palette(arguments)
+        said = views.tree_text(store, session, palette, filter=arguments.filter, search=arguments.search).encode()
+    write_all(1, said)
+    return 0
+
+
+def fork(arguments: argparse.Namespace) -> int:
+    from sightline.views.plain import write_all
+
+    store = _store()
+    write_all(1, f"{store.fork(_found(store, arguments.id), arguments.at)}\n".encode())
+    return 0
+
+
+def _moved(store: "Store", session: str, arguments: argparse.Namespace) -> str:
+    from sightline.views.plain.tree import move_in_tree
+
+    summarise = _sum_up if arguments.summarize else None
+    return move_in_tree(store, session, arguments.to, summary=arguments.summary, summarise=summarise)
+
+
+def _sum_up(entries: "list[Entry]") -> str:
+    """The summary of a branch that is left, of its entries."""
+    raise UserMistake("there is no model to sum it up with", "write what to remember yourself: --summary TEXT")
+
+
+def _found(store: "Store", text: str) -> str:
+    return store.find_conversation(text, os.getcwd())
+
+
+def _store() -> "Store":
+    from sightline.journal import Store
+    from sightline.paths import data_folder
+
+    return Store(data_folder())
+
+
+def _palette(arguments: argparse.Namespace) -> Any:
+    from sightline.views.plain import palette_for
+
+    return palette_for(1, arguments.color)

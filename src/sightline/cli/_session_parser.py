@@ -1,0 +1,73 @@
+"""Options and help of the commands about kept conversations."""
+
+import argparse
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from sightline.cli import _session_commands as commands
+
+if TYPE_CHECKING:
+    from sightline.cli._parser import Parser
+
+    Subparsers = argparse._SubParsersAction[Parser]
+
+_ID = "a session, the beginning of its id, or - for the last one in this folder"
+_FILTERS = ("default", "no-tools", "user-only", "labeled-only", "all")
+
+
+def add_session_commands(subparsers: "Subparsers", add_common: Callable[..., None]) -> None:
+    _add_sessions(subparsers, add_common)
+    _add_resume(subparsers, add_common)
+    _add_tree(subparsers, add_common)
+    _add_fork(subparsers, add_common)
+
+
+def _add_sessions(subparsers: "Subparsers", add_common: Callable[..., None]) -> None:
+    parser = subparsers.add_parser("sessions", help="conversations that are kept: listed, or found by their words")
+    parser.add_argument("query", nargs="*", metavar="QUERY", help="only those with these words, the best first")
+    parser.add_argument("--here", action="store_true", help="only those of this folder")
+    many = parser.add_mutually_exclusive_group()
+    many.add_argument("--all", action="store_true", help="not only the first 30")
+    many.add_argument("--limit", type=_count, metavar="N", help="so many (default: 30)")
+    parser.add_argument("--json", action="store_true", help="as a JSON array")
+    add_common(parser, verbose="", below=True)
+    parser.set_defaults(command=commands.sessions)
+
+
+def _add_resume(subparsers: "Subparsers", add_common: Callable[..., None]) -> None:
+    parser = subparsers.add_parser("resume", help="what was said in a conversation, and how to go on with it")
+    parser.add_argument("id", metavar="ID", help=_ID)
+    add_common(parser, verbose="", below=True)
+    parser.set_defaults(command=commands.resume)
+
+
+def _add_tree(subparsers: "Subparsers", add_common: Callable[..., None]) -> None:
+    parser = subparsers.add_parser(
+        "tree", help="the tree of a conversation: shown, gone on with from elsewhere, labelled"
+    )
+    parser.add_argument("id", metavar="ID", help=_ID)
+    parser.add_argument("--filter", choices=_FILTERS, default="default", help="which entries are shown")
+    parser.add_argument("--search", default="", metavar="WORDS", help="only entries with all these words")
+    parser.add_argument("--json", action="store_true", help="as a JSON array")
+    instead = parser.add_mutually_exclusive_group()
+    instead.add_argument("--to", metavar="ENTRY", help="have the conversation go on from this entry")
+    instead.add_argument("--label", metavar="ENTRY=TEXT", help="name an entry; without a text its name is taken away")
+    summary = parser.add_mutually_exclusive_group()
+    summary.add_argument("--summary", default="", metavar="TEXT", help="with --to: what to remember of the branch left")
+    summary.add_argument("--summarize", action="store_true", help="with --to: have the model sum up the branch left")
+    add_common(parser, verbose="", below=True)
+    parser.set_defaults(command=commands.tree)
+
+
+def _add_fork(subparsers: "Subparsers", add_common: Callable[..., None]) -> None:
+    parser = subparsers.add_parser("fork", help="make a session of its own out of a conversation; prints its id")
+    parser.add_argument("id", metavar="ID", help=_ID)
+    parser.add_argument("--at", default="", metavar="ENTRY", help="only the way to this entry, not the whole session")
+    add_common(parser, verbose="", below=True)
+    parser.set_defaults(command=commands.fork)
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or not 0 < int(text) < 10**9:
+        raise argparse.ArgumentTypeError(f"not a number above 0: {text}")
+    return int(text)

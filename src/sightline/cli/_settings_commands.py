@@ -1,0 +1,69 @@
+"""One function per command about settings: arguments to calls. Imports happen inside."""
+
+import argparse
+import os
+from pathlib import Path
+
+
+def show(arguments: argparse.Namespace) -> int:
+    from sightline.views.plain import palette_for
+    from sightline.views.plain.config import config_json, config_table
+
+    key = getattr(arguments, "key", "")
+    if arguments.json:
+        return _write(config_json(_here(), key))
+    return _write(config_table(_here(), key, palette_for(1, arguments.color)))
+
+
+def change(arguments: argparse.Namespace) -> int:
+    from sightline.views.plain.config import change_setting
+
+    return _write(change_setting(_here(), arguments.key, arguments.value, project=arguments.project))
+
+
+def remove(arguments: argparse.Namespace) -> int:
+    from sightline.views.plain.config import remove_setting
+
+    return _write(remove_setting(_here(), arguments.key, project=arguments.project))
+
+
+def path(arguments: argparse.Namespace) -> int:
+    from sightline.settings.keeping import settings_file
+
+    return _write(f"{settings_file(_here(), project=arguments.project)}\n")
+
+
+def trust(arguments: argparse.Namespace) -> int:
+    from sightline.views.plain.config import trust_folder, trusted_list
+
+    return _write(trusted_list() if arguments.list else trust_folder(_folder(arguments.folder)))
+
+
+def untrust(arguments: argparse.Namespace) -> int:
+    from sightline.views.plain.config import untrust_folder
+
+    return _write(untrust_folder(_folder(arguments.folder)))
+
+
+def rules(arguments: argparse.Namespace) -> int:
+    from sightline.views.plain.config import forget_remembered, rules_table
+
+    return _write(rules_table(_here()) if arguments.forget is None else forget_remembered(_here(), arguments.forget))
+
+
+def _folder(name: str) -> Path:
+    """The folder named; without a name the project around us, else where we are."""
+    from sightline.settings.keeping import project_folder
+
+    return Path(name) if name else project_folder(_here())
+
+
+def _here() -> Path:
+    return Path(os.getcwd())
+
+
+def _write(text: str | bytes) -> int:
+    from sightline.views.plain import write_all
+
+    write_all(1, text if isinstance(text, bytes) else text.encode("utf-8", "replace"))
+    return 0

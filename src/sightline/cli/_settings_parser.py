@@ -1,0 +1,93 @@
+"""Options and help of `sightline config`."""
+
+import argparse
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from sightline.cli import _settings_commands as commands
+
+if TYPE_CHECKING:
+    from sightline.cli._parser import Parser
+
+    Subparsers = argparse._SubParsersAction[Parser]
+
+
+class _CommandOrKey(argparse._SubParsersAction):  # type: ignore[type-arg]
+    """A first word that is no command is the name of a setting: `config read.default_limit` is `config get …`."""
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option_string: Any = None) -> None:
+        if values[0] not in self._name_parser_map:
+            values = ["get", *values]
+        super().__call__(parser, namespace, values, option_string)
+
+
+class _AnyWord(dict[str, Any]):
+    """The commands, for help and completion; every other word is as good."""
+
+    def __contains__(self, word: object) -> bool:
+        return True
+
+
+def add_settings_commands(subparsers: "Subparsers", add_common: Callable[..., None]) -> None:
+    parser = subparsers.add_parser(
+        "config",
+        help="settings, and where each of them comes from",
+        description="Every setting with its value and its source. With the name of one, everything said about it.",
+        usage="sightline config [options] [KEY | COMMAND ...]",
+    )
+    parser.add_argument("--json", action="store_true", help="as a JSON array")
+    add_common(parser, verbose="", below=True)
+    parser.set_defaults(command=commands.show)
+    parts = parser.add_subparsers(title="commands", metavar="COMMAND", action=_CommandOrKey)
+    _add_get(parts, add_common)
+    _add_changes(parts)
+    _add_path(parts)
+    _add_trust(parts)
+    _add_rules(parts)
+    parts.choices = _AnyWord(parts.choices or {})
+
+
+def _add_get(parts: Any, add_common: Callable[..., None]) -> None:
+    get = parts.add_parser("get", help="one setting, or a section of them; `get` may be left out")
+    get.add_argument("key", metavar="KEY", help="such as read.default_limit, or read")
+    get.add_argument("--json", action="store_true", default=argparse.SUPPRESS, help="as a JSON array")
+    add_common(get, verbose="", below=True)
+    get.set_defaults(command=commands.show)
+
+
+def _add_changes(parts: Any) -> None:
+    change = parts.add_parser("set", help="write a setting into your settings file")
+    change.add_argument("key", metavar="KEY", help="such as models.default")
+    change.add_argument("value", metavar="VALUE", help="a list is written with commas")
+    _add_project(change)
+    change.set_defaults(command=commands.change)
+    remove = parts.add_parser("unset", help="take a setting out of your settings file")
+    remove.add_argument("key", metavar="KEY")
+    _add_project(remove)
+    remove.set_defaults(command=commands.remove)
+
+
+def _add_path(parts: Any) -> None:
+    path = parts.add_parser("path", help="where your settings file is, whether or not it exists")
+    _add_project(path)
+    path.set_defaults(command=commands.path)
+
+
+def _add_trust(parts: Any) -> None:
+    trust = parts.add_parser("trust", help="use the settings and extensions of a project")
+    trust.add_argument("folder", nargs="?", default="", metavar="FOLDER", help="of the project (default: this one)")
+    trust.add_argument("--list", action="store_true", help="print the folders that are trusted")
+    trust.set_defaults(command=commands.trust)
+    untrust = parts.add_parser("untrust", help="use them no longer")
+    untrust.add_argument("folder", nargs="?", default="", metavar="FOLDER", help="of the project (default: this one)")
+    untrust.set_defaults(command=commands.untrust)
+
+
+def _add_rules(parts: Any) -> None:
+    rules = parts.add_parser("rules", help="permission rules that hold here: from settings, and remembered")
+    rules.add_argument("--forget", metavar="RULE", help="no longer remember this one")
+    rules.set_defaults(command=commands.rules)
+
+
+def _add_project(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--project", action="store_true", help="the project's file instead (.sightline/settings.toml)")

@@ -1,0 +1,19 @@
+"""What an extension file needs. See docs/guide/extensions.md."""
+
+from sightline.agent import Block, Call, Cancelled, Extension, NewArgs, Summary
+from sightline.tools import Image, Need, Outcome, Tool, ToolContext, ToolError
+
+__all__ = [
+    "Block",
+    "Call",
+    "Cancelled",
+    "Extension",
+    "Image",
+    "Need",
+    "NewArgs",
+    "Outcome",
+    "Summary",
+    "Tool",
+    "ToolContext",
+    "ToolError",
+]

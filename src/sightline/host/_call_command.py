@@ -1,0 +1,90 @@
+"""A command that a call of the agent runs: its output is the call's, until it goes on as a job of its own.
+
+When it does, the call's block closes and a new one begins under the job's id: the same bytes, in the same artifact,
+from where the call left off.
+"""
+
+import asyncio
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from sightline.events import Event, ToolOutput, ToolResult, ToolUse
+from sightline.exec import Command, CommandSpec
+from sightline.journal import Artifact
+from sightline.text import complete_prefix
+
+if TYPE_CHECKING:
+    from sightline.host._session import Session
+
+
+class CallCommand:
+    """One such command. Made running."""
+
+    def __init__(self, session: "Session", call: str, spec: CommandSpec, mask: Callable[[str], str]) -> None:
+        self._session = session
+        self._call = call
+        self._job = ""
+        self._mask = mask
+        self._use: ToolUse | None = None
+        self._sink: Artifact = session.artifact_for(call)
+        self._command = Command(call, spec, self._sink, self._emit, artifact=self.artifact)
+        self._told = 0  # bytes
+        self._task = asyncio.get_running_loop().create_task(self._run())
+
+    @property
+    def artifact(self) -> str:
+        return f"artifact://{self._session.id}/{self._call}"
+
+    @property
+    def task(self) -> "asyncio.Task[ToolResult]":
+        return self._task
+
+    async def wait(self) -> ToolResult:
+        return await asyncio.shield(self._task)
+
+    def cancel(self, *, force: bool = False) -> None:
+        self._command.cancel(force=force)
+
+    def tail(self, most: int) -> tuple[str, int]:
+        reader = self._session.read_artifact(self._call)
+        size = reader.size
+        data = reader.read(max(0, size - most), most)
+        reader.close()
+        if size > most:  # not in the middle of a character
+            while data and data[0] & 0xC0 == 0x80:
+                data = data[1:]
+        data = data[: complete_prefix(data)]
+        return self._mask(data.decode("utf-8", "replace")), self._sink.size
+
+    def become_job(self) -> str:
+        if not self._job:
+            self._job = self._session.adopt(self._call, self)
+            if self._use is not None:
+                self._session.publish(msgspec.structs.replace(self._use, id=self._job))
+            if self._told:
+                passed = ToolOutput(self._job, "", offset=self._told, dropped=self._told, source="exec")
+                self._session.publish(passed)
+        return self._job
+
+    async def _run(self) -> ToolResult:
+        try:
+            return await self._command.run()
+        finally:
+            self._session.command_ended(self._call, self._job)
+
+    def _emit(self, event: Event) -> None:
+        if isinstance(event, ToolUse):
+            self._use = event
+            if not self._job:
+                return
+        elif isinstance(event, ToolResult):
+            if not self._job:
+                return
+        elif isinstance(event, ToolOutput):
+            self._told = max(self._told, event.offset + event.size)
+            event = msgspec.structs.replace(event, content=self._mask(event.content))
+        if self._job and isinstance(event, ToolUse | ToolResult | ToolOutput):
+            event = msgspec.structs.replace(event, id=self._job)
+        self._session.publish(event)

@@ -1,0 +1,87 @@
+"""A session with an agent in it, hosted by the program that asked for it. Others may attach to it meanwhile."""
+
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import msgspec
+
+from sightline.agent import Agent, Secrets, Wanted, build, mended
+from sightline.conversation import AssistantMessage, ToolMessage, UserMessage
+from sightline.events import Notice
+from sightline.exceptions import UserMistake
+from sightline.host._kept import recover
+from sightline.host._process import prune_now_and_then
+from sightline.host._runtime import forget_socket, listen
+from sightline.host._server import SocketServer
+from sightline.host._session import Session
+from sightline.host._stage import SessionShelf, SessionStage
+from sightline.host._told import KeptHistory
+from sightline.host._worker import AgentWorker
+from sightline.journal import Busy, JournalWriter, KeptSession, Store, Tree
+from sightline.text import clean_text
+
+
+class Working(msgspec.Struct, frozen=True):
+    """What is running."""
+
+    session: Session
+    agent: Agent
+    stage: SessionStage
+
+
+@asynccontextmanager
+async def working(
+    store: Store, wanted: Wanted, *, resume: str = "", title: str = "", attended: bool = False
+) -> AsyncIterator[Working]:
+    """A new session, or a kept one that is gone on with; on the way out its work is ended and everybody told."""
+    writer, tree = _opened(store, wanted, resume, title)
+    try:
+        session = Session(writer, store.index, last_seq=tree.last_seq)
+        secrets = Secrets(wanted.environ)
+        stage = SessionStage(session, tree, secrets.masked, attended=attended)
+        shelf = SessionShelf(store, session.id)
+        local = store.folder(session.id) / "local"
+        agent = build(wanted, stage, tree, shelf, local, KeptHistory(store, session.id), secrets)
+        session.worker = AgentWorker(agent)
+        if resume:
+            _mend(session, agent, writer, tree)
+        for text in wanted.notices:
+            session.publish(Notice(clean_text(text), "warning", source="settings"))
+        server = SocketServer(session, listen(session.id), cwd=str(wanted.cwd), started=time.time())
+        await server.open()
+        try:
+            yield Working(session, agent, stage)
+        finally:
+            await session.stop()
+            await server.close()
+            forget_socket(session.id)
+            await session.sync()
+    finally:
+        writer.close()
+    prune_now_and_then(store)
+
+
+def _mend(session: Session, agent: Agent, writer: JournalWriter, tree: Tree) -> None:
+    """Bring to an end what a host that was killed left open."""
+    places = [node.offset + node.size + 1 for node in tree.nodes.values() if node.type == "message" and node.size]
+    tail = list(KeptSession(writer.folder).events(max(places, default=0)))
+    for missing in mended(agent.memory.messages, tail):
+        if isinstance(missing, UserMessage | AssistantMessage | ToolMessage):
+            agent.memory.add(missing)
+        else:
+            session.publish(missing)
+    session.flush()
+
+
+def _opened(store: Store, wanted: Wanted, resume: str, title: str) -> tuple[JournalWriter, Tree]:
+    if not resume:
+        writer = store.create(cwd=str(wanted.cwd), title=title)
+        return writer, Tree.load(writer.folder)
+    if any(job.session == resume and job.state == "running" for job in store.index.jobs().values()):
+        recover(store, resume)
+    try:
+        return store.reopen(resume)
+    except Busy:
+        hint = f"watch it with `sightline attach {resume}`, or fork it with `sightline fork {resume}`"
+        raise UserMistake(f"session {resume} is running", hint) from None

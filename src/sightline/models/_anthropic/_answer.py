@@ -1,0 +1,170 @@
+"""The events of one answer, in the order Anthropic sends them.
+
+`message_start`, then each block (`content_block_start`, deltas, `content_block_stop`), then `message_delta` with the
+stop reason and the last word on usage, then `message_stop`. `ping` and unknown events may stand anywhere. An `error`
+event ends the stream at any place.
+"""
+
+from collections.abc import Callable
+
+import msgspec
+
+from sightline.conversation import StopReason
+from sightline.events import Usage
+from sightline.models import _json
+from sightline.models._anthropic import _failure
+from sightline.models._anthropic import _wire as wire
+from sightline.models._api import Done, Piece
+from sightline.models._assembly import Assembly
+from sightline.models._failing import failure
+from sightline.text import clean_text
+
+_STOP_REASONS: dict[str, StopReason] = {
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+    "pause_turn": "stop",  # a pause between tools of the server, of which it has none from us
+    "tool_use": "tool_use",
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+    "refusal": "refusal",
+}
+
+
+class _Thought:
+    """A thought as it came. What is signed must go back to the letter, and shown is only what passed the filter."""
+
+    def __init__(self) -> None:
+        self.pieces: list[str] = []
+        self.signature = ""
+
+    @property
+    def text(self) -> str:
+        return "".join(self.pieces).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+    def was_filtered(self) -> bool:
+        return bool(self.signature) and clean_text(self.text) != self.text
+
+    def opaque(self) -> dict[str, str]:
+        return {"type": "thinking", "thinking": self.text, "signature": self.signature}
+
+
+class Answer:
+    """Takes events in, gives pieces out."""
+
+    def __init__(self, assembly: Assembly, price: Callable[[Usage], float | None]) -> None:
+        self._assembly = assembly
+        self._price = price
+        self._tokens = wire.Tokens()
+        self._stop_reason = ""
+        self._whole_inputs: dict[int, bytes] = {}  # of calls whose arguments came with their beginning
+        self._thoughts: dict[int, _Thought] = {}
+        self.is_over = False
+
+    def read(self, data: bytes) -> Piece | None:
+        event = _decoded(data)
+        match event.type:
+            case "content_block_delta":
+                return self._delta(event.index, event.delta or wire.Delta())
+            case "content_block_start":
+                return self._begin(event.index, event.content_block or wire.StartedBlock())
+            case "content_block_stop":
+                return self._end(event.index)
+            case "message_start":
+                self._count(event.message.usage if event.message else None)
+            case "message_delta":
+                self._count(event.usage)
+                self._stop_reason = (event.delta.stop_reason if event.delta else None) or self._stop_reason
+            case "message_stop":
+                self.is_over = True
+            case "error":
+                raise _failure.in_stream(event.error)
+            case "message":
+                raise failure("protocol", "the server answered in one piece, not as a stream")
+        return None
+
+    def done(self) -> Done:
+        """The stream has ended; ModelError when the answer had not."""
+        if not (self.is_over or self._stop_reason):
+            raise failure("cut", "the answer broke off before its end")
+        return self._assembly.done(_STOP_REASONS.get(self._stop_reason, "stop"))
+
+    def _begin(self, index: int, block: wire.StartedBlock) -> Piece | None:
+        match block.type:
+            case "text":
+                return self._assembly.text(index, block.text or "")
+            case "thinking":
+                return self._think(index, block.thinking or "", block.signature or "")
+            case "redacted_thinking":
+                opaque = {"type": "redacted_thinking", "data": block.data or ""}
+                return self._assembly.reasoning(index, opaque=opaque)
+            case "tool_use":
+                if block.input:
+                    self._whole_inputs[index] = msgspec.json.encode(block.input)
+                return self._assembly.call(index, block.name or "", block.id or "")
+        return None
+
+    def _delta(self, index: int, delta: wire.Delta) -> Piece | None:
+        match delta.type:
+            case "text_delta":
+                return self._assembly.text(index, delta.text or "")
+            case "input_json_delta" if self._assembly.has(index):
+                if delta.partial_json:
+                    self._whole_inputs.pop(index, None)
+                return self._assembly.arguments(index, delta.partial_json or "")
+            case "thinking_delta":
+                return self._think(index, delta.thinking or "")
+            case "signature_delta":
+                return self._think(index, "", delta.signature or "")
+        return None
+
+    def _think(self, index: int, text: str, signature: str = "") -> Piece | None:
+        thought = self._thoughts.setdefault(index, _Thought())
+        thought.pieces.append(text)
+        thought.signature += signature
+        return self._assembly.reasoning(index, text, signature=signature)
+
+    def _end(self, index: int) -> Piece | None:
+        thought = self._thoughts.pop(index, None)
+        if thought is not None and thought.was_filtered():
+            self._assembly.reasoning(index, opaque=thought.opaque())
+        whole = self._whole_inputs.pop(index, None)
+        if whole is not None:
+            return self._assembly.arguments(index, whole.decode())
+        return None
+
+    def _count(self, new: wire.Tokens | None) -> None:
+        if new is None:
+            return
+        tokens = self._tokens
+        for name in wire.Tokens.__struct_fields__:
+            if (count := getattr(new, name)) is not None:
+                setattr(tokens, name, count)
+        usage = _usage(tokens)
+        self._assembly.usage = usage
+        self._assembly.cost = self._price(usage)
+
+
+def _usage(tokens: wire.Tokens) -> Usage:
+    """As the API counts: what came from the cache and what went there stands beside the input, and is no part of it."""
+    return Usage(
+        input_tokens=tokens.input_tokens,
+        output_tokens=tokens.output_tokens,
+        cache_read_tokens=tokens.cache_read_input_tokens,
+        cache_write_tokens=tokens.cache_creation_input_tokens,
+    )
+
+
+def _decoded(data: bytes) -> wire.Event:
+    try:
+        return _json.decode(wire.event_decoder, data)
+    except ValueError as problem:
+        if _is_unknown(data):
+            return wire.Event()
+        raise failure("protocol", f"an event of the answer cannot be read: {problem}") from None
+
+
+def _is_unknown(data: bytes) -> bool:
+    try:
+        return _json.decode(wire.type_decoder, data).type not in wire.READ
+    except ValueError:
+        return False

@@ -1,0 +1,57 @@
+"""What an error of the Anthropic API means."""
+
+from collections.abc import Mapping
+
+from sightline.models import _json
+from sightline.models._anthropic import _wire as wire
+from sightline.models._api import ErrorKind, ModelError
+from sightline.models._failing import failure, http_failure, kind_of_status, quoted
+
+_KIND_OF_TYPE: dict[str, ErrorKind] = {
+    "authentication_error": "auth",
+    "permission_error": "auth",
+    "billing_error": "quota",
+    "not_found_error": "not_found",
+    "request_too_large": "overflow",
+    "rate_limit_error": "rate_limit",
+    "overloaded_error": "overloaded",
+    "api_error": "overloaded",
+    "timeout_error": "overloaded",
+    "invalid_request_error": "bad_request",
+}
+_OVERFLOW = ("prompt is too long", "exceed context limit", "maximum context length", "context window")
+_QUOTA = ("credit balance is too low", "api usage limits")
+
+
+def classify(status: int, headers: Mapping[str, str], body: bytes) -> ModelError:
+    """What an HTTP error means."""
+    error = _error(body)
+    said = quoted(error.message if error else body)
+    kind = _kind(error.type if error else "", said) or kind_of_status(status)
+    return http_failure(kind, status, headers, said)
+
+
+def in_stream(error: wire.Error | None) -> ModelError:
+    """What an error event inside an answer means."""
+    error = error or wire.Error()
+    said = quoted(error.message)
+    kind = _kind(error.type, said) or "overloaded"
+    return failure(kind, f"the server broke off: {said or quoted(error.type) or 'no reason given'}")
+
+
+def _error(body: bytes) -> wire.Error | None:
+    try:
+        return _json.decode(wire.error_decoder, body).error
+    except ValueError:
+        return None
+
+
+def _kind(error_type: str, said: str) -> ErrorKind | None:
+    kind = _KIND_OF_TYPE.get(error_type)
+    if kind in ("bad_request", None):
+        lowered = said.lower()
+        if any(words in lowered for words in _OVERFLOW):
+            return "overflow"
+        if any(words in lowered for words in _QUOTA):
+            return "quota"
+    return kind

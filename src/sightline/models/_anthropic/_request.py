@@ -1,0 +1,152 @@
+"""A request in the form of Anthropic Messages.
+
+What the API insists on:
+
+- Roles alternate and the user begins; results of calls stand first in the turn after the calls, one for each.
+- No text is blank; an assistant's last words do not end in white space when nothing follows them.
+- Thinking goes back only with the signature it came with, only what this API made, and never as the last thing said.
+- Thinking is off while a tool is forced, and in the middle of calls that were made without it. `max_tokens` is required
+  and counts the thinking, so it stays above the budget.
+
+Four places may be marked for the cache; what stands before a mark is kept: the last tool, the system prompt, and the
+last two turns of the user, so that each request finds what the one before it left.
+"""
+
+import msgspec
+
+from sightline.conversation import AssistantMessage, Content, Message, ReasoningPart, TextPart, ToolMessage, UserMessage
+from sightline.models import _json
+from sightline.models._anthropic import _wire as wire
+from sightline.models._api import ModelFacts, ModelRequest, ToolSpec
+from sightline.models._history import NO_OUTPUT, CallIds, consistent, sendable
+
+API = "anthropic"
+
+# Tokens a level may think at most.
+BUDGETS = {"minimal": 1024, "low": 4096, "medium": 10_240, "high": 24_576, "max": 32_000}
+_LEAST_BUDGET = 1024  # the API's own
+_UNKNOWN_OUTPUT = 8192  # what every model that is still served can say
+_USUAL_OUTPUT = 32_000  # more is reserved in the context and hardly ever used
+_BESIDE_THINKING = 8192
+_LEAST_BESIDE = 1024
+
+_THOUGHTS = (wire.ThinkingBlock, wire.RedactedThinkingBlock)
+_CACHED = wire.CacheControl()
+_CACHED_TURNS = 2
+_BEGINNING = "(The conversation goes on.)"
+
+
+def encoded(request: ModelRequest, facts: ModelFacts) -> bytes:
+    turns = _turns(request.messages, images=facts.images is not False)
+    wanted = 0 if request.tool_choice or facts.thinking is False else BUDGETS.get(request.thinking, 0)
+    max_tokens, budget = limits(request.max_output, facts.max_output, 0 if _is_amid_calls(turns) else wanted)
+    _mark_for_cache(turns)
+    body = wire.Request(
+        model=facts.id,
+        max_tokens=max_tokens,
+        stream=True,
+        messages=turns,
+        system=[wire.TextBlock(request.system, cache_control=_CACHED)] if request.system.strip() else [],
+        tools=_tools(request.tools),
+        thinking=wire.Thinking(budget) if budget else None,
+        tool_choice=wire.ToolChoice(request.tool_choice) if request.tool_choice else None,
+    )
+    return _json.encode(body)
+
+
+def limits(asked: int, ceiling: int | None, budget: int) -> tuple[int, int]:
+    """`max_tokens`, and how many of them are for thinking (0: none, it does not fit)."""
+    words = asked or min(ceiling or _UNKNOWN_OUTPUT, _USUAL_OUTPUT)
+    tokens = max(words, budget + min(words, _BESIDE_THINKING)) if budget else words
+    tokens = min(tokens, ceiling or tokens)
+    budget = min(budget, tokens - min(words, _LEAST_BESIDE))
+    return tokens, budget if budget >= _LEAST_BUDGET else 0
+
+
+def _tools(specs: tuple[ToolSpec, ...]) -> list[wire.Tool]:
+    tools = [wire.Tool(spec.name, spec.description, spec.parameters) for spec in specs]
+    if tools:
+        tools[-1].cache_control = _CACHED
+    return tools
+
+
+def _turns(messages: list[Message], *, images: bool) -> list[wire.Turn]:
+    ids = CallIds()
+    turns: list[wire.Turn] = []
+    for message in consistent(messages):
+        role = "assistant" if isinstance(message, AssistantMessage) else "user"
+        blocks = _blocks(message, ids, images=images)
+        if not blocks:
+            continue
+        if turns and turns[-1].role == role:
+            turns[-1].content += blocks
+        else:
+            turns.append(wire.Turn(role, blocks))
+    if turns and turns[0].role == "assistant":
+        turns.insert(0, wire.Turn("user", [wire.TextBlock(_BEGINNING)]))
+    if turns and turns[-1].role == "assistant" and isinstance(last := turns[-1].content[-1], wire.TextBlock):
+        last.text = last.text.rstrip()
+    return turns
+
+
+def _blocks(message: Message, ids: CallIds, *, images: bool) -> list[wire.Block]:
+    match message:
+        case UserMessage():
+            return [*_content(message.parts, images=images)]
+        case ToolMessage():
+            content = _content(message.parts, images=images) or [wire.TextBlock(NO_OUTPUT)]
+            return [wire.ToolResultBlock(ids.of(message), content, message.is_error)]
+        case AssistantMessage():
+            return _said(message, ids)
+
+
+def _content(parts: list[Content], *, images: bool) -> list[wire.TextBlock | wire.ImageBlock]:
+    return [
+        wire.TextBlock(part.text)
+        if isinstance(part, TextPart)
+        else wire.ImageBlock(wire.ImageSource(part.media_type, part.data))
+        for part in sendable(parts, images=images)
+    ]
+
+
+def _said(message: AssistantMessage, ids: CallIds) -> list[wire.Block]:
+    blocks: list[wire.Block] = []
+    for part in message.parts:
+        if isinstance(part, TextPart):
+            if part.text and not part.text.isspace():
+                blocks.append(wire.TextBlock(part.text))
+        elif isinstance(part, ReasoningPart):
+            blocks += _thought(part)
+        else:
+            blocks.append(wire.ToolUseBlock(ids.of(part), part.name, part.args))
+    while blocks and isinstance(blocks[-1], _THOUGHTS):
+        blocks.pop()
+    return blocks
+
+
+def _thought(part: ReasoningPart) -> list[wire.ThinkingBlock | wire.RedactedThinkingBlock]:
+    if part.api != API:
+        return []
+    if part.opaque is not None:
+        try:
+            return [msgspec.convert(part.opaque, wire.ThinkingBlock | wire.RedactedThinkingBlock)]
+        except msgspec.ValidationError:
+            return []
+    return [wire.ThinkingBlock(part.text, part.signature)] if part.signature else []
+
+
+def _is_amid_calls(turns: list[wire.Turn]) -> bool:
+    """Whether the model goes on with calls it began to make without thinking."""
+    at = len(turns) - 1
+    first = None
+    while at > 0 and isinstance(turns[at].content[0], wire.ToolResultBlock):
+        first = turns[at - 1].content[0]
+        at -= 2
+    return first is not None and not isinstance(first, _THOUGHTS)
+
+
+def _mark_for_cache(turns: list[wire.Turn]) -> None:
+    for turn in [turn for turn in turns if turn.role == "user"][-_CACHED_TURNS:]:
+        last = turn.content[-1]
+        if not isinstance(last, _THOUGHTS):
+            last.cache_control = _CACHED

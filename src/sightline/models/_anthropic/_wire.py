@@ -1,0 +1,157 @@
+"""Anthropic Messages as it goes over the wire: what is asked, and the events of an answer.
+
+The events are read into one flat struct: an event, block or delta of a type nobody told us of is passed over, and a
+tagged union would refuse it.
+"""
+
+from typing import Any, Union
+
+import msgspec
+
+
+class CacheControl(msgspec.Struct, frozen=True, tag="ephemeral"):
+    """What stands up to and including the block that has it is kept by the server for the next request."""
+
+
+class _Block(msgspec.Struct, omit_defaults=True, kw_only=True, gc=False):
+    cache_control: CacheControl | None = None
+
+
+class TextBlock(_Block, tag="text", omit_defaults=True, gc=False):
+    text: str
+
+
+class ImageSource(msgspec.Struct, tag="base64", gc=False):
+    media_type: str
+    data: str
+
+
+class ImageBlock(_Block, tag="image", omit_defaults=True, gc=False):
+    source: ImageSource
+
+
+class ToolUseBlock(_Block, tag="tool_use", omit_defaults=True, gc=False):
+    id: str
+    name: str
+    input: dict[str, Any]
+
+
+class ToolResultBlock(_Block, tag="tool_result", omit_defaults=True, gc=False):
+    tool_use_id: str
+    content: list[TextBlock | ImageBlock]
+    is_error: bool = False
+
+
+class ThinkingBlock(msgspec.Struct, tag="thinking", gc=False):
+    thinking: str
+    signature: str
+
+
+class RedactedThinkingBlock(msgspec.Struct, tag="redacted_thinking", gc=False):
+    data: str
+
+
+Block = Union[TextBlock, ImageBlock, ToolUseBlock, ToolResultBlock, ThinkingBlock, RedactedThinkingBlock]
+
+
+class Turn(msgspec.Struct, gc=False):
+    role: str
+    content: list[Block]
+
+
+class Tool(msgspec.Struct, omit_defaults=True):
+    name: str
+    description: str
+    input_schema: msgspec.Raw
+    cache_control: CacheControl | None = None
+
+
+class Thinking(msgspec.Struct, tag="enabled"):
+    budget_tokens: int
+
+
+class ToolChoice(msgspec.Struct, tag="tool"):
+    name: str
+
+
+class Request(msgspec.Struct, omit_defaults=True):
+    model: str
+    max_tokens: int
+    stream: bool
+    messages: list[Turn]
+    system: list[TextBlock] = []
+    tools: list[Tool] = []
+    thinking: Thinking | None = None
+    tool_choice: ToolChoice | None = None
+
+
+class Tokens(msgspec.Struct, gc=False):
+    """Cumulative. What an event leaves out is as the events before it said."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cache_read_input_tokens: int | None = None
+    cache_creation_input_tokens: int | None = None
+
+
+class StartedMessage(msgspec.Struct, gc=False):
+    usage: Tokens | None = None
+
+
+class StartedBlock(msgspec.Struct):
+    type: str = ""
+    text: str | None = None
+    thinking: str | None = None
+    signature: str | None = None
+    data: str | None = None
+    id: str | None = None
+    name: str | None = None
+    input: Any = None
+
+
+class Delta(msgspec.Struct, gc=False):
+    type: str = ""
+    text: str | None = None
+    thinking: str | None = None
+    signature: str | None = None
+    partial_json: str | None = None
+    stop_reason: str | None = None
+
+
+class Error(msgspec.Struct, gc=False):
+    type: str = ""
+    message: str | None = None
+
+
+class Event(msgspec.Struct):
+    type: str = ""
+    index: int = 0
+    message: StartedMessage | None = None
+    content_block: StartedBlock | None = None
+    delta: Delta | None = None
+    usage: Tokens | None = None
+    error: Error | None = None
+
+
+class EventType(msgspec.Struct):
+    type: str = ""
+
+
+class ErrorBody(msgspec.Struct):
+    error: Error
+
+
+READ = frozenset(
+    {
+        "message_start",
+        "content_block_start",
+        "content_block_delta",
+        "content_block_stop",
+        "message_delta",
+        "message_stop",
+        "error",
+    }
+)
+event_decoder = msgspec.json.Decoder(Event)
+type_decoder = msgspec.json.Decoder(EventType)
+error_decoder = msgspec.json.Decoder(ErrorBody)

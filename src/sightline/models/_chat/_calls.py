@@ -1,0 +1,99 @@
+"""Tool calls of a streamed answer, put together from their fragments.
+
+Fragments of a call share `index`. What servers make of that:
+
+- The name comes once, or with each fragment (llama.cpp); it is never joined.
+- The index is missing, or 0 for every call: then another id together with a name is another call. Another id alone is
+  not: there are servers that make one up per fragment. Without any ids, a name after whole arguments is another call.
+- Arguments are a JSON text in pieces or, from some servers, an object.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from sightline.models import _json
+from sightline.models._api import Piece
+from sightline.models._assembly import Assembly, decoded_arguments
+from sightline.models._chat._wire import CallDelta, FunctionDelta
+
+_NO_FUNCTION = FunctionDelta()
+
+
+class _Call:
+    def __init__(self, key: object, index: Any) -> None:
+        self.key = key
+        self.index = index
+        self.native_id = self.name = ""
+        self.arguments: list[str] = []
+
+    def takes(self, fragment: CallDelta) -> bool:
+        if fragment.index is not None and fragment.index != self.index:
+            return False
+        function = fragment.function or _NO_FUNCTION
+        if not function.name or not self.name:
+            return True
+        if fragment.id and self.native_id:
+            return bool(fragment.id == self.native_id)
+        return not (function.arguments and self._is_whole())
+
+    def _is_whole(self) -> bool:
+        text = "".join(self.arguments)
+        return text.rstrip().endswith("}") and not decoded_arguments(text)[1]
+
+
+class Calls:
+    """The calls of one answer, in the order they began."""
+
+    def __init__(self, assembly: Assembly) -> None:
+        self._assembly = assembly
+        self._calls: list[_Call] = []
+
+    @property
+    def begun(self) -> bool:
+        return bool(self._calls)
+
+    def take(self, fragment: CallDelta) -> Iterator[Piece]:
+        function = fragment.function or _NO_FUNCTION
+        call = self._call_of(fragment)
+        if isinstance(fragment.id, str):
+            call.native_id = call.native_id or fragment.id
+        if isinstance(function.name, str):
+            call.name = call.name or function.name
+        text = _text(function.arguments)
+        call.arguments.append(text)
+        if not call.name:
+            return  # it cannot be shown yet
+        begun = self._assembly.call(call.key, call.name, call.native_id)
+        if begun is not None:
+            yield begun
+            text = "".join(call.arguments)
+        delta = self._assembly.arguments(call.key, text)
+        if delta is not None:
+            yield delta
+
+    def end(self) -> Iterator[Piece]:
+        """The answer is over: a call whose name never came is one all the same, so that the model hears of it."""
+        for call in self._calls:
+            if not call.name:
+                begun = self._assembly.call(call.key, "", call.native_id)
+                delta = self._assembly.arguments(call.key, "".join(call.arguments))
+                yield from [piece for piece in (begun, delta) if piece is not None]
+
+    def _call_of(self, fragment: CallDelta) -> _Call:
+        same = [call for call in self._calls if fragment.index is None or call.index == fragment.index]
+        if same and same[-1].takes(fragment):
+            return same[-1]
+        if fragment.id and fragment.index is None:
+            known = next((call for call in self._calls if call.native_id == fragment.id), None)
+            if known is not None:
+                return known
+        index = len(self._calls) if fragment.index is None else fragment.index
+        call = _Call(("call", len(self._calls)), index)
+        self._calls.append(call)
+        return call
+
+
+def _text(arguments: Any) -> str:
+    if isinstance(arguments, str):
+        return arguments
+    return "" if arguments is None else _json.encode(arguments).decode()

@@ -1,0 +1,82 @@
+"""A model behind Chat Completions, at OpenAI or at any server that speaks it."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+
+from sightline.events import Usage
+from sightline.models._api import ModelError, ModelFacts, ModelRequest, Piece
+from sightline.models._assembly import Assembly
+from sightline.models._chat._answer import Answer
+from sightline.models._chat._request import encoded
+from sightline.models._openai_failure import classify
+from sightline.models._retry import Sleep, retried
+from sightline.models._transport import Transport
+
+_PATH = "/chat/completions"
+
+
+class ChatModel:
+    """`price` says what a usage costs in US dollars; without it the server does, or the price table."""
+
+    api = "chat"
+    BASE_URL = "https://api.openai.com/v1"
+
+    def __init__(
+        self,
+        facts: ModelFacts,
+        transport: Transport,
+        *,
+        price: Callable[[Usage], float | None] | None = None,
+        sleep: Sleep = asyncio.sleep,
+    ) -> None:
+        self.facts = facts
+        self._transport = transport
+        self._price = price or self._listed_price
+        self._sleep = sleep
+
+    @staticmethod
+    def headers(api_key: str) -> dict[str, str]:
+        """What a transport sends for this API."""
+        return {"authorization": f"Bearer {api_key}"} if api_key else {}
+
+    def stream(self, request: ModelRequest) -> AsyncGenerator[Piece, None]:
+        body = encoded(request, self.facts)
+        # OpenAI's own models make calls as calls; what they write is meant as words.
+        written = () if self.facts.provider == "openai" else tuple(tool.name for tool in request.tools)
+        return retried(lambda: self._attempt(body, written), self._transport.retry, sleep=self._sleep)
+
+    async def close(self) -> None:
+        await self._transport.close()
+
+    async def _attempt(self, body: bytes, written: tuple[str, ...]) -> AsyncGenerator[Piece, None]:
+        assembly = Assembly(self.api, self.facts.id)
+        answer = Answer(assembly, self._price, written)
+        try:
+            async with aclosing(self._pieces(body, answer)) as pieces:
+                async for piece in pieces:
+                    yield piece
+            for piece in answer.end():
+                yield piece
+        except ModelError as error:
+            self._transport.masked_error(error)
+            error.partial = assembly.message("error", error.message) if assembly.begun else None
+            raise
+
+    async def _pieces(self, body: bytes, answer: Answer) -> AsyncGenerator[Piece, None]:
+        try:
+            async with aclosing(self._transport.events(_PATH, body, classify=classify)) as events:
+                async for event in events:
+                    for piece in answer.read(event.data):
+                        yield piece
+        except ModelError as error:
+            if error.kind == "cut" and answer.is_whole:
+                return  # only its usage is missing, and perhaps not even that
+            for piece in answer.released():
+                yield piece
+            raise
+
+    def _listed_price(self, usage: Usage) -> float | None:
+        from sightline.models._prices import cost
+
+        return cost(self.facts.id, self.facts.provider, usage)

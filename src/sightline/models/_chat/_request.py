@@ -1,0 +1,104 @@
+"""A request in the form of Chat Completions.
+
+What servers insist on:
+
+- `content` is a text, "" where there is none (llama.cpp refuses null), or, with images, a list.
+- Results follow the message with the calls at once, one message each. They hold text alone, so images of results come
+  in a message of the user after them.
+- Thinking does not go back. Ids of calls have at most 40 characters.
+- OpenAI's thinking models take `max_completion_tokens` only, many other servers `max_tokens` only.
+"""
+
+from sightline.conversation import AssistantMessage, CallPart, Content, ImagePart, TextPart, ToolMessage
+from sightline.models import _json
+from sightline.models._api import ModelFacts, ModelRequest
+from sightline.models._chat import _wire as wire
+from sightline.models._effort import effort
+from sightline.models._history import NO_OUTPUT, CallIds, consistent, sendable
+
+_ID_AT_MOST = 40
+_IMAGES_OF_RESULTS = "The images of the results above:"
+
+
+def encoded(request: ModelRequest, facts: ModelFacts) -> bytes:
+    body = wire.Request(
+        model=facts.id,
+        messages=_messages(request, images=facts.images is not False),
+        stream=True,
+        stream_options=wire.StreamOptions(include_usage=True),
+        tools=[wire.Tool(wire.Function(tool.name, tool.description, tool.parameters)) for tool in request.tools],
+        tool_choice=wire.ToolChoice(wire.FunctionName(request.tool_choice)) if request.tool_choice else None,
+    )
+    _fill_in_dialect(body, request, facts)
+    return _json.encode(body)
+
+
+def _fill_in_dialect(body: wire.Request, request: ModelRequest, facts: ModelFacts) -> None:
+    told = effort(facts, request.thinking)
+    if facts.provider == "openai":
+        body.max_completion_tokens = request.max_output
+        body.prompt_cache_key = request.cache_key[:64]
+    else:
+        body.max_tokens = request.max_output
+    if facts.provider == "openrouter":
+        body.usage = {"include": True}
+        body.reasoning = {"effort": told} if told else None
+    else:
+        body.reasoning_effort = told
+
+
+def _messages(request: ModelRequest, *, images: bool) -> list[wire.Message]:
+    ids = CallIds(_ID_AT_MOST)
+    sent = [wire.Message("system", request.system)] if request.system else []
+    shown: list[Content] = []  # images of the results just sent
+    for message in consistent(request.messages):
+        if shown and not isinstance(message, ToolMessage):
+            sent.append(_images_message(shown))
+            shown = []
+        match message:
+            case AssistantMessage():
+                sent += _answer(message, ids)
+            case ToolMessage():
+                sent.append(_result(message, ids, shown, images=images))
+            case _:
+                parts = sendable(message.parts, images=images)
+                sent += [wire.Message("user", _content(parts))] if parts else []
+    return [*sent, _images_message(shown)] if shown else sent
+
+
+def _answer(message: AssistantMessage, ids: CallIds) -> list[wire.Message]:
+    calls = [_call(call, ids) for call in message.calls]
+    text = message.text
+    return [wire.Message("assistant", text, calls)] if calls or text.strip() else []
+
+
+def _call(call: CallPart, ids: CallIds) -> wire.MadeCall:
+    # What is no JSON object goes back as none: templates of local servers fail on it. The result says what was wrong.
+    return wire.MadeCall(ids.of(call), wire.CalledFunction(call.name, _json.encode(call.args).decode()))
+
+
+def _result(message: ToolMessage, ids: CallIds, shown: list[Content], *, images: bool) -> wire.Message:
+    parts = sendable(message.parts, images=images)
+    shown += [part for part in parts if isinstance(part, ImagePart)]
+    text = "\n".join([part.text for part in parts if isinstance(part, TextPart)])
+    return wire.Message("tool", text or NO_OUTPUT, tool_call_id=ids.of(message))
+
+
+def _images_message(images: list[Content]) -> wire.Message:
+    return wire.Message("user", _content([TextPart(_IMAGES_OF_RESULTS), *images]))
+
+
+def _content(parts: list[Content]) -> str | wire.Pieces:
+    if not any(isinstance(part, ImagePart) for part in parts):
+        return "\n".join([part.text for part in parts if isinstance(part, TextPart)])
+    return [_piece(part) for part in parts]
+
+
+def _piece(part: Content) -> wire.TextPiece | wire.ImagePiece:
+    if isinstance(part, TextPart):
+        return wire.TextPiece(part.text)
+    return wire.ImagePiece(wire.ImageUrl(data_url(part)))
+
+
+def data_url(image: ImagePart) -> str:
+    return f"data:{image.media_type};base64,{image.data}"

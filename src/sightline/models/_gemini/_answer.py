@@ -1,0 +1,144 @@
+"""The events of one answer of generateContent.
+
+Each event has the next parts of the first candidate; a call is one whole part. Text parts go on until a part of another
+kind comes. The event with a finish reason ends the answer, usage may come with any event. A prompt that is refused has
+no candidates but `promptFeedback`.
+"""
+
+from collections.abc import Callable, Iterator
+
+from sightline.conversation import StopReason
+from sightline.events import Usage
+from sightline.models import _json
+from sightline.models._api import Done, ModelError, Piece
+from sightline.models._assembly import Assembly
+from sightline.models._failing import failure, quoted
+from sightline.models._gemini import _failure
+from sightline.models._gemini import _wire as wire
+
+_STOP_REASONS: dict[str, StopReason] = {
+    "STOP": "stop",
+    "FINISH_REASON_UNSPECIFIED": "stop",
+    "MAX_TOKENS": "length",
+    "SAFETY": "refusal",
+    "RECITATION": "refusal",
+    "LANGUAGE": "refusal",
+    "BLOCKLIST": "refusal",
+    "PROHIBITED_CONTENT": "refusal",
+    "SPII": "refusal",
+    "IMAGE_SAFETY": "refusal",
+}
+
+
+class Answer:
+    """Takes events in, gives pieces out."""
+
+    def __init__(self, assembly: Assembly, price: Callable[[Usage], float | None]) -> None:
+        self._assembly = assembly
+        self._price = price
+        self._tokens = wire.Tokens()
+        self._finish: wire.Candidate | None = None
+        self._block = 0
+        self._kind = ""  # of the part before: text, thought or another
+
+    def read(self, data: bytes) -> Iterator[Piece]:
+        event = _decoded(data)
+        if event.error is not None:
+            raise _failure.in_stream(event.error)
+        self._count(event.usage_metadata)
+        for candidate in event.candidates or []:
+            if candidate.index:
+                continue
+            for part in (candidate.content and candidate.content.parts) or []:
+                yield from self._part(part)
+            if candidate.finish_reason:
+                self._finish = candidate
+        blocked = event.prompt_feedback and event.prompt_feedback.block_reason
+        if blocked and not event.candidates:
+            raise _refused(event.prompt_feedback or wire.PromptFeedback())
+
+    def done(self) -> Done:
+        """The stream has ended; ModelError when the answer had not, or came to nothing."""
+        if self._finish is None:
+            raise failure("cut", "the answer broke off before its end")
+        reason = self._finish.finish_reason or ""
+        stop_reason = _STOP_REASONS.get(reason)
+        said = quoted(f"{reason}: {self._finish.finish_message}" if self._finish.finish_message else reason)
+        if stop_reason is None:
+            error = failure("protocol", f"the model could not finish its answer: {said}")
+            error.hint, error.retryable = "try again", True
+            raise error
+        if stop_reason == "refusal":
+            return Done(self._assembly.message(stop_reason, said))
+        return self._assembly.done(stop_reason)
+
+    def _part(self, part: wire.Part) -> Iterator[Piece]:
+        if part.function_call is not None:
+            yield from self._call(part.function_call, part.thought_signature)
+            return
+        if part.text is None:
+            return
+        signature = part.thought_signature or ""
+        piece: Piece | None = None
+        if part.thought:
+            piece = self._assembly.reasoning(self._block_of("thought"), part.text, signature=signature)
+            self._kind = "" if signature else "thought"
+        elif part.text:
+            piece = self._assembly.text(self._block_of("text"), part.text)
+        if piece is not None:
+            yield piece
+        if signature and not part.thought:
+            self._assembly.reasoning(self._block_of("signature"), signature=signature)
+            self._kind = ""
+
+    def _call(self, call: wire.FunctionCall, signature: str | None) -> Iterator[Piece]:
+        key = self._block_of("call")
+        self._kind = ""
+        opaque = {"thoughtSignature": signature} if signature else None
+        begun = self._assembly.call(key, call.name, call.id or "", opaque=opaque)
+        arguments = self._assembly.arguments(key, _json.encode(call.args or {}).decode())
+        yield from (piece for piece in (begun, arguments) if piece is not None)
+
+    def _block_of(self, kind: str) -> int:
+        if kind != self._kind:
+            self._block += 1
+            self._kind = kind
+        return self._block
+
+    def _count(self, new: wire.Tokens | None) -> None:
+        if new is None:
+            return
+        for name in wire.Tokens.__struct_fields__:
+            if (count := getattr(new, name)) is not None:
+                setattr(self._tokens, name, count)
+        usage = _usage(self._tokens)
+        self._assembly.usage = usage
+        self._assembly.cost = self._price(usage)
+
+
+def _usage(tokens: wire.Tokens) -> Usage:
+    """The API counts thinking beside the words; we count all that was written."""
+    return Usage(
+        input_tokens=_sum(tokens.prompt_token_count, tokens.tool_use_prompt_token_count),
+        output_tokens=_sum(tokens.candidates_token_count, tokens.thoughts_token_count),
+        cache_read_tokens=tokens.cached_content_token_count,
+        reasoning_tokens=tokens.thoughts_token_count,
+        total_tokens=tokens.total_token_count,
+    )
+
+
+def _sum(*counts: int | None) -> int | None:
+    known = [count for count in counts if count is not None]
+    return sum(known) if known else None
+
+
+def _refused(feedback: wire.PromptFeedback) -> ModelError:
+    words = feedback.block_reason_message or feedback.block_reason
+    return failure("refused", f"the server will not answer this: {quoted(words)}")
+
+
+def _decoded(data: bytes) -> wire.Answer:
+    try:
+        return _json.decode(wire.answer_decoder, data)
+    except ValueError as problem:
+        raise failure("protocol", f"an event of the answer cannot be read: {problem}") from None

@@ -1,0 +1,86 @@
+"""A conversation made fit to send: servers refuse one in which calls and results do not match.
+
+- After an answer with calls come their results, one each, in the order of the calls; then whatever else was said
+  before the next answer. A call nobody answered gets a result that says so; a result nobody called for is left out.
+- An answer without anything in it is left out, and so is a text of nothing but white space.
+- Ids keep to letters, digits, `_` and `-`, at most 64 of them, and no two calls share one.
+"""
+
+import re
+from collections.abc import Sequence
+
+from sightline.conversation import CallPart, Content, ImagePart, Message, TextPart, ToolMessage, UserMessage
+
+NO_RESULT = "No result: the call was not carried out."
+NO_OUTPUT = "(no output)"
+_ID_AT_MOST = 64
+_not_in_ids = re.compile(r"[^a-zA-Z0-9_-]")
+
+
+def consistent(messages: Sequence[Message]) -> list[Message]:
+    """The same conversation with each call followed by its result."""
+    fit: list[Message] = []
+    calls: list[CallPart] = []  # of the last answer
+    results: dict[str, ToolMessage] = {}
+    others: list[Message] = []  # what was said since
+    for message in messages:
+        if isinstance(message, ToolMessage):
+            results[message.call] = message
+        elif isinstance(message, UserMessage):
+            others.append(message)
+        elif message.parts:
+            fit += [results.get(call.id) or _missing(call) for call in calls]
+            fit += others
+            fit.append(message)
+            calls, results, others = message.calls, {}, []
+    fit += [results.get(call.id) or _missing(call) for call in calls]
+    fit += others
+    return fit
+
+
+def _missing(call: CallPart) -> ToolMessage:
+    return ToolMessage(call.id, call.name, [TextPart(NO_RESULT)], call.native_id, is_error=True)
+
+
+class CallIds:
+    """What each call is named in one request: as the model named it, where that can be sent."""
+
+    def __init__(self, at_most: int = _ID_AT_MOST) -> None:
+        self._at_most = at_most
+        self._of_call: dict[str, str] = {}
+        self._taken: set[str] = set()
+
+    def of(self, call: CallPart | ToolMessage) -> str:
+        own = call.id if isinstance(call, CallPart) else call.call
+        known = self._of_call.get(own)
+        if known is None:
+            known = self._of_call[own] = self._free(_not_in_ids.sub("_", call.native_id or own) or "call")
+            self._taken.add(known)
+        return known
+
+    def _free(self, wanted: str) -> str:
+        wanted = wanted[: self._at_most]
+        name, number = wanted, 1
+        while name in self._taken:
+            number += 1
+            suffix = f"-{number}"
+            name = wanted[: self._at_most - len(suffix)] + suffix
+        return name
+
+
+def sendable(parts: Sequence[Content], *, images: bool) -> list[Content]:
+    """Without empty texts; an image that is not there, or that the model cannot see, is named instead."""
+    fit: list[Content] = []
+    for part in parts:
+        if isinstance(part, TextPart):
+            if part.text and not part.text.isspace():
+                fit.append(part)
+        elif part.data and images:
+            fit.append(part)
+        else:
+            fit.append(TextPart(_named(part)))
+    return fit
+
+
+def _named(image: ImagePart) -> str:
+    return f"[image not shown: {image.url or image.media_type}]"

@@ -1,0 +1,125 @@
+"""OpenAI Responses as it goes over the wire: what is asked, and the events of an answer.
+
+The events are read into one flat struct: an event or item of a type nobody told us of is passed over, and so are
+fields. Items are kept as they came where they must go back as they came.
+"""
+
+from typing import Any, Literal, Union
+
+import msgspec
+
+
+class InputText(msgspec.Struct, tag_field="type", tag="input_text"):
+    text: str
+
+
+class InputImage(msgspec.Struct, tag_field="type", tag="input_image"):
+    image_url: str
+    detail: Literal["auto"] = "auto"
+
+
+class OutputText(msgspec.Struct, tag_field="type", tag="output_text"):
+    text: str
+    annotations: tuple[()] = ()
+
+
+Input = list[Union[InputText, InputImage]]
+
+
+class UserItem(msgspec.Struct, tag_field="type", tag="message"):
+    content: Input
+    role: Literal["user"] = "user"
+
+
+class AssistantItem(msgspec.Struct, tag_field="type", tag="message"):
+    content: list[OutputText]
+    role: Literal["assistant"] = "assistant"
+
+
+class CallItem(msgspec.Struct, tag_field="type", tag="function_call"):
+    call_id: str
+    name: str
+    arguments: str
+
+
+class ResultItem(msgspec.Struct, tag_field="type", tag="function_call_output"):
+    call_id: str
+    output: str | Input
+
+
+class Tool(msgspec.Struct, tag_field="type", tag="function"):
+    name: str
+    description: str
+    parameters: msgspec.Raw
+    strict: bool = False
+
+
+class ToolChoice(msgspec.Struct, tag_field="type", tag="function"):
+    name: str
+
+
+class Reasoning(msgspec.Struct, omit_defaults=True):
+    effort: str = ""
+    summary: str = ""
+
+
+class Request(msgspec.Struct, omit_defaults=True, kw_only=True):
+    model: str
+    input: list[Any]
+    store: bool  # nothing is kept there: what it needs again it gets again
+    stream: bool
+    instructions: str = ""
+    tools: list[Tool] = []
+    tool_choice: ToolChoice | None = None
+    include: list[str] = []
+    reasoning: Reasoning | None = None
+    max_output_tokens: int = 0
+    prompt_cache_key: str = ""
+
+
+class Details(msgspec.Struct, gc=False):
+    cached_tokens: Any = None
+    reasoning_tokens: Any = None
+
+
+class Tokens(msgspec.Struct, gc=False):
+    input_tokens: Any = None
+    output_tokens: Any = None
+    total_tokens: Any = None
+    input_tokens_details: Details | None = None
+    output_tokens_details: Details | None = None
+    cost: Any = None
+
+
+class Incomplete(msgspec.Struct, gc=False):
+    reason: Any = None
+
+
+class Response(msgspec.Struct, gc=False):
+    status: Any = None
+    output: list[dict[str, Any]] | None = None
+    usage: Tokens | None = None
+    error: Any = None
+    incomplete_details: Incomplete | None = None
+
+
+class Event(msgspec.Struct, gc=False):
+    """An event, or (`object`: response) a whole response from a server that does not stream."""
+
+    type: Any = None
+    object: Any = None
+    output_index: Any = None
+    content_index: Any = None
+    summary_index: Any = None
+    item_id: Any = None
+    delta: Any = None
+    item: dict[str, Any] | None = None
+    arguments: Any = None
+    response: Response | None = None
+    error: Any = None
+    code: Any = None
+    message: Any = None
+
+
+event_decoder = msgspec.json.Decoder(Event)
+response_decoder = msgspec.json.Decoder(Response)

@@ -1,0 +1,235 @@
+"""A model that plays a script, for demos, tests and benchmarks without a network.
+
+A script is JSON: a list of turns, one per request. A turn is a list of blocks, or an object:
+
+    [{"text": …}, {"reasoning": …}, {"tool": name, "args": {…}}]
+    {"blocks": [...], "usage": {"input_tokens": 10, …}, "stop": "length"}
+
+- A block may have `chunk` (characters of each piece of it) and `delay_ms` (the wait before each piece).
+- `{"error": "message"}` fails the request there, what came before it being a cut answer. `{"error": {"kind": …,
+  "message": …, "retry_after": seconds}}` says how. A turn that begins with an error fails once and is then over, so
+  that asking again plays the next turn, as it would with a server that has recovered.
+- The first request plays the turn after as many as there are assistant messages already in it, not counting turns that
+  begin with an error, so that a resumed conversation goes on where it was. Each request after that plays the next
+  turn, whatever the conversation became.
+- A request after the last turn is answered with the words "the script is over".
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Iterator
+from pathlib import Path
+from typing import Annotated, Any, Union
+
+import msgspec
+from msgspec import Meta
+
+from sightline.conversation import AssistantMessage, StopReason
+from sightline.events import Usage
+from sightline.exceptions import UserMistake
+from sightline.models._api import ErrorKind, ModelError, ModelFacts, ModelRequest, Piece
+from sightline.models._assembly import Assembly
+from sightline.models._retry import Sleep, retried
+from sightline.settings import Retry
+
+CHUNK = 12
+OVER = "the script is over"
+_RETRY = Retry()
+_RETRYABLE = frozenset({"rate_limit", "overloaded", "network", "cut"})
+
+
+class _Block(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    chunk: Annotated[int, Meta(ge=1)] = CHUNK
+    delay_ms: Annotated[float, Meta(ge=0)] = 0
+
+
+class TextBlock(_Block, frozen=True, kw_only=True):
+    text: str
+
+
+class ReasoningBlock(_Block, frozen=True, kw_only=True):
+    reasoning: str
+
+
+class ToolBlock(_Block, frozen=True, kw_only=True):
+    tool: str
+    args: dict[str, Any] = {}
+
+
+class Failure(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    message: str = "the script says so"
+    kind: ErrorKind = "overloaded"
+    retry_after: float | None = None
+
+
+class ErrorBlock(_Block, frozen=True, kw_only=True):
+    error: Union[str, Failure]
+
+
+Block = Union[TextBlock, ReasoningBlock, ToolBlock, ErrorBlock]
+
+
+class Turn(msgspec.Struct, frozen=True, kw_only=True):
+    blocks: list[Any]  # each a Block: one type for the reader of this, another for msgspec
+    usage: Usage | None = None
+    stop: StopReason | None = None
+
+
+_KINDS: dict[str, type[Block]] = {
+    "text": TextBlock,
+    "reasoning": ReasoningBlock,
+    "tool": ToolBlock,
+    "error": ErrorBlock,
+}
+_TURN_FIELDS = ("blocks", "usage", "stop")
+
+
+class ScriptedModel:
+    """Plays the script in a file, or one given as it is. `requests` are those it was asked."""
+
+    api = "scripted"
+
+    def __init__(
+        self,
+        script: str | Path | list[Any],
+        *,
+        facts: ModelFacts | None = None,
+        retry: Retry = _RETRY,
+        sleep: Sleep = asyncio.sleep,
+    ) -> None:
+        self._turns = load_script(script)
+        name = script if isinstance(script, (str, Path)) else "script"
+        self.facts = facts or ModelFacts(
+            id=f"scripted:{name}", provider="scripted", images=True, tools=True, thinking=True
+        )
+        self.requests: list[ModelRequest] = []
+        self._next: int | None = None
+        self._retry = retry
+        self._sleep = sleep
+
+    def stream(self, request: ModelRequest) -> AsyncGenerator[Piece, None]:
+        return retried(lambda: self._play(request), self._retry, sleep=self._sleep)
+
+    async def close(self) -> None:
+        pass
+
+    async def _play(self, request: ModelRequest) -> AsyncGenerator[Piece, None]:
+        turn = self._turn_for(request)
+        assembly = Assembly(self.api, self.facts.id)
+        for key, block in enumerate(turn.blocks):
+            if isinstance(block, ErrorBlock):
+                raise _failure(block, assembly)
+            for piece in _pieces(assembly, key, block):
+                if block.delay_ms:
+                    await self._sleep(block.delay_ms / 1000)
+                yield piece
+        assembly.usage = turn.usage
+        yield assembly.done(turn.stop or "stop")
+
+    def _turn_for(self, request: ModelRequest) -> Turn:
+        if self._next is None:
+            answers = sum(isinstance(message, AssistantMessage) for message in request.messages)
+            self._next = _turn_after(self._turns, answers)
+        number, self._next = self._next, self._next + 1
+        self.requests.append(request)
+        return self._turns[number] if number < len(self._turns) else Turn(blocks=[TextBlock(text=OVER)])
+
+
+def _turn_after(turns: list[Turn], answers: int) -> int:
+    """The number of the turn that follows so many answers; a turn that only fails is none."""
+    if not answers:
+        return 0
+    answering = [number for number, turn in enumerate(turns) if _answers(turn)]
+    return answering[answers - 1] + 1 if answers <= len(answering) else len(turns)
+
+
+def _answers(turn: Turn) -> bool:
+    return not (turn.blocks and isinstance(turn.blocks[0], ErrorBlock))
+
+
+def _pieces(assembly: Assembly, key: int, block: Block) -> Iterator[Piece]:
+    match block:
+        case TextBlock():
+            found = (assembly.text(key, piece) for piece in _cut(block.text, block.chunk))
+            yield from (piece for piece in found if piece is not None)
+        case ReasoningBlock():
+            thought = (assembly.reasoning(key, piece) for piece in _cut(block.reasoning, block.chunk))
+            yield from (piece for piece in thought if piece is not None)
+        case ToolBlock():
+            begun = assembly.call(key, block.tool)
+            assert begun is not None
+            yield begun
+            arguments = msgspec.json.encode(block.args).decode()
+            deltas = (assembly.arguments(key, piece) for piece in _cut(arguments, block.chunk))
+            yield from (delta for delta in deltas if delta is not None)
+
+
+def _cut(text: str, size: int) -> list[str]:
+    return [text[at : at + size] for at in range(0, len(text), size)]
+
+
+def _failure(block: ErrorBlock, assembly: Assembly) -> ModelError:
+    told = Failure(message=block.error) if isinstance(block.error, str) else block.error
+    return ModelError(
+        told.kind,
+        told.message,
+        retryable=told.kind in _RETRYABLE,
+        retry_after=told.retry_after,
+        partial=assembly.message("error", told.message) if assembly.begun else None,
+    )
+
+
+def load_script(source: str | Path | list[Any]) -> list[Turn]:
+    """The turns of a script; a mistake in it says where it is."""
+    if isinstance(source, list):
+        return _turns(source, "the script")
+    path = Path(source)
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise UserMistake(f"cannot read the script {path}: {error.strerror}", "check the path") from error
+    return _turns(_decoded(data, path), str(path))
+
+
+def _decoded(data: bytes, path: Path) -> Any:
+    import json
+
+    try:
+        return json.loads(data)
+    except json.JSONDecodeError as error:
+        where = f"{path}:{error.lineno}:{error.colno}"
+        raise UserMistake(f"{where}: the script is no JSON: {error.msg}", "a script is a list of turns") from error
+    except (UnicodeDecodeError, RecursionError) as error:
+        raise UserMistake(f"{path}: the script is no JSON: {error}", "a script is a list of turns") from error
+
+
+def _turns(value: Any, name: str) -> list[Turn]:
+    if not isinstance(value, list):
+        raise UserMistake(f"{name}: a script is a list of turns", "put the turns into [ … ]")
+    return [_turn(turn, f"{name}: turn {number}") for number, turn in enumerate(value, 1)]
+
+
+def _turn(value: Any, where: str) -> Turn:
+    fields = value if isinstance(value, dict) else {"blocks": value}
+    unknown = next((name for name in fields if name not in _TURN_FIELDS), None)
+    if unknown is not None or not isinstance(fields.get("blocks"), list):
+        what = "needs a list of blocks" if unknown is None else f"there is no '{unknown}' in a turn"
+        raise UserMistake(f"{where}: {what}", f"a turn is a list of blocks, or has {', '.join(_TURN_FIELDS)}")
+    blocks = [_block(block, f"{where}, block {position}") for position, block in enumerate(fields["blocks"], 1)]
+    rest = {name: fields[name] for name in ("usage", "stop") if name in fields}
+    told = _converted(rest, Turn, where, blocks=[])
+    return Turn(blocks=blocks, usage=told.usage, stop=told.stop)
+
+
+def _block(value: Any, where: str) -> Block:
+    kinds = [kind for kind in _KINDS if isinstance(value, dict) and kind in value]
+    if len(kinds) != 1:
+        raise UserMistake(f"{where}: needs exactly one of {', '.join(_KINDS)}", 'such as {"text": "Hello."}')
+    block: Block = _converted(value, _KINDS[kinds[0]], where)
+    return block
+
+
+def _converted(value: dict[str, Any], kind: type[Any], where: str, **more: Any) -> Any:
+    try:
+        return msgspec.convert({**value, **more}, kind)
+    except msgspec.ValidationError as error:
+        raise UserMistake(f"{where}: {error}", "see the description of scripts in the reference") from error

@@ -1,0 +1,107 @@
+"""Server-sent events, split out of bytes that arrive cut anywhere.
+
+Rules of the format:
+
+- Lines end with LF, CR LF or CR. A blank line ends an event; an event without data is none.
+- `data` lines are joined by LF, `event` names the event, one space after the colon belongs to the format. Lines that
+  begin with a colon are comments; any other field is passed over. A byte order mark at the start is too.
+- What stands after the last blank line is no event. There are servers that forget that line, so it counts here when
+  its data is whole: JSON to its end, or `[DONE]`.
+"""
+
+import msgspec
+
+EVENT_LIMIT = 64 * 1024 * 1024
+LAST = b"[DONE]"
+_BOM = b"\xef\xbb\xbf"
+
+
+class EventTooLong(Exception):
+    """One event is longer than `EVENT_LIMIT`."""
+
+
+class ServerEvent(msgspec.Struct, frozen=True, gc=False):
+    event: str  # empty when the server did not name it
+    data: bytes
+
+
+class Splitter:
+    """One stream. The cost of a long event is its length, however it is cut."""
+
+    def __init__(self, limit: int = EVENT_LIMIT) -> None:
+        self.found = False  # whether there was any event
+        self._limit = limit
+        self._started = False
+        self._after_cr = False
+        self._line: list[bytes] = []  # pieces of a line whose end has not come
+        self._size = 0  # of the event that has not ended
+        self._event = ""
+        self._data: list[bytes] = []
+
+    def feed(self, chunk: bytes) -> list[ServerEvent]:
+        chunk = self._with_plain_line_ends(chunk)
+        self._size += len(chunk)
+        first, found, rest = chunk.partition(b"\n")
+        if not found:
+            self._line.append(chunk)
+            self._check_size()
+            return []
+        lines = rest.split(b"\n")
+        self._line.append(first)
+        lines.insert(0, b"".join(self._line))
+        self._line = [lines.pop()]
+        events = [event for line in lines if (event := self._take(line)) is not None]
+        self._size = len(self._line[0]) + sum(map(len, self._data))
+        self._check_size()
+        return events
+
+    def end(self) -> ServerEvent | None:
+        """The stream is over: what is left of it, if that is an event all the same."""
+        if line := b"".join(self._line):
+            self._take(line)
+        event = self._dispatch()
+        return event if event is not None and _is_whole(event.data) else None
+
+    def _with_plain_line_ends(self, chunk: bytes) -> bytes:
+        if self._after_cr and chunk:
+            chunk = chunk.removeprefix(b"\n")
+            self._after_cr = False
+        if b"\r" not in chunk:
+            return chunk
+        self._after_cr = chunk.endswith(b"\r")
+        return chunk.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+
+    def _take(self, line: bytes) -> ServerEvent | None:
+        if not self._started:
+            self._started = True
+            line = line.removeprefix(_BOM)
+        if not line:
+            return self._dispatch()
+        field, _, value = line.partition(b":")
+        if field == b"data":
+            self._data.append(value.removeprefix(b" "))
+        elif field == b"event":
+            self._event = value.removeprefix(b" ").decode("utf-8", "replace")
+        return None
+
+    def _dispatch(self) -> ServerEvent | None:
+        event, data = self._event, self._data
+        self._event, self._data = "", []
+        if not data:
+            return None
+        self.found = True
+        return ServerEvent(event, b"\n".join(data))
+
+    def _check_size(self) -> None:
+        if self._size > self._limit:
+            raise EventTooLong
+
+
+def _is_whole(data: bytes) -> bool:
+    if data == LAST:
+        return True
+    try:
+        msgspec.json.decode(data, type=msgspec.Raw)
+    except (msgspec.MsgspecError, RecursionError):
+        return False
+    return True

@@ -1,0 +1,261 @@
+"""The way to one model server: a request goes out, the events of its answer come in.
+
+- Nothing but the base URL is ever spoken to: redirects are not followed, proxies are those of the environment, and
+  none of them for this machine itself.
+- The HTTP client is imported and made at the first request, in a thread: certificates take 20 ms (they are not loaded
+  for an http:// server). Its connections are kept for the next request.
+- What fails is a `ModelError`: `network` before an answer began, `cut` within one, otherwise what `classify` makes of
+  the server's reply. The values of the headers given here, which hold the key, are masked in each of them.
+- Who stops iterating closes the connection (use `aclosing`); who is cancelled has closed it.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from contextlib import aclosing, asynccontextmanager
+from typing import TYPE_CHECKING
+from urllib.parse import SplitResult, urlsplit
+
+from sightline.exceptions import UserMistake
+from sightline.models._api import ErrorKind, ModelError
+from sightline.models._sse import EVENT_LIMIT, LAST, EventTooLong, ServerEvent, Splitter
+from sightline.settings import Retry
+from sightline.text import clean_line
+
+if TYPE_CHECKING:
+    import httpx2
+
+Classify = Callable[[int, Mapping[str, str], bytes], ModelError]
+
+CONNECT_SECONDS, SILENCE_SECONDS = 10.0, 600.0
+_KEPT_SECONDS = 120.0  # a tool may run between two requests
+_ERROR_BODY_LIMIT = 64 * 1024
+_REPLY_LIMIT = 16 * 1024 * 1024
+# After its last event a server only has to say that this was all; the connection is of no use again without that.
+_GOODBYE_SECONDS = 0.25
+_NO_SECRET = frozenset({"accept", "content-type", "user-agent", "anthropic-version", "anthropic-beta"})
+# Shorter "keys" are what local servers are given for want of one; masking those would garble texts.
+_SECRET_AT_LEAST = 8
+_MASK = "[key]"
+_QUOTED = 200  # bytes of a body nobody understood
+_DEFAULT_RETRY = Retry()
+
+
+class Transport:
+    """`headers` go with every request. `retry` is for the client that asks through it."""
+
+    def __init__(
+        self,
+        base_url: str,
+        headers: Mapping[str, str],
+        *,
+        retry: Retry = _DEFAULT_RETRY,
+        connect_seconds: float = CONNECT_SECONDS,
+        silence_seconds: float = SILENCE_SECONDS,
+    ) -> None:
+        self.base_url = base_url.rstrip("/")
+        self._address = _address(self.base_url)
+        self.retry = retry
+        self._headers = {"user-agent": "sightline", "accept-encoding": "identity", **_checked(headers)}
+        self._secrets = _secrets(self._address, headers)
+        self._seconds = (connect_seconds, silence_seconds)
+        self._client: httpx2.AsyncClient | None = None
+        self._making = asyncio.Lock()
+
+    def __repr__(self) -> str:
+        return f"Transport({self.where!r})"
+
+    @property
+    def where(self) -> str:
+        """The address as a person may see it."""
+        parts = self._address
+        return clean_line(f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}")
+
+    async def events(
+        self,
+        path: str,
+        body: bytes,
+        *,
+        classify: Classify,
+        headers: Mapping[str, str] | None = None,
+        last: frozenset[str] = frozenset(),
+    ) -> AsyncGenerator[ServerEvent, None]:
+        """POST `body` (JSON); its answer's events. `last` names those after which nothing follows, as after [DONE]."""
+        asked = {"content-type": "application/json", "accept": "text/event-stream", **(headers or {})}
+        async with self._answer("POST", path, classify, asked, body) as response:
+            if _is_one_body(response):
+                yield ServerEvent("", await _beginning(response, EVENT_LIMIT))
+                return
+            splitter = Splitter()
+            first = b""
+            async with aclosing(_chunks(response)) as chunks:
+                async for chunk in chunks:
+                    first = first or chunk
+                    for event in splitter.feed(chunk):
+                        yield event
+                        if event.event in last or event.data == LAST:
+                            await _drained(chunks)
+                            return
+            if (rest := splitter.end()) is not None:
+                yield rest
+            elif not splitter.found and "event-stream" not in response.headers.get("content-type", ""):
+                raise self.masked_error(_not_events(self.where, first))
+
+    async def get(self, path: str, *, classify: Classify) -> bytes:
+        """A small reply, whole."""
+        async with self._answer("GET", path, classify, {"accept": "application/json"}) as response:
+            reply = await _beginning(response, _REPLY_LIMIT + 1)
+            if len(reply) > _REPLY_LIMIT:
+                raise ModelError("protocol", f"the reply of {self.where} to {path} is too long")
+            return reply
+
+    async def close(self) -> None:
+        client, self._client = self._client, None
+        if client is not None:
+            await client.aclose()
+
+    def masked(self, text: str) -> str:
+        """`text` as it may be shown: without the key."""
+        for secret in self._secrets:
+            text = text.replace(secret, _MASK)
+        return text
+
+    def masked_error(self, error: ModelError) -> ModelError:
+        """The same error; for one a client made of what a server said inside an answer."""
+        error.message, error.hint = self.masked(error.message), self.masked(error.hint)
+        error.args = (error.message,)
+        return error
+
+    @asynccontextmanager
+    async def _answer(
+        self, method: str, path: str, classify: Classify, headers: Mapping[str, str], body: bytes | None = None
+    ) -> "AsyncIterator[httpx2.Response]":
+        client = await self._ready_client()
+        import httpx2
+
+        answering = False
+        try:
+            async with client.stream(method, self.base_url + path, content=body, headers=headers) as response:
+                if response.status_code != 200:
+                    said = await _beginning(response, _ERROR_BODY_LIMIT)
+                    raise self.masked_error(classify(response.status_code, response.headers, said))
+                answering = True
+                yield response
+        except EventTooLong:
+            raise ModelError("protocol", f"{self.where} sent an event of more than 64 MiB") from None
+        except (httpx2.HTTPError, httpx2.InvalidURL) as problem:
+            raise self.masked_error(_failure(problem, self.where, answering=answering)) from None
+
+    async def _ready_client(self) -> "httpx2.AsyncClient":
+        if self._client is None:
+            async with self._making:
+                if self._client is None:
+                    self._client = await asyncio.to_thread(self._make_client)
+        return self._client
+
+    def _make_client(self) -> "httpx2.AsyncClient":
+        import httpx2
+
+        parts = self._address
+        plain = parts.scheme == "http"
+        here = _is_this_machine(parts.hostname or "")
+        direct: dict[str, None] = {"http://": None, "https://": None, "all://": None} if here else {}
+        connect, silence = self._seconds
+        return httpx2.AsyncClient(
+            headers=self._headers,
+            timeout=httpx2.Timeout(silence, connect=connect),
+            limits=httpx2.Limits(keepalive_expiry=_KEPT_SECONDS),
+            verify=not plain or _has_secure_proxy(),
+            trust_env=not (here and plain),
+            mounts=direct,
+        )
+
+
+def _address(base_url: str) -> SplitResult:
+    try:
+        parts = urlsplit(base_url)
+        if parts.scheme in ("http", "https") and parts.hostname and parts.port != 0:
+            return parts
+    except ValueError:
+        pass
+    raise UserMistake("this is not the address of a model server", "check the base URL: http://HOST or https://HOST")
+
+
+def _checked(headers: Mapping[str, str]) -> dict[str, str]:
+    checked = {}
+    for name, value in headers.items():
+        value = value.strip()  # a key is often read from a file, with its line end
+        if not value.isascii() or not value.isprintable():
+            raise UserMistake(f"the header {name} has a character that cannot be sent", "copy the key once more")
+        checked[name] = value
+    return checked
+
+
+def _secrets(address: SplitResult, headers: Mapping[str, str]) -> list[str]:
+    values = [value.strip() for name, value in headers.items() if name.lower() not in _NO_SECRET]
+    values += [value.partition(" ")[2] for value in values]  # Bearer …
+    values += [address.password or "", address.query]
+    return sorted({value for value in values if len(value) >= _SECRET_AT_LEAST}, key=len, reverse=True)
+
+
+def _is_this_machine(host: str) -> bool:
+    return host in ("localhost", "::1") or host.startswith("127.")
+
+
+def _has_secure_proxy() -> bool:
+    from urllib.request import getproxies
+
+    return any(proxy.startswith("https:") for proxy in getproxies().values())
+
+
+def _is_one_body(response: "httpx2.Response") -> bool:
+    """A server that does not stream answers with one JSON text: it is passed on as one event."""
+    return str(response.headers.get("content-type", "")).strip().lower().startswith("application/json")
+
+
+def _chunks(response: "httpx2.Response") -> AsyncGenerator[bytes, None]:
+    # Compression was not asked for; a server that compresses all the same is read, more slowly.
+    return response.aiter_bytes() if "content-encoding" in response.headers else response.aiter_raw()
+
+
+async def _drained(chunks: AsyncGenerator[bytes, None]) -> None:
+    """Hear the server out, but not for long."""
+    import httpx2
+
+    try:
+        async with asyncio.timeout(_GOODBYE_SECONDS):
+            async for _ in chunks:
+                pass
+    except (TimeoutError, httpx2.HTTPError):
+        pass
+
+
+async def _beginning(response: "httpx2.Response", limit: int) -> bytes:
+    body = bytearray()
+    async with aclosing(response.aiter_bytes()) as chunks:
+        async for chunk in chunks:
+            body += chunk
+            if len(body) >= limit:
+                break
+    return bytes(body[:limit])
+
+
+def _not_events(where: str, body: bytes) -> ModelError:
+    said = clean_line(body[:_QUOTED].decode("utf-8", "replace"))
+    return ModelError("protocol", f"{where} did not answer with events: {said}", "check the base URL and the API")
+
+
+def _failure(problem: "Exception", where: str, *, answering: bool) -> ModelError:
+    import httpx2
+
+    said = clean_line(str(problem)) or type(problem).__name__
+    if isinstance(problem, httpx2.ReadTimeout):
+        kind: ErrorKind = "cut" if answering else "network"
+        return ModelError(kind, f"no word from {where} for a long time: {said}", "try again later")
+    if answering:
+        return ModelError("cut", f"the answer of {where} broke off: {said}", "try again", retryable=True)
+    if isinstance(problem, (httpx2.InvalidURL, httpx2.LocalProtocolError)):
+        return ModelError("bad_request", f"{where} cannot be asked: {said}", "check the base URL and the key")
+    if isinstance(problem, (httpx2.ConnectError, httpx2.ConnectTimeout)):
+        hint = "is the server running, and the network there? check the base URL"
+        return ModelError("network", f"cannot connect to {where}: {said}", hint, retryable=True)
+    return ModelError("network", f"the connection to {where} broke: {said}", "try again", retryable=True)

@@ -1,0 +1,131 @@
+"""Our agent in a program of one's own: start a session, send, iterate events, cancel.
+
+    async with sightline.start("path/to/project", model="anthropic/claude-sonnet-4-5") as session:
+        await session.send("Fix the failing test")
+        async for event in session.events():
+            print(event)
+
+The session is kept like any other: `sightline sessions` lists it, `sightline attach` watches it.
+"""
+
+import os
+from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from sightline import paths
+from sightline.agent import How, RunOutcome, Wanted
+from sightline.events import Event
+from sightline.exceptions import UserMistake
+from sightline.host import Working, working
+from sightline.journal import KeptSession, Store
+from sightline.settings import Approval, Policy, Thinking, load, remembered_rules
+from sightline.tools import Tool
+from sightline.transcript import Snapshot
+
+
+class Session:
+    """A running session. Made by `start`."""
+
+    def __init__(self, running: Working, store: Store) -> None:
+        self._running = running
+        self._store = store
+        self._last = running.session.seq  # the number of the last event that was given out
+
+    @property
+    def id(self) -> str:
+        return self._running.session.id
+
+    @property
+    def busy(self) -> bool:
+        return self._running.agent.busy
+
+    async def send(self, text: str, *, how: How = "prompt") -> None:
+        """Have the agent work on this. While it works, it joins in: now (`steer`), or afterwards (`follow_up`)."""
+        await self._running.agent.prompt(text, how=how)
+
+    async def events(self) -> AsyncIterator[Event]:
+        """Every event since the last one that was given out, each once, until the agent has nothing more to do."""
+        session, agent = self._running.session, self._running.agent
+        session.flush()
+        frames = session.subscribe(self._last)
+
+        def end_when_idle() -> None:
+            session.flush()
+            frames.end()
+
+        agent.on_idle = end_when_idle
+        if not agent.busy:
+            end_when_idle()
+        try:
+            async for frame in frames:
+                for event in self._missed() if isinstance(frame, Snapshot) else frame:
+                    if event.seq > self._last:
+                        self._last = event.seq
+                        yield event
+        finally:
+            frames.close()
+
+    async def wait(self) -> RunOutcome:
+        """How the run ended."""
+        outcome = await self._running.agent.wait()
+        if outcome is None:
+            raise UserMistake("nothing was sent yet", "send something first")
+        return outcome
+
+    def cancel(self) -> None:
+        """Stop what the agent is doing. What it said is kept."""
+        self._running.agent.stop()
+
+    def answer(self, request: str, answer: Any) -> bool:
+        """Answer a `request` event by its id; false when it is no longer open."""
+        return self._running.agent.requests.answer(request, answer)
+
+    def _missed(self) -> list[Event]:
+        """What came faster than it was taken, from where it is kept."""
+        kept = KeptSession(self._store.folder(self.id))
+        return [event for event in kept.events() if event.seq > self._last]
+
+
+@asynccontextmanager
+async def start(
+    cwd: str | os.PathLike[str] = ".",
+    *,
+    model: str = "",
+    thinking: Thinking | None = None,
+    resume: str = "",
+    approval: Approval | None = None,
+    allow: Iterable[str] = (),
+    deny: Iterable[str] = (),
+    settings: Mapping[str, str] | None = None,
+    tools: Iterable[Tool[Any]] = (),
+    attended: bool = False,
+) -> AsyncIterator[Session]:
+    """Start a session in a folder, or go on with a kept one.
+
+    `attended`: you answer `request` events with `Session.answer`. Otherwise what no rule allows is refused at once.
+    `settings` are by name, as `--set` has them: `{"read.default_limit": "500"}`.
+    """
+    folder = Path(cwd).resolve()
+    loaded = load(folder, flags=dict(settings or {}))
+    rules, remembered = loaded.settings.permissions, remembered_rules(folder)
+    policy = Policy(
+        approval or rules.approval,
+        [*rules.allow, *remembered.allow, *allow],
+        [*rules.deny, *remembered.deny, *deny],
+        folder,
+    )
+    wanted = Wanted(
+        cwd=folder,
+        settings=loaded.settings,
+        policy=policy,
+        model=model,
+        thinking=thinking,
+        environ=dict(os.environ),
+        tools=tuple(tools),
+        notices=tuple([*loaded.notices, *remembered.notices]),
+    )
+    store = Store(paths.data_folder())
+    async with working(store, wanted, resume=resume, attended=attended) as running:
+        yield Session(running, store)

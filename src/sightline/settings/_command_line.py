@@ -1,0 +1,132 @@
+"""Reading a shell's command line, for rules about commands: what is not understood for certain is not understood.
+
+Two readers, wrong on opposite sides:
+
+- `understand` is for allowing. It knows simple commands of plain and quoted words, joined by `&&`, `||`, `;` and `|`,
+  in which every word is what it says. Everything else is None: `$`, backticks, redirects, `&`, parentheses, braces,
+  escapes, comments, newlines outside quotes, assignments, reserved words, quotes in the middle of a word.
+- `suspect_words` is for denying. It takes a command line apart wherever a command could begin and looks through quotes
+  and escapes, so that what is hidden in a compound, a substitution or `sh -c "…"` is found. It may find what is not
+  there.
+"""
+
+import re
+
+import msgspec
+
+_PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:,+@%^=~")
+_GLOB = frozenset("*?[]")
+_OPERATORS = ("&&", "||", ";", "|")
+# Of bash, zsh and fish.
+_RESERVED = frozenset(
+    {"if", "then", "else", "elif", "fi", "do", "done", "case", "esac", "while", "until", "for", "in", "select", "time"}
+    | {"function", "coproc", "and", "or", "not", "begin", "end", "foreach", "repeat", "nocorrect", "noglob"}
+)
+
+
+class Word(msgspec.Struct, frozen=True):
+    """`text` as the program gets it. A bare one was not quoted: `*`, `?` and `[` in it have a meaning."""
+
+    text: str
+    bare: bool = True
+
+
+class CommandLine(msgspec.Struct, frozen=True):
+    """Simple commands and what stands between them: one operator less than there are commands."""
+
+    commands: tuple[tuple[Word, ...], ...]
+    operators: tuple[str, ...] = ()
+
+
+def understand(text: str) -> CommandLine | None:
+    """The command line, or None when any of it could mean something else than it seems."""
+    commands: list[tuple[Word, ...]] = []
+    operators: list[str] = []
+    words: list[Word] = []
+    position = 0
+    while position < len(text):
+        operator = next((known for known in _OPERATORS if text.startswith(known, position)), "")
+        if text[position] in " \t":
+            position += 1
+        elif operator:
+            commands.append(tuple(words))
+            operators.append(operator)
+            words = []
+            position += len(operator)
+        else:
+            found = _word(text, position)
+            if found is None:
+                return None
+            words.append(found[0])
+            position = found[1]
+    commands.append(tuple(words))
+    return CommandLine(tuple(commands), tuple(operators)) if all(map(_is_simple, commands)) else None
+
+
+def _is_simple(words: tuple[Word, ...]) -> bool:
+    """It names its program plainly: no assignment before it, no word of the shell's own grammar, nothing expanded."""
+    if not words or not words[0].bare:
+        return False
+    program = words[0].text
+    return "=" not in program and program not in _RESERVED and program[0] not in "^~%" and not _GLOB & set(program)
+
+
+def _word(text: str, start: int) -> tuple[Word, int] | None:
+    position = start
+    while position < len(text) and _is_plain(text[position]):
+        position += 1
+    plain = text[start:position]
+    if position < len(text) and text[position] in "'\"":
+        # `--format='%h'` is as clear as a word quoted whole; quotes elsewhere in a word are there to hide something.
+        quoted = _quoted(text, position) if not plain or plain.endswith("=") else None
+        if quoted is None:
+            return None
+        inside, position = quoted
+        return (Word(plain + inside, bare=False), position) if _ends_a_word(text, position) else None
+    return (Word(plain), position) if plain and _ends_a_word(text, position) else None
+
+
+def _is_plain(character: str) -> bool:
+    return character in _PLAIN or character in _GLOB or (character > "\x7f" and character.isalnum())
+
+
+def _quoted(text: str, start: int) -> tuple[str, int] | None:
+    """What is between quotes when no shell reads it differently, and the position after it."""
+    quote = text[start]
+    end = text.find(quote, start + 1)
+    inside = text[start + 1 : end]
+    # Some shells take a backslash before the closing quote for an escape, so that the quote ends elsewhere.
+    if end < 0 or inside.endswith("\\") or (quote == '"' and not {"$", "`", "\\"}.isdisjoint(inside)):
+        return None
+    return (inside, end + 1) if inside.replace("\n", "").replace("\t", "").isprintable() else None
+
+
+def _ends_a_word(text: str, position: int) -> bool:
+    return position == len(text) or text[position] in " \t" or text.startswith(_OPERATORS, position)
+
+
+def quoted(word: Word) -> str | None:
+    """A word written so that it is understood as this text and nothing else; None when it cannot be."""
+    if word.text and all(_is_plain(character) and character not in _GLOB for character in word.text):
+        return word.text
+    for quote in "'\"":
+        whole = f"{quote}{word.text}{quote}"
+        if quote not in word.text and _quoted(whole, 0) is not None:
+            return whole
+    return None
+
+
+_substitutes_nothing = re.compile(r"\$[@*0-9]|\$\{[@*0-9]\}|\\\n")
+_separates_words = re.compile(r"\$IFS\b|\$\{IFS[^}]*\}")
+_could_begin_a_command = re.compile(r"[;&|()`\n\r<>]+|\$\(")
+_quoting = re.compile(r"""\$(?=['"])|[\\'"]""")
+
+
+def suspect_words(text: str) -> list[list[str]]:
+    """The words of everything that could be a command, quoting taken away; more than there is rather than less."""
+    text = _separates_words.sub(" ", _substitutes_nothing.sub("", text))
+    readings = [text]
+    if "{" in text:
+        readings.append(re.sub(r"[{},]", " ", text))
+    parts = [part for reading in readings for part in _could_begin_a_command.split(reading)]
+    return [words for part in parts if (words := _quoting.sub("", part).split())]

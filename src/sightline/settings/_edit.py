@@ -1,0 +1,116 @@
+"""Changing one setting in a file that a person wrote: the line it is about, and nothing else.
+
+Comments, order and spelling stay. Whatever the edit does is read back before it is kept: when the file would not say
+exactly what was asked for, it is left alone and the person told where to change it.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from sightline.exceptions import UserMistake
+from sightline.settings._fields import Key
+from sightline.settings._files import replace
+from sightline.settings._sources import parse_toml, read_settings_text
+from sightline.settings._toml import Entry, entries, join_key, line_of, written
+
+
+def set_in_file(path: Path, key: Key, value: Any, *, private: bool = True) -> None:
+    """Write a value that has passed its type."""
+    text = read_settings_text(path) or ""
+    wanted = parse_toml(text, path)
+    _put(wanted, key, value)
+    _keep(path, text, with_value(text, key, value), key, wanted, private=private)
+
+
+def unset_in_file(path: Path, key: Key, *, private: bool = True) -> bool:
+    """Take a setting, or a table with one's own names, out of a file. Whether it was there."""
+    text = read_settings_text(path) or ""
+    wanted = parse_toml(text, path)
+    if not _drop(wanted, key):
+        return False
+    _keep(path, text, without(text, key), key, wanted, private=private)
+    return True
+
+
+def with_value(text: str, key: Key, value: Any) -> str:
+    found = entries(text)
+    there = next((entry for entry in found if entry.key == key and not entry.is_header), None)
+    if there is not None:
+        return text[: there.value_start] + written(value) + text[there.value_end :]
+    newline = "\r\n" if "\r\n" in text else "\n"
+    neighbour = _neighbour(found, key)
+    if neighbour is not None:
+        name = join_key(key[len(neighbour.table) :])
+        return _inserted(text, neighbour.end, f"{_indent(text, neighbour)}{name} = {written(value)}", newline)
+    if len(key) == 1:
+        first = next((entry for entry in found if entry.is_header), None)
+        line = f"{join_key(key)} = {written(value)}"
+        return _inserted(text, len(text) if first is None else first.start, line, newline)
+    section = f"[{join_key(key[:-1])}]{newline}{join_key(key[-1:])} = {written(value)}"
+    return _inserted(text, len(text), f"{newline}{section}" if text.strip() else section, newline)
+
+
+def without(text: str, key: Key) -> str:
+    """A setting's lines, or the header and the lines of a table and of those below it."""
+    for entry in reversed(entries(text)):
+        if entry.key[: len(key)] == key:
+            text = text[: entry.start] + text[entry.end :]
+    return text
+
+
+def _neighbour(found: list[Entry], key: Key) -> Entry | None:
+    """The entry to write a new one behind: the last of its table, or one whose dotted name begins the same way."""
+    table = key[:-1]
+    mates = [entry for entry in found if entry.table == table]
+    if table and not mates:
+        mates = [entry for entry in found if entry.key[:-1] == table and not entry.is_header]
+    return mates[-1] if mates else None
+
+
+def _indent(text: str, entry: Entry) -> str:
+    line = text[entry.start : entry.end]
+    return line[: len(line) - len(line.lstrip(" \t"))]
+
+
+def _inserted(text: str, position: int, line: str, newline: str) -> str:
+    before = text[:position]
+    if before and not before.endswith("\n"):
+        before += newline
+    return before + line + newline + text[position:]
+
+
+def _keep(path: Path, before: str, after: str, key: Key, wanted: dict[str, Any], *, private: bool) -> None:
+    try:
+        right = _without_empty(parse_toml(after, path)) == _without_empty(wanted)
+    except UserMistake:
+        right = False
+    if not right:
+        line = line_of(entries(before), key)
+        raise UserMistake(f"cannot change {join_key(key)} the way {path}:{line} is written", "change it with an editor")
+    replace(path, after.encode(), private=private)
+
+
+def _put(tree: dict[str, Any], key: Key, value: Any) -> None:
+    for name in key[:-1]:
+        below = tree.setdefault(name, {})
+        if not isinstance(below, dict):
+            below = tree[name] = {}
+        tree = below
+    tree[key[-1]] = value
+
+
+def _drop(tree: Any, key: Key) -> bool:
+    for name in key[:-1]:
+        tree = tree.get(name) if isinstance(tree, dict) else None
+    if not isinstance(tree, dict) or key[-1] not in tree:
+        return False
+    del tree[key[-1]]
+    return True
+
+
+def _without_empty(tree: Any) -> Any:
+    """Empty tables say nothing."""
+    if not isinstance(tree, dict):
+        return tree
+    pruned = {name: _without_empty(below) for name, below in tree.items()}
+    return {name: below for name, below in pruned.items() if below != {}}

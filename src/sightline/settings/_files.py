@@ -1,0 +1,93 @@
+"""The small files of this room: read within limits, replaced whole or not at all, changed by one program at a time."""
+
+import contextlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from sightline.exceptions import OutsideFailure
+
+LARGEST = 1024 * 1024
+
+
+class Unreadable(OutsideFailure):
+    """A file that is there and cannot be read."""
+
+    def __init__(self, path: Path, why: str) -> None:
+        super().__init__(f"cannot read {path}: {why}", "make it a file you may read, or remove it")
+        self.why = why
+
+
+def read_small(path: Path) -> bytes | None:
+    """What a file holds; None when there is none. Unreadable when it is no file, too big, or may not be read."""
+    try:
+        # Without O_NONBLOCK opening a named pipe would wait for somebody to write into it.
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise Unreadable(path, error.strerror or str(error)) from None
+    try:
+        import stat
+
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise Unreadable(path, "not a file")
+        if status.st_size > LARGEST:
+            raise Unreadable(path, f"larger than {LARGEST // 1024} KB")
+        return os.read(descriptor, LARGEST)
+    except OSError as error:
+        raise Unreadable(path, error.strerror or str(error)) from None
+    finally:
+        os.close(descriptor)
+
+
+def replace(path: Path, data: bytes, *, private: bool = True) -> None:
+    """The file is the old one until it is the new one. A link stays one, an old file's mode too; a private new file is
+    for its owner alone."""
+    import tempfile
+
+    path = Path(os.path.realpath(path))
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700 if private else 0o777)
+        descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    except OSError as error:
+        raise _unwritable(path, error) from None
+    try:
+        with open(descriptor, "wb") as file:
+            os.fchmod(descriptor, _mode(path, 0o600 if private else 0o644))
+            file.write(data)
+            file.flush()
+            os.fsync(descriptor)
+        os.replace(name, path)
+    except OSError as error:
+        os.unlink(name)
+        raise _unwritable(path, error) from None
+
+
+def _mode(path: Path, otherwise: int) -> int:
+    try:
+        return path.stat().st_mode & 0o777
+    except FileNotFoundError:
+        return otherwise
+
+
+def _unwritable(path: Path, error: OSError) -> OutsideFailure:
+    return OutsideFailure(f"cannot write {path}: {error.strerror or error}", "see that its folder can be written to")
+
+
+@contextlib.contextmanager
+def held(path: Path) -> Iterator[None]:
+    """Nobody else changes the file meanwhile who asks the same way. The lock is a file beside it."""
+    import fcntl
+
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        descriptor = os.open(path.with_name(f".{path.name}.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise _unwritable(path, error) from None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,55 @@
+"""Where settings are kept: the person's file, and a project's."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+FILE_NAME = "settings.toml"
+PROJECT_FOLDER = ".sightline"
+
+
+def user_file(environ: Mapping[str, str]) -> Path:
+    """`SIGHTLINE_HOME` moves it like everything else; otherwise it is where programs are configured."""
+    if environ.get("SIGHTLINE_HOME"):
+        return Path(environ["SIGHTLINE_HOME"]) / FILE_NAME
+    if environ.get("XDG_CONFIG_HOME"):
+        return Path(environ["XDG_CONFIG_HOME"]) / "sightline" / FILE_NAME
+    home = Path(environ["HOME"]) if environ.get("HOME") else Path.home()
+    return home / ".config" / "sightline" / FILE_NAME
+
+
+def project_file(cwd: Path) -> Path | None:
+    """The nearest one, from the workspace up to the root of its repository; outside of one, the workspace's own."""
+    for folder in _up_to_the_repository(cwd):
+        file = folder / PROJECT_FOLDER / FILE_NAME
+        if _is_there(file):
+            return file
+    return None
+
+
+def new_project_file(cwd: Path) -> Path:
+    """The one there is, or the one that would be made in the workspace."""
+    return project_file(cwd) or cwd / PROJECT_FOLDER / FILE_NAME
+
+
+def project_of(file: Path) -> Path:
+    """The folder a project's settings are about: the one to trust."""
+    return file.parent.parent
+
+
+def _up_to_the_repository(cwd: Path) -> list[Path]:
+    folders = [cwd, *cwd.parents]
+    for count, folder in enumerate(folders, 1):
+        if _is_there(folder / ".git"):
+            return folders[:count]
+    return folders[:1]
+
+
+def _is_there(path: Path) -> bool:
+    """Also what may not be looked at: reading it will say so."""
+    try:
+        path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        return True
+    return True

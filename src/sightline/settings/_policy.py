@@ -1,0 +1,155 @@
+"""What may be done: the rules, the approval level, and whose word counts more.
+
+Rules:
+
+- A deny rule wins over everything. Then comes what the level forbids, then the allow rules, then what the level allows
+  by itself; what is left is asked.
+- plan: reads in the workspace; no write and no command, whatever the allow rules say. edit: also writes in the
+  workspace. auto: also commands in the sandbox. full: everything.
+- Writes to what decides about us or runs by itself are asked about below full, in the workspace too: our own files,
+  `.git` and `.sightline` folders.
+- A path counts as what it really is, links followed; a deny rule also looks at how it was written.
+"""
+
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Literal, Protocol
+
+import msgspec
+
+from sightline.settings._rules import (
+    Access,
+    Rule,
+    allows_command,
+    denies_command,
+    matches_host,
+    matches_path,
+    parse_rule,
+    suggest,
+)
+from sightline.settings._tree import Approval
+
+Verdict = Literal["allow", "deny", "ask"]
+
+_GUARDED_NAMES = frozenset({".git", ".sightline"})
+
+
+class Wanted(Protocol):
+    """One thing a call wants to do. `what` is an absolute path, a command line or a host."""
+
+    @property
+    def access(self) -> Access: ...
+    @property
+    def what(self) -> str: ...
+    @property
+    def sandboxed(self) -> bool: ...
+
+
+class Decision(msgspec.Struct, frozen=True):
+    """`rule` is what decided; `suggestion`, when it has to be asked, the narrowest rule that would allow it."""
+
+    verdict: Verdict
+    rule: str
+    suggestion: str = ""
+
+
+class Policy:
+    """What may be done in a workspace. `guarded` are folders of ours that are not written to unasked."""
+
+    def __init__(
+        self,
+        approval: Approval,
+        allow: Iterable[str],
+        deny: Iterable[str],
+        workspace: Path,
+        *,
+        guarded: Iterable[Path] | None = None,
+        resolve: Callable[[str], str] = os.path.realpath,
+    ) -> None:
+        self.approval = approval
+        self.allow = tuple(allow)
+        self.deny = tuple(deny)
+        self.workspace = workspace
+        self._allowed = [parse_rule(text) for text in self.allow]
+        self._denied = [parse_rule(text, denies=True) for text in self.deny]
+        self._resolve = resolve
+        self._guarded = None if guarded is None else tuple(guarded)
+        self._root = resolve(str(workspace))
+        self._home = resolve(os.path.expanduser("~"))
+        self._ours = [resolve(str(folder)) for folder in (_our_folders() if guarded is None else self._guarded or ())]
+
+    def with_allowed(self, *rules: str) -> "Policy":
+        """The same with more allow rules."""
+        return Policy(
+            self.approval,
+            (*self.allow, *rules),
+            self.deny,
+            self.workspace,
+            guarded=self._guarded,
+            resolve=self._resolve,
+        )
+
+    def decide(self, need: Wanted) -> Decision:
+        denying = next((rule for rule in self._denied if self._denies(rule, need)), None)
+        if denying is not None:
+            return Decision("deny", str(denying))
+        level = f"approval {self.approval}"
+        if self.approval == "full":
+            return Decision("allow", level)
+        if self.approval == "plan" and need.access in ("write", "exec"):
+            return Decision("deny", level)
+        allowing = self._allowing(need)
+        if allowing is not None:
+            return Decision("allow", str(allowing))
+        if self._is_usual(need):
+            return Decision("allow", level)
+        what = self._resolve(need.what) if need.access in ("read", "write") else need.what
+        return Decision("ask", level, suggest(need.access, what))
+
+    def _denies(self, rule: Rule, need: Wanted) -> bool:
+        if rule.access != need.access:
+            return False
+        if need.access == "exec":
+            return denies_command(rule, need.what)
+        if need.access == "network":
+            return matches_host(rule, need.what)
+        spellings = {need.what, os.path.normpath(need.what), self._resolve(need.what)}
+        return any(matches_path(rule, path, workspace=self._root, home=self._home, denies=True) for path in spellings)
+
+    def _allowing(self, need: Wanted) -> Rule | None:
+        rules = [rule for rule in self._allowed if rule.access == need.access]
+        if not rules:
+            return None
+        if need.access == "exec":
+            return allows_command(rules, need.what)
+        if need.access == "network":
+            return next((rule for rule in rules if matches_host(rule, need.what)), None)
+        path = self._resolve(need.what)
+        return next((rule for rule in rules if matches_path(rule, path, workspace=self._root, home=self._home)), None)
+
+    def _is_usual(self, need: Wanted) -> bool:
+        """Whether the level allows it without a rule."""
+        if need.access == "network":
+            return False
+        if need.access == "exec":
+            return self.approval == "auto" and need.sandboxed
+        path = self._resolve(need.what)
+        if not _is_in(path, self._root):
+            return False
+        return need.access == "read" or not self._is_guarded(path)
+
+    def _is_guarded(self, path: str) -> bool:
+        below = os.path.relpath(path, self._root).casefold().split(os.sep)
+        return not _GUARDED_NAMES.isdisjoint(below) or any(_is_in(path, folder) for folder in self._ours)
+
+
+def _is_in(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
+
+
+def _our_folders() -> list[Path]:
+    from sightline.paths import data_folder
+    from sightline.settings._places import user_file
+
+    return [data_folder(), user_file(os.environ).parent]

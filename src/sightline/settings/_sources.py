@@ -1,0 +1,195 @@
+"""What each source of settings says: a file, the environment, options of the command line.
+
+Nothing is merged here. A source gives values, each with its place, and mistakes, each with its place.
+"""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from sightline.exceptions import UserMistake
+from sightline.settings._fields import EXTENDED, Key, all_keys, checked, describe, from_text, is_table, kind_at, leaves
+from sightline.settings._files import Unreadable, read_small
+from sightline.settings._mistakes import Mistake, SettingsInvalid, closest, unknown_hint
+from sightline.settings._rules import parse_rule
+from sightline.settings._toml import entries, join_key, line_of, split_key, written
+
+SourceKind = Literal["default", "user", "project", "environment", "flag"]
+PREFIX = "SIGHTLINE_"
+
+# A file full of mistakes is not gone through to its end.
+_MOST_MISTAKES = 20
+
+_place = re.compile(r"(.*) \(at (?:line (\d+), column (\d+)|end of document)\)", re.DOTALL).fullmatch
+
+
+class Source(msgspec.Struct, frozen=True):
+    """`where`: a file and line, a variable, an option; empty for a default."""
+
+    kind: SourceKind
+    where: str = ""
+
+
+class Given(msgspec.Struct, frozen=True):
+    """One value from one source."""
+
+    key: Key
+    value: Any
+    source: Source
+
+
+class Reading(msgspec.Struct):
+    """What a source came to."""
+
+    given: list[Given] = []
+    mistakes: list[Mistake] = []
+
+    def take(self, key: Key, value: Any, source: Source) -> None:
+        """A value that has passed its type; rules are looked at as rules."""
+        try:
+            if key in EXTENDED:
+                for rule in value:
+                    parse_rule(rule, denies=key[-1] == "deny")
+        except UserMistake as mistake:
+            self.mistakes.append(Mistake(source.where, f"{join_key(key)}: {mistake.message}", mistake.hint))
+        else:
+            self.given.append(Given(key, value, source))
+
+
+def read_settings_text(path: Path) -> str | None:
+    """A settings file as text; None when there is none. SettingsInvalid when it is no UTF-8."""
+    data = read_small(path)
+    if data is None:
+        return None
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise SettingsInvalid([Mistake(f"{path}:{line}", "not UTF-8", "save the file as UTF-8")]) from None
+
+
+def parse_toml(text: str, path: Path) -> dict[str, Any]:
+    """SettingsInvalid, with line and column, when it is no TOML."""
+    import tomllib
+
+    try:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        match = _place(str(error))
+        said = (match[1] if match else str(error)).rstrip(".")
+        last = max(text.count("\n") + (not text.endswith("\n")), 1)
+        place = f"{match[2]}:{match[3]}" if match and match[2] else str(last)
+        hint = "text needs quotes, and a section is written [name]"
+        raise SettingsInvalid([Mistake(f"{path}:{place}", f"not TOML: {said[:1].lower()}{said[1:]}", hint)]) from None
+
+
+def from_file(path: Path, kind: SourceKind) -> Reading:
+    try:
+        text = read_settings_text(path)
+        tree = parse_toml(text, path) if text else {}
+    except SettingsInvalid as error:
+        return Reading(mistakes=error.mistakes)
+    except Unreadable as error:
+        return Reading(mistakes=[Mistake(str(path), f"cannot be read: {error.why}", error.hint)])
+    reading = Reading()
+    if not text or not tree:
+        return reading
+    found = entries(text)
+    for name, value in tree.items():
+        known = kind_at((name,))
+        for key, leaf in [((name,), value)] if known is None else leaves((name,), known, value):
+            _take_from_file(reading, key, leaf, Source(kind, f"{path}:{line_of(found, key)}"))
+            if len(reading.mistakes) >= _MOST_MISTAKES:
+                return reading
+    return reading
+
+
+def _take_from_file(reading: Reading, key: Key, value: Any, source: Source) -> None:
+    kind, name = kind_at(key), join_key(key)
+    if kind is None:
+        what = "section" if isinstance(value, dict) else "setting"
+        reading.mistakes.append(Mistake(source.where, f"no such {what}: {name}", unknown_hint(key)))
+        return
+    try:
+        reading.take(key, checked(kind, value), source)
+    except ValueError as error:
+        hint = f"write [{name}], and its settings below it" if is_table(kind) else _type_hint(value, kind)
+        reading.mistakes.append(Mistake(source.where, f"{name} must be {error}, not {_short(value)}", hint))
+
+
+def _type_hint(value: Any, kind: Any) -> str:
+    """For the slip that is made most: quotes where none belong, or none where they do."""
+    if isinstance(value, str):
+        try:
+            return f"write {written(from_text(kind, value))}"
+        except ValueError:
+            near = closest(value, describe(kind).removeprefix("one of ").split(", "))
+            return f"did you mean {near}?" if near else ""
+    if describe(kind) == "text" and not isinstance(value, (dict, list)):
+        return f"put it in quotes: {written(written(value))}"
+    if describe(kind) == "a list of texts" and not isinstance(value, dict):
+        return 'write ["one", "two"]'
+    return ""
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, dict):
+        return "a table"
+    text = written(value)
+    return text if len(text) <= 60 else f"{text[:59]}…"
+
+
+def from_environment(environ: Mapping[str, str]) -> Reading:
+    """`SIGHTLINE_SECTION_NAME`. An empty variable is one that is not set."""
+    reading = Reading()
+    names = [name for name in environ if name.startswith(PREFIX) and environ[name]]
+    if not names:
+        return reading
+    known = {variable_name(key): key for key in all_keys()}
+    for name in names:
+        key = known.get(name)
+        if key is None:
+            _suspect(reading, name, known)
+        else:
+            _take_text(reading, key, environ[name], Source("environment", name))
+    return reading
+
+
+def variable_name(key: Key) -> str:
+    return PREFIX + "_".join(key).upper()
+
+
+def _suspect(reading: Reading, name: str, known: dict[str, Key]) -> None:
+    """Other parts of the program have variables too: a mistake is only what was meant as a setting by its looks."""
+    sections = {variable_name(key[:1]) + "_" for key in known.values() if len(key) > 1}
+    near = closest(name, known, 0.8)
+    if near or name.startswith(tuple(sections)):
+        hint = f"did you mean {near}?" if near else "unset it; `sightline config` lists all settings"
+        reading.mistakes.append(Mistake(name, "no setting has this variable", hint))
+
+
+def from_flags(flags: Mapping[str, str]) -> Reading:
+    """`--set section.name=value`."""
+    reading = Reading()
+    for name, text in flags.items():
+        key, source = split_key(name), Source("flag", f"--set {name}")
+        if not key or kind_at(key) is None:
+            reading.mistakes.append(Mistake(source.where, f"no such setting: {name}", unknown_hint(key or (name,))))
+        else:
+            _take_text(reading, key, text, source)
+    return reading
+
+
+def _take_text(reading: Reading, key: Key, text: str, source: Source) -> None:
+    kind = kind_at(key)
+    if is_table(kind):
+        reading.mistakes.append(Mistake(source.where, f"{join_key(key)} is a table", "write it in a settings file"))
+        return
+    try:
+        reading.take(key, from_text(kind, text), source)
+    except ValueError as error:
+        hint = _type_hint(text, kind) if str(error).startswith("one of") else ""
+        reading.mistakes.append(Mistake(source.where, f"must be {error}, not {_short(text)}", hint))

@@ -1,0 +1,144 @@
+"""For `sightline config`: every setting with all that was said about it, and changing what is kept in files."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from sightline.exceptions import UserMistake
+from sightline.settings._edit import set_in_file, unset_in_file
+from sightline.settings._fields import Key, all_keys, describe, from_text, is_section, is_table, kind_at, value_at
+from sightline.settings._load import Loaded, load
+from sightline.settings._mistakes import kind_of_setting, unknown_hint
+from sightline.settings._places import new_project_file, project_file, project_of, user_file
+from sightline.settings._rules import parse_rule
+from sightline.settings._sources import Source
+from sightline.settings._toml import join_key, split_key, written
+from sightline.settings._tree import Settings
+from sightline.settings._trust import is_trusted, trust, trusted_folders, untrust
+
+__all__ = [
+    "HIDDEN",
+    "Said",
+    "Shown",
+    "change_setting",
+    "is_trusted",
+    "project_folder",
+    "remove_setting",
+    "settings_file",
+    "shown_settings",
+    "trust",
+    "trusted_folders",
+    "untrust",
+    "written",
+]
+
+HIDDEN = "(hidden)"
+
+
+class Said(msgspec.Struct, frozen=True):
+    """What one source says. One that does not count was replaced by a later one."""
+
+    source: Source
+    value: Any
+    counts: bool
+
+
+class Shown(msgspec.Struct, frozen=True):
+    """A setting as it holds. `wanted` says in words what it may be; `said` has the lowest source first."""
+
+    key: str
+    value: Any
+    default: Any
+    wanted: str
+    said: tuple[Said, ...] = ()
+
+
+def shown_settings(cwd: Path, name: str = "") -> tuple[list[Shown], list[str]]:
+    """All settings, those of a section, or one; and the notices of loading. UserMistake for a name that is none."""
+    loaded = load(cwd)
+    wanted = split_key(name) if name else ()
+    keys = [key for key in _keys(loaded) if key[: len(wanted)] == wanted]
+    if not keys and (not wanted or kind_at(wanted) is None):
+        raise UserMistake(f"no such setting: {name}", unknown_hint(wanted or (name,)))
+    return [_shown(loaded, key) for key in keys], loaded.notices
+
+
+def _keys(loaded: Loaded) -> list[Key]:
+    """Those of the tree; a table with one's own names gives way to what is in it."""
+    found: list[Key] = []
+    for key in all_keys():
+        below = _below(key, kind_at(key), value_at(loaded.settings, key)) if is_table(kind_at(key)) else []
+        found += below or [key]
+    return found
+
+
+def _below(key: Key, kind: Any, value: Any) -> list[Key]:
+    if is_section(kind):
+        names = list(kind.__annotations__)
+    elif isinstance(value, dict) and value:
+        names = list(value)
+    else:
+        return [key]
+    inner = [(*key, name) for name in names]
+    return [each for at in inner for each in _below(at, kind_at(at), value_at(value, at[-1:]))]
+
+
+def _shown(loaded: Loaded, key: Key) -> Shown:
+    counting = loaded.sources_of(join_key(key))
+    said = [Said(each.source, _open(key, each.value), each.source in counting) for each in loaded.given.get(key, [])]
+    value = _open(key, value_at(loaded.settings, key))
+    return Shown(join_key(key), value, _default(key), describe(kind_at(key)), tuple(said))
+
+
+def _default(key: Key) -> Any:
+    if key in all_keys():
+        return value_at(Settings(), key)
+    section: Any = kind_at(key[:-1])
+    if not is_section(section):
+        return None
+    field = next(field for field in msgspec.structs.fields(section) if field.name == key[-1])
+    if field.default is not msgspec.NODEFAULT:
+        return field.default
+    return field.default_factory() if callable(field.default_factory) else None
+
+
+def _open(key: Key, value: Any) -> Any:
+    """Headers hold keys of servers more often than not: they are not for the screen."""
+    return HIDDEN if key[:2] == ("models", "servers") and key[3:4] == ("headers",) and value else value
+
+
+def settings_file(cwd: Path, *, project: bool) -> Path:
+    return new_project_file(cwd) if project else user_file(os.environ)
+
+
+def project_folder(cwd: Path) -> Path:
+    """The folder whose settings would be used here; without any, this one."""
+    file = project_file(cwd)
+    return project_of(file) if file else cwd
+
+
+def change_setting(path: Path, name: str, text: str, *, project: bool) -> Any:
+    """Write a value, given as text, into a file. Returns it as it was understood."""
+    key = split_key(name)
+    kind = kind_of_setting(name, key)
+    try:
+        value = from_text(kind, text)
+    except ValueError as error:
+        raise UserMistake(f"{name} must be {error}, not {written(text)}") from None
+    if key[:1] == ("permissions",) and isinstance(value, list):
+        _check_rules(value, denies=key[-1] == "deny")
+    set_in_file(path, key, value, private=not project)
+    return value
+
+
+def _check_rules(rules: list[str], *, denies: bool) -> None:
+    for rule in rules:
+        parse_rule(rule, denies=denies)
+
+
+def remove_setting(path: Path, name: str, *, project: bool) -> None:
+    key = split_key(name)
+    if not key or not unset_in_file(path, key, private=not project):
+        raise UserMistake(f"{name} is not in {path}", f"`sightline config {name}` says where it comes from")

@@ -1,0 +1,122 @@
+"""The `paths` of search and find: one entry or several, joined by mistake or not, each a place and perhaps a glob.
+
+Rules:
+
+- What exists as it is written is meant, whatever characters it holds.
+- An entry with commas or semicolons stands for its parts when at least one of them exists, one with spaces when all do.
+- A glob whose first part already is one looks in every folder of the workspace: `*.py` is `**/*.py`.
+"""
+
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from sightline.tools._globs import has_glob
+from sightline.tools._paths import resolve, unquote_path
+from sightline.tools._selectors import split_selector
+from sightline.tools._tool import ToolError
+
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+_PAIRS = {"{": "}", "[": "]"}
+
+
+class Place(msgspec.Struct, frozen=True):
+    """Where an entry leads: a file or folder, and which of the files below are meant (empty: all)."""
+
+    entry: str
+    path: Path
+    glob: str = ""
+
+
+def place_of(entry: str, cwd: Path) -> Place:
+    path = resolve(entry, cwd)
+    if not has_glob(entry) or os.path.lexists(path):
+        return Place(entry, path)
+    base, glob = _split_glob(entry, cwd)
+    if not glob:
+        return Place(entry, path)
+    # The root is the root here, not the workspace: `/*` asks for it by name.
+    return Place(entry, resolve(base, cwd) if base.strip("/") else Path("/"), glob)
+
+
+def _split_glob(entry: str, cwd: Path) -> tuple[str, str]:
+    """The part before the first segment that is a glob and not the name of a folder, and the rest."""
+    segments = entry.split("/")
+    names = (n for n, part in enumerate(segments) if has_glob(part) and not _is_folder(segments[: n + 1], cwd))
+    first = next(names, len(segments))
+    glob = "/".join(segments[first:])
+    if first == 0:
+        return ".", glob if glob.startswith("**/") else f"**/{glob}"
+    return "/".join(segments[:first]) or "/", glob
+
+
+def _is_folder(segments: list[str], cwd: Path) -> bool:
+    return os.path.isdir(resolve("/".join(segments), cwd))
+
+
+def is_url(entry: str) -> bool:
+    """Whether it begins like an address. `file://` is only another way to write a path."""
+    return _URL.match(entry) is not None and not entry.lower().startswith("file://")
+
+
+def expand(paths: str | list[str], cwd: Path, exists: Callable[[str], bool], *, mistake: str) -> list[str]:
+    """The entries meant, each without quotes. `mistake` is the error for an empty one."""
+    entries = [unquote_path(entry) for entry in ([paths] if isinstance(paths, str) else paths)]
+    if not entries or not all(entries):
+        raise ToolError(mistake)
+    return [part for entry in entries for part in _parts(entry, cwd, exists)]
+
+
+def _parts(entry: str, cwd: Path, exists: Callable[[str], bool]) -> list[str]:
+    if _is_there(entry, cwd) or (has_url(entry) and not re.search(r"[,;\s]", entry)):
+        return [entry]
+    listed = _split(entry, ",;")
+    if len(listed) > 1:
+        found = [exists(part) for part in listed]
+        # A comma may be part of an address; only when every part stands for something it was a separator.
+        if any(found) if not has_url(entry) else all(found):
+            return [word for part in listed for word in _words(part, cwd, exists)]
+    return _words(entry, cwd, exists)
+
+
+def _words(entry: str, cwd: Path, exists: Callable[[str], bool]) -> list[str]:
+    words = _split(entry, " \t\n")
+    return words if len(words) > 1 and not _is_there(entry, cwd) and all(map(exists, words)) else [entry]
+
+
+def has_url(entry: str) -> bool:
+    return _URL.search(entry) is not None
+
+
+def _is_there(entry: str, cwd: Path) -> bool:
+    if os.path.lexists(resolve(entry, cwd)):
+        return True
+    try:
+        bare, _ = split_selector(entry)
+    except ToolError:  # wrong numbers: said later, by whoever reads the lines
+        return False
+    return bare != entry and os.path.lexists(resolve(bare, cwd))
+
+
+def place_exists(entry: str, cwd: Path) -> bool:
+    """Whether the file or folder an entry starts from is there."""
+    return bool(entry) and os.path.lexists(place_of(entry, cwd).path)
+
+
+def _split(entry: str, delimiters: str) -> list[str]:
+    """Cut at delimiters that are not inside braces or brackets."""
+    parts, part, closing = [""], 0, ""
+    for character in entry:
+        if closing == character:
+            closing = ""
+        elif not closing and character in _PAIRS:
+            closing = _PAIRS[character]
+        if character in delimiters and not closing:
+            parts.append("")
+            part += 1
+        else:
+            parts[part] += character
+    return [clean for part_ in parts if (clean := unquote_path(part_))]

@@ -1,0 +1,105 @@
+"""Texts that are too long for a model: their beginning or their end, in whole lines where that is possible."""
+
+from typing import Literal
+
+import msgspec
+
+MAX_LINES = 3000
+MAX_BYTES = 50 * 1024
+
+
+class Truncated(msgspec.Struct, frozen=True, kw_only=True):
+    """What is left of a text (a slice of it), and how much there was. A last line without a newline is a line too."""
+
+    text: str
+    truncated: bool = False
+    by: Literal["lines", "bytes"] | None = None  # the limit that was met
+    mid_line: bool = False  # one line alone was too long and is cut inside
+    shown_lines: int
+    shown_bytes: int
+    total_lines: int
+    total_bytes: int
+
+
+def truncate_head(text: str, max_lines: int = MAX_LINES, max_bytes: int = MAX_BYTES) -> Truncated:
+    """The beginning of a text."""
+    data = text.encode("utf-8", "replace")
+    if len(data) <= max_bytes and count_lines(data) <= max_lines:
+        return _whole(text, data)
+    end = _after_newlines(data, max_lines)
+    if end <= max_bytes:
+        return _part(data, 0, end, by="lines")
+    end = data.rfind(b"\n", 0, max_bytes) + 1
+    if end:
+        return _part(data, 0, end, by="bytes")
+    return _part(data, 0, character_start(data, max_bytes), by="bytes", mid_line=True)
+
+
+def truncate_tail(text: str, max_lines: int = MAX_LINES, max_bytes: int = MAX_BYTES) -> Truncated:
+    """The end of a text."""
+    data = text.encode("utf-8", "replace")
+    if len(data) <= max_bytes and count_lines(data) <= max_lines:
+        return _whole(text, data)
+    start = _before_last_lines(data, max_lines)
+    if len(data) - start <= max_bytes:
+        return _part(data, start, len(data), by="lines")
+    newline = data.find(b"\n", len(data) - max_bytes - 1, len(data) - 1)
+    if newline >= 0:
+        return _part(data, newline + 1, len(data), by="bytes")
+    return _part(data, _next_character(data, len(data) - max_bytes), len(data), by="bytes", mid_line=True)
+
+
+def count_lines(data: bytes) -> int:
+    return data.count(b"\n") + (not data.endswith(b"\n") and data != b"")
+
+
+def character_start(data: bytes, at: int) -> int:
+    """Where the UTF-8 character at or around this place begins."""
+    while 0 < at < len(data) and data[at] & 0xC0 == 0x80:
+        at -= 1
+    return at
+
+
+def _next_character(data: bytes, at: int) -> int:
+    while at < len(data) and data[at] & 0xC0 == 0x80:
+        at += 1
+    return at
+
+
+def _after_newlines(data: bytes, count: int) -> int:
+    """Where the first `count` lines end."""
+    end = 0
+    for _ in range(count):
+        end = data.find(b"\n", end) + 1
+        if end == 0:
+            return len(data)
+    return end
+
+
+def _before_last_lines(data: bytes, count: int) -> int:
+    """Where the last `count` lines begin."""
+    start = len(data) - data.endswith(b"\n")
+    for _ in range(count):
+        start = data.rfind(b"\n", 0, start)
+        if start < 0:
+            return 0
+    return start + 1
+
+
+def _whole(text: str, data: bytes) -> Truncated:
+    lines = count_lines(data)
+    return Truncated(text=text, shown_lines=lines, shown_bytes=len(data), total_lines=lines, total_bytes=len(data))
+
+
+def _part(data: bytes, start: int, end: int, *, by: Literal["lines", "bytes"], mid_line: bool = False) -> Truncated:
+    part = data[start:end]
+    return Truncated(
+        text=part.decode("utf-8", "replace"),
+        truncated=True,
+        by=by,
+        mid_line=mid_line,
+        shown_lines=count_lines(part),
+        shown_bytes=len(part),
+        total_lines=count_lines(data),
+        total_bytes=len(data),
+    )

@@ -1,0 +1,88 @@
+"""Tar archives, plain or compressed with gzip (told by content, not by name)."""
+
+import gzip
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from sightline.tools.archives._archive import Entry
+from sightline.tools.archives._limits import ENTRIES, READ_BYTES, ArchiveTrouble, GuardedFile, check_entry_size
+
+GZIP_MAGIC = b"\x1f\x8b"
+
+
+class TarContainer:
+    def __init__(self, path: Path) -> None:
+        self._file: BinaryIO = path.open("rb")
+        try:
+            self._guarded = guarded(self._file)
+            self._tar = tarfile.TarFile(fileobj=cast(BinaryIO, self._guarded))
+        except BaseException:
+            self._file.close()
+            raise
+        self._members: list[tarfile.TarInfo] = []
+
+    def entries(self) -> Iterator[Entry]:
+        for place, (member, _) in enumerate(members(self._tar)):
+            self._members.append(member)
+            yield Entry(member.name, member.size, member.isdir(), special(member), place)
+
+    def read(self, entry: Entry) -> bytes:
+        self._guarded.renew()
+        member = self._members[entry.place]
+        check_entry_size(member.size, member.name)
+        file = self._tar.extractfile(member)
+        if file is None:
+            raise ArchiveTrouble(f"entry '{member.name}' has no content.")
+        parts: list[bytes] = []
+        size = 0
+        while part := file.read(READ_BYTES):
+            parts.append(part)
+            size += len(part)
+            check_entry_size(size, member.name)
+        if size != member.size:
+            raise ArchiveTrouble(f"entry '{member.name}' ends after {size} of {member.size} bytes.")
+        return b"".join(parts)
+
+    def close(self) -> None:
+        self._tar.close()
+        self._file.close()
+
+
+def guarded(file: BinaryIO) -> GuardedFile:
+    packed = file.read(2) == GZIP_MAGIC
+    file.seek(0)
+    if not packed:
+        return GuardedFile(file)
+    return GuardedFile(cast(BinaryIO, gzip.GzipFile(fileobj=file, mode="rb")), packed=file)
+
+
+def members(tar: tarfile.TarFile) -> Iterator[tuple[tarfile.TarInfo, int]]:
+    """Each member and where it ends. A damaged one can say that the next lies before it, without end."""
+    ends = 0
+    count = 0
+    while (member := tar.next()) is not None:
+        count += 1
+        if tar.offset <= ends or member.size < 0:
+            raise ArchiveTrouble("an entry says it has a negative size: it is damaged, or made to do damage.")
+        if count > ENTRIES:
+            raise ArchiveTrouble(f"it has more than {ENTRIES} entries. List it with a command.")
+        ends = tar.offset
+        yield member, ends
+    _refuse_leftover(tar, ends)
+
+
+def _refuse_leftover(tar: tarfile.TarFile, ends: int) -> None:
+    """The library takes a damaged header for the end and would lose what follows without a word."""
+    tar.fileobj.seek(ends)
+    if tar.fileobj.read(tarfile.BLOCKSIZE).strip(b"\0"):
+        raise ArchiveTrouble("there is something after its last entry that is none: it is damaged.")
+
+
+def special(member: tarfile.TarInfo) -> str:
+    if member.issym():
+        return f"a symbolic link to {member.linkname}"
+    if member.islnk():
+        return f"a hard link to {member.linkname}"
+    return "" if member.isreg() or member.isdir() else "a device or pipe"

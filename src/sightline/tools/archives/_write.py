@@ -1,0 +1,75 @@
+"""Putting one entry into an archive: the archive is rewritten whole and replaced at once.
+
+The bytes of every other entry, its place in the order and all that is recorded with it are copied as they are. An
+archive where that is not possible is left alone, and why is said.
+"""
+
+from pathlib import Path
+
+from sightline.tools._atomic import replace_file
+from sightline.tools._tool import ToolError
+from sightline.tools.archives._archive import Archive, trouble_named
+from sightline.tools.archives._limits import REWRITE_BYTES, ArchiveTrouble
+from sightline.tools.archives._names import normalize_entry
+
+
+def entry_target(inner: str) -> str:
+    """The entry a write is for; ToolError when it cannot be a file."""
+    if not inner.strip() or not normalize_entry(inner):
+        if inner.strip("./\\ ") == "" and inner.endswith(("/", "\\")) and inner.strip():
+            raise ToolError("Archive write path must target a file, not a directory: leave out the last /.")
+        raise ToolError("Archive write path must target a file inside the archive: archive.zip:path/inside.txt")
+    if inner.endswith(("/", "\\")):
+        raise ToolError("Archive write path must target a file, not a directory: leave out the last /.")
+    return normalize_entry(inner)
+
+
+def write_entry(path: Path, entry: str, data: bytes) -> None:
+    """Make `data` the content of an entry. An archive that does not exist yet is made, its folder as well."""
+    name = entry_target(entry)
+    rewritten = _rewritten(path, name, data)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as problem:
+        raise ToolError(f"Cannot make the folder {path.parent}: {problem.strerror}.") from problem
+    replace_file(path, rewritten)
+
+
+def _rewritten(path: Path, name: str, data: bytes) -> bytes:
+    is_zip = path.name.lower().endswith(".zip")
+    before = b""
+    if path.exists():
+        before = _checked(path, name)
+    with trouble_named(path):
+        if is_zip:
+            from sightline.tools.archives._zip_write import zip_with
+
+            return zip_with(before, name, data)
+        from sightline.tools.archives._tar_write import tar_with
+
+        return tar_with(before, name, data, packed=not path.name.lower().endswith(".tar"))
+
+
+def _checked(path: Path, name: str) -> bytes:
+    """The archive's bytes, once it is known to be whole and to have room for an entry of this name."""
+    if not path.is_file():
+        raise ToolError(f"Cannot write {path}: it is not a regular file.")
+    if path.stat().st_size > REWRITE_BYTES:
+        raise ToolError(
+            f"Cannot write {path.name}: archives above {REWRITE_BYTES // 2**20} MiB are not rewritten. Use a command."
+        )
+    with Archive.open(path) as archive:
+        if archive.is_folder(name):
+            raise ToolError(
+                f"Archive write path must target a file, not a directory: '{name}' is a folder in {path.name}."
+            )
+        parts = name.split("/")
+        for depth in range(1, len(parts)):
+            if archive.is_file(folder := "/".join(parts[:depth])):
+                raise ToolError(f"'{folder}' in {path.name} is a file: nothing can be put below it.")
+    with trouble_named(path):
+        return path.read_bytes()
+
+
+def refuse_unfaithful(why: str) -> ArchiveTrouble:
+    return ArchiveTrouble(f"it cannot be rewritten without changing more than this entry: {why}. Use a command.")

@@ -1,0 +1,5 @@
+"""Asking the person."""
+
+from sightline.tools.ask._tool import AskTool
+
+__all__ = ["AskTool"]

@@ -1,0 +1,158 @@
+"""`bash`: run a command in the workspace, live; in the foreground, or as a job.
+
+Rules:
+
+- It runs sandboxed, with an environment that has no secrets in it. A call that asks to run outside the sandbox needs a
+  rule or a person.
+- What it writes is shown as it comes and kept whole. The model gets the last 50 KB and where the rest is.
+- A call that is cancelled ends the command and everything it started; what it wrote until then is its result.
+- As a job (asked for, or because it takes long) it outlives the call: the result says how to wait for it.
+"""
+
+import asyncio
+import os
+import shutil
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
+
+from sightline.exceptions import OutsideFailure
+from sightline.exec import CommandSpec, Jobs, SandboxSpec, filtered_environment, sandbox_status
+from sightline.tools._context import ToolContext
+from sightline.tools._paths import display, read_need, resolve
+from sightline.tools._running import RunningCommand
+from sightline.tools._tool import Need, Outcome, Tool, ToolError
+from sightline.tools.bash._words import begun_text, result_text
+
+_SECONDS_BEFORE_TIMEOUT = 1.0
+# What a program should know that is not watched by a person.
+_UNATTENDED = {"PAGER": "cat", "GIT_PAGER": "cat", "GIT_TERMINAL_PROMPT": "0", "DEBIAN_FRONTEND": "noninteractive"}
+
+
+class BashParams(msgspec.Struct, frozen=True, kw_only=True):
+    command: Annotated[str, Meta(min_length=1, description="The command line, for bash.")]
+    timeout: Annotated[float, Meta(gt=0, description="Seconds after which it is ended.")] | None = None
+    cwd: Annotated[str, Meta(description="The folder to run it in; else the working folder.")] = ""
+    background: Annotated[
+        bool, Meta(description="Start it as a job and go on at once; use `job` to wait for it or end it.")
+    ] = msgspec.field(default=False, name="async")
+    sandbox: Annotated[
+        bool,
+        Meta(description="false: run it outside the sandbox (network, other folders). Needs the person's approval."),
+    ] = True
+
+
+class BashTool(Tool[BashParams]):
+    name = "bash"
+    description = (
+        "Run a command with bash and get what it prints and its exit code. Commands run in a sandbox: they can write "
+        "below the working folder only and have no network. Use `read`, `search`, `find`, `edit` and `write` instead "
+        "of cat, grep, ls, sed and echo where they do the job. Output is cut to its last 50 KB; the whole of it is "
+        "kept as an artifact you can `read`. Long-running commands: pass async: true."
+    )
+    params = BashParams
+
+    def needs(self, params: BashParams, context: ToolContext) -> list[Need]:
+        folder = self._folder(params, context)
+        sandboxed = self._is_sandboxed(params, context)
+        why = "" if sandboxed or params.sandbox else "the call asks to run outside the sandbox"
+        return [*read_need(folder, context.cwd), Need("exec", params.command, sandboxed, why)]
+
+    def preview(self, params: BashParams) -> str:
+        return params.command
+
+    async def execute(self, params: BashParams, context: ToolContext) -> Outcome:
+        if context.start is None:
+            raise ToolError("commands cannot be run here")
+        jobs = self._jobs(params, context)
+        spec = self._spec(params, context)
+        command = context.start(spec)
+        if params.background:
+            assert jobs is not None
+            return self._as_job(command, jobs, params, context, "started in the background")
+        patience = self._patience(spec, context) if jobs is not None else None
+        try:
+            result = await asyncio.wait_for(command.wait(), patience)
+        except TimeoutError:
+            assert jobs is not None
+            return self._as_job(command, jobs, params, context, f"still running after {patience:g} s")
+        except asyncio.CancelledError:
+            command.cancel()
+            result = await command.wait()
+        return self._outcome(command, result, params, context)
+
+    def _outcome(self, command: RunningCommand, result: Any, params: BashParams, context: ToolContext) -> Outcome:
+        details = dict(result.details or {})
+        if params.cwd:
+            details["cwd"] = display(self._folder(params, context), context.cwd)
+        return Outcome(
+            text=result_text(command, result),
+            details=details,
+            is_error=result.exit_code != 0,
+            exit_code=result.exit_code,
+        )
+
+    def _as_job(
+        self, command: RunningCommand, jobs: Jobs, params: BashParams, context: ToolContext, why: str
+    ) -> Outcome:
+        job = command.become_job()
+
+        async def work() -> str:
+            try:
+                result = await command.wait()
+            except asyncio.CancelledError:
+                command.cancel()
+                await command.wait()
+                raise
+            text = result_text(command, result)
+            if result.exit_code != 0:
+                raise OutsideFailure(text)
+            return text
+
+        jobs.register("bash", params.command, work, owner=context.agent, id=job)
+        details = {"ui": {"kind": "command"}, "ended": "job", "job": job, "artifact": command.artifact}
+        return Outcome(text=begun_text(command, job, why), details=details)
+
+    def _jobs(self, params: BashParams, context: ToolContext) -> Jobs | None:
+        """Where a job of this call would be registered; None when it cannot become one."""
+        jobs, settings = context.workplace.jobs, context.settings
+        available = jobs is not None and settings.jobs.enabled
+        if params.background and not available:
+            raise ToolError("background jobs are disabled here (jobs.enabled); run it without async")
+        if params.background or settings.bash.auto_background:
+            return jobs if available else None
+        return None
+
+    def _patience(self, spec: CommandSpec, context: ToolContext) -> float:
+        threshold = context.settings.bash.auto_background_ms / 1000
+        assert spec.timeout is not None
+        return max(0.0, min(threshold, spec.timeout - _SECONDS_BEFORE_TIMEOUT))
+
+    def _spec(self, params: BashParams, context: ToolContext) -> CommandSpec:
+        settings = context.settings
+        timeout = min(params.timeout or settings.bash.timeout, settings.bash.max_timeout)
+        sandbox = None
+        if self._is_sandboxed(params, context):
+            sandbox = SandboxSpec(workspace=str(context.cwd), network=settings.permissions.sandbox_network)
+        return CommandSpec(
+            argv=(_shell(settings.bash.shell), "-c", params.command),
+            cwd=str(self._folder(params, context)),
+            env={**filtered_environment(os.environ), **_UNATTENDED},
+            timeout=None if params.background and params.timeout is None else timeout,
+            sandbox=sandbox,
+        )
+
+    def _is_sandboxed(self, params: BashParams, context: ToolContext) -> bool:
+        return params.sandbox and context.workplace.sandbox and sandbox_status().kind != "none"
+
+    def _folder(self, params: BashParams, context: ToolContext) -> Path:
+        folder = resolve(params.cwd, context.cwd) if params.cwd else context.cwd
+        if not folder.is_dir():
+            raise ToolError(f"cwd is not a folder: {params.cwd}")
+        return folder
+
+
+def _shell(chosen: str) -> str:
+    return chosen or shutil.which("bash") or "/bin/sh"

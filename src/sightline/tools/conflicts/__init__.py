@@ -1,0 +1,22 @@
+"""Merge conflicts left in files: found, given an id for the session, shown, and resolved by that id."""
+
+from sightline.tools.conflicts._regions import Region, find_regions
+from sightline.tools.conflicts._registry import Conflict, Conflicts
+from sightline.tools.conflicts._render import read_conflict, render
+from sightline.tools.conflicts._resolve import Resolved, resolve_all, resolve_one
+from sightline.tools.conflicts._urls import ConflictUrl, is_conflict_url, parse_url
+
+__all__ = [
+    "Conflict",
+    "ConflictUrl",
+    "Conflicts",
+    "Region",
+    "Resolved",
+    "find_regions",
+    "is_conflict_url",
+    "parse_url",
+    "read_conflict",
+    "render",
+    "resolve_all",
+    "resolve_one",
+]

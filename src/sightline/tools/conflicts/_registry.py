@@ -1,0 +1,92 @@
+"""The conflicts a session knows, by id. An id is given out once and means one conflict as it was shown."""
+
+import os
+import threading
+from collections.abc import Iterable
+from pathlib import Path
+
+import msgspec
+
+from sightline.tools._tool import ToolError
+from sightline.tools.conflicts._regions import Region, find_regions
+
+MOST = 1000  # remembered; the oldest are forgotten first
+
+
+class Conflict(msgspec.Struct, frozen=True):
+    id: int
+    path: Path
+    region: Region
+
+
+class Conflicts:
+    """One per session: `context.shared(Conflicts)`."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, Conflict] = {}
+        self._next = 1
+        self._lock = threading.Lock()
+
+    def register(self, path: Path, text: str) -> list[Conflict]:
+        """The conflicts in a file's text, in order. One that was there before keeps its id; the others of the file are
+        forgotten."""
+        regions = find_regions(text)
+        real = Path(os.path.realpath(path))
+        with self._lock:
+            before = [conflict for conflict in self._known.values() if conflict.path == real]
+            for conflict in before:
+                del self._known[conflict.id]
+            now = [
+                Conflict(number, real, region)
+                for region, number in zip(regions, self._numbers(regions, before), strict=True)
+            ]
+            self._known.update((conflict.id, conflict) for conflict in now)
+            while len(self._known) > MOST:
+                del self._known[next(iter(self._known))]
+        return now
+
+    def _numbers(self, regions: list[Region], before: list[Conflict]) -> list[int]:
+        """Same words at the same place first: of two that read the same, the one that stayed is meant."""
+        numbers: dict[int, int] = {}
+        left = list(before)
+        for same_place in (True, False):
+            for at, region in enumerate(regions):
+                found = next((old for old in left if _is_same(old.region, region, same_place=same_place)), None)
+                if at not in numbers and found is not None:
+                    numbers[at] = found.id
+                    left.remove(found)
+        for at in range(len(regions)):
+            if at not in numbers:
+                numbers[at] = self._next
+                self._next += 1
+        return [numbers[at] for at in range(len(regions))]
+
+    def get(self, number: int) -> Conflict:
+        with self._lock:
+            conflict = self._known.get(number)
+        if conflict is None:
+            known = self._listed()
+            raise ToolError(
+                f"There is no conflict {number} in this session. {known or 'Read FILE:conflicts to find them.'}"
+            )
+        return conflict
+
+    def all(self) -> list[Conflict]:
+        with self._lock:
+            return [self._known[number] for number in sorted(self._known)]
+
+    def paths(self) -> list[Path]:
+        return list(dict.fromkeys(conflict.path for conflict in self.all()))
+
+    def forget(self, numbers: Iterable[int]) -> None:
+        with self._lock:
+            for number in numbers:
+                self._known.pop(number, None)
+
+    def _listed(self) -> str:
+        numbers = [str(conflict.id) for conflict in self.all()]
+        return f"Known: {', '.join(numbers[:20])}{', …' if len(numbers) > 20 else ''}." if numbers else ""
+
+
+def _is_same(old: Region, new: Region, *, same_place: bool) -> bool:
+    return old.lines == new.lines and (not same_place or old.first == new.first)

@@ -1,0 +1,104 @@
+"""Putting an agreed text in the place of a conflict.
+
+The file is read again first. A conflict that no longer reads as it was shown is left alone: somebody else has been
+there. Everything outside the conflict stays as it is, byte for byte.
+"""
+
+from pathlib import Path
+
+import msgspec
+
+from sightline.tools._atomic import replace_file
+from sightline.tools._tool import ToolError
+from sightline.tools.conflicts._regions import Region, find_regions, split_lines
+from sightline.tools.conflicts._registry import Conflict, Conflicts
+
+
+class Resolved(msgspec.Struct, frozen=True):
+    """One file: its text now, which conflicts are gone and which are left; or why nothing was done to it."""
+
+    path: Path
+    text: str = ""
+    done: tuple[int, ...] = ()
+    left: tuple[int, ...] = ()
+    problem: str = ""
+
+
+def resolve_one(number: int, content: str, conflicts: Conflicts) -> Resolved:
+    """Blocking. ToolError when the id is not known, the file changed, or the content cannot be."""
+    _refuse_markers(content)
+    known = conflicts.get(number)
+    now = _current(known.path, conflicts)
+    conflict = next((conflict for conflict in now[1] if conflict.id == number), None)
+    if conflict is None:
+        raise ToolError(
+            f"Conflict {number} in {known.path.name} changed since it was shown, or is resolved already. "
+            f"Read {known.path.name}:conflicts again."
+        )
+    return _replace(known.path, now[0], [conflict], content, conflicts)
+
+
+def resolve_all(content: str, conflicts: Conflicts) -> list[Resolved]:
+    """Blocking. Every conflict known, file by file; a file that fails does not hold back the others."""
+    _refuse_markers(content)
+    paths = conflicts.paths()
+    if not paths:
+        raise ToolError("No conflicts are known in this session. Read FILE:conflicts to find them.")
+    return [_resolve_file(path, content, conflicts) for path in paths]
+
+
+def _resolve_file(path: Path, content: str, conflicts: Conflicts) -> Resolved:
+    shown = {conflict.id for conflict in conflicts.all() if conflict.path == path}
+    try:
+        text, now = _current(path, conflicts)
+        chosen = [conflict for conflict in now if conflict.id in shown]
+        if not chosen:
+            raise ToolError("its conflicts changed since they were shown, or are resolved already. Read it again.")
+        return _replace(path, text, chosen, content, conflicts)
+    except ToolError as problem:
+        return Resolved(path, problem=problem.message)
+
+
+def _current(path: Path, conflicts: Conflicts) -> tuple[str, list[Conflict]]:
+    try:
+        text = path.read_bytes().decode("utf-8", "surrogateescape")
+    except OSError as problem:
+        raise ToolError(f"Cannot read {path}: {problem.strerror}.") from problem
+    return text, conflicts.register(path, text)
+
+
+def _replace(path: Path, text: str, chosen: list[Conflict], content: str, conflicts: Conflicts) -> Resolved:
+    lines = split_lines(text)
+    for conflict in sorted(chosen, key=lambda conflict: -conflict.region.first):
+        region = conflict.region
+        lines[region.first - 1 : region.last] = expanded(content, region, conflict.id)
+    result = "".join(lines)
+    replace_file(path, result.encode("utf-8", "surrogateescape"))
+    conflicts.forget(conflict.id for conflict in chosen)
+    left = conflicts.register(path, result)
+    return Resolved(
+        path, result, tuple(sorted(conflict.id for conflict in chosen)), tuple(conflict.id for conflict in left)
+    )
+
+
+def expanded(content: str, region: Region, number: int) -> list[str]:
+    """The lines that take a conflict's place: a line `@ours` and the like stands for that side."""
+    sides = {"@ours": region.ours, "@theirs": region.theirs, "@base": region.base, "@both": region.ours + region.theirs}
+    result: list[str] = []
+    for line in split_lines(content):
+        bare = line.removesuffix("\n").removesuffix("\r")
+        if bare.strip() not in sides:
+            result.append(bare + region.line_end)
+            continue
+        side = sides[bare.strip()]
+        if side is None:
+            raise ToolError(
+                f"Conflict {number} has no base: the merge was not made in diff3 style. Use @ours or @theirs."
+            )
+        result.extend(side)
+    return result
+
+
+def _refuse_markers(content: str) -> None:
+    if find_regions(content):
+        raise ToolError("The replacement has conflict markers itself. Write the text that is to stay, without markers.")

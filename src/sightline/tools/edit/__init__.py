@@ -1,0 +1,5 @@
+"""The edit tool: changes to files, written in the hashline language."""
+
+from sightline.tools.edit._tool import EditTool
+
+__all__ = ["EditTool"]

@@ -1,0 +1,194 @@
+"""From a section to the bytes its file will hold; nothing is written here.
+
+Rules:
+
+- A file is text in UTF-8 or it is not touched. What an edit leaves alone (line ends, a byte order mark, a missing last
+  line end) stays byte for byte.
+- A notebook is edited as the text read shows of it, or as its plain text when the tag was given for that.
+- A section for a file that is not there makes it, when all it does is insert at the head or the tail.
+"""
+
+import os
+import re
+import stat
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from sightline.tools import _notebook as notebook
+from sightline.tools._paths import display, resolve
+from sightline.tools._tool import ToolError
+from sightline.tools.hashline import (
+    BlockResolver,
+    Change,
+    FileText,
+    Section,
+    Snapshots,
+    Step,
+    Target,
+    changes_of,
+    is_current,
+    missing_tag,
+    patch,
+    splices_of,
+)
+
+MAX_FILE = 64 * 1024 * 1024
+_SCHEME = re.compile(r"([a-z][a-z0-9+.-]*)://", re.IGNORECASE)
+
+
+class Plan(msgspec.Struct, frozen=True):
+    """What one file becomes."""
+
+    path: Path
+    shown: str
+    before: bytes | None  # None: it is made
+    after: bytes
+    stamp: tuple[int, ...]  # tells whether someone changed it since
+    lines: list[str]  # before, as the edit sees them
+    changes: list[Change]
+    notes: list[str]
+    warnings: list[str]
+    step: Step | None
+    as_notebook: bool
+
+    @property
+    def created(self) -> bool:
+        return self.before is None
+
+    def state(self) -> list[str]:
+        """The lines a read will show afterwards."""
+        text = notebook.to_text(self.after) if self.as_notebook else self.after.decode()
+        return FileText.of(text).lines
+
+
+def file_of(path: str, cwd: Path, local: Path) -> Path:
+    """The file a section's path means."""
+    scheme = _SCHEME.match(path)
+    if scheme is None or scheme[1].lower() == "file":
+        return resolve(path, cwd)
+    if scheme[1].lower() != "local":
+        raise ToolError(f"edit changes files; {scheme[0]} is none. Edit the file it was made from, or use write.")
+    target = Path(os.path.realpath(local / path[scheme.end() :]))
+    if not target.is_relative_to(os.path.realpath(local)):
+        raise ToolError(f"{path} leads out of local://.")
+    return target
+
+
+def plan(section: Section, path: Path, cwd: Path, snapshots: Snapshots) -> Plan:
+    """Raises ToolError."""
+    from sightline.tools._generated import refuse_generated
+
+    shown = display(path, cwd)
+    found = _read(path, shown)
+    if found is None:
+        return _creation(section, path, shown, snapshots)
+    data, stamp = found
+    refuse_generated(path)
+    if not os.access(path, os.W_OK):
+        raise ToolError(f"Cannot edit {shown}: the file is read-only.")
+    view, as_notebook = _view(section, path, shown, data, snapshots)
+    target = Target(path, shown, view, lambda lines: _resolver(lines, path), _block_hint(section, path))
+    done = patch(section, target, snapshots)
+    after = _bytes(done.text, data, as_notebook=as_notebook)
+    return Plan(
+        path, shown, data, after, stamp, view.lines, done.changes, done.notes, done.warnings, done.step, as_notebook
+    )
+
+
+def stamp_of(path: Path) -> tuple[int, ...]:
+    """Empty when there is no file."""
+    try:
+        found = os.stat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return ()
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def _read(path: Path, shown: str) -> tuple[bytes, tuple[int, ...]] | None:
+    try:
+        found = os.stat(path)
+        if not stat.S_ISREG(found.st_mode):
+            what = "a directory" if stat.S_ISDIR(found.st_mode) else "not a regular file"
+            raise ToolError(f"Cannot edit {shown}: it is {what}. Give the path of a text file.")
+        if found.st_size > MAX_FILE:
+            raise ToolError(f"Cannot edit {shown}: it is larger than {MAX_FILE >> 20} MiB. Change it with a command.")
+        stamp = stamp_of(path)
+        return path.read_bytes(), stamp
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as problem:
+        reason = getattr(problem, "strerror", None) or problem
+        raise ToolError(f"Cannot read {shown}: {reason}. Nothing was written.") from problem
+
+
+def _view(section: Section, path: Path, shown: str, data: bytes, snapshots: Snapshots) -> tuple[FileText, bool]:
+    """The text that is edited, and whether it stands for a notebook."""
+    if path.suffix.lower() != notebook.SUFFIX:
+        return _decoded(data, shown), False
+    try:
+        cells = FileText.of(notebook.to_text(data))
+    except ToolError:
+        return _decoded(data, shown), False
+    version = None if section.tag is None else snapshots.find(path, section.tag)
+    if version is not None and not is_current(version, cells.lines):
+        plain = _decoded(data, shown)
+        if is_current(version, plain.lines):
+            return plain, False
+    return cells, True
+
+
+def _decoded(data: bytes, shown: str) -> FileText:
+    try:
+        return FileText.of(data.decode())
+    except UnicodeDecodeError as problem:
+        raise ToolError(
+            f"Cannot edit {shown}: it is not UTF-8 text (byte {problem.start}). It was not touched; change it with a "
+            "program that knows its encoding."
+        ) from problem
+
+
+def _bytes(text: FileText, original: bytes, *, as_notebook: bool) -> bytes:
+    rendered = text.render()
+    return notebook.from_text(rendered, original) if as_notebook else rendered.encode()
+
+
+def _creation(section: Section, path: Path, shown: str, snapshots: Snapshots) -> Plan:
+    if section.tag is not None and snapshots.find(path, section.tag) is not None:
+        raise ToolError(f"{shown} does not exist any more. To make it again, leave out the tag: ¶{shown}")
+    if not section.only_adds_ends:
+        if section.tag is None:
+            raise missing_tag(shown)
+        raise ToolError(f"{shown} does not exist. To create it, use only `insert head:` in its section.")
+    if path.suffix.lower() == notebook.SUFFIX:
+        raise ToolError(
+            f"Cannot create {shown}: edit changes notebooks that exist. Use write with the notebook's JSON."
+        )
+    if not os.access(_existing_folder(path), os.W_OK):
+        raise ToolError(f"Cannot create {shown}: its folder cannot be written.")
+    splices = splices_of(section.hunks, [], lambda line: None)
+    text = FileText([], []).edited(splices)
+    changes = changes_of([], splices)
+    return Plan(path, shown, None, text.render().encode(), (), [], changes, [], section.warnings, None, False)
+
+
+def _existing_folder(path: Path) -> Path:
+    folder = Path(os.path.realpath(path)).parent
+    while not folder.exists():
+        folder = folder.parent
+    return folder
+
+
+def _resolver(lines: Sequence[str], path: Path) -> BlockResolver:
+    from sightline.tools._blocks import block_at
+
+    return lambda line: block_at("".join(f"{text}\n" for text in lines), path, line)
+
+
+def _block_hint(section: Section, path: Path) -> str:
+    if not any(hunk.block for hunk in section.hunks):
+        return ""
+    from sightline.tools._blocks import missing_hint
+
+    return missing_hint(path)

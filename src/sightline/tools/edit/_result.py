@@ -1,0 +1,80 @@
+"""What the model and the views are told of an edit that was made."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from sightline.tools._tool import Outcome
+from sightline.tools.edit._files import Plan
+from sightline.tools.hashline import Snapshots, compact, header, unified
+
+# Of the diffs in details, as JSON; they are there twice when there are several files.
+MAX_DIFF_BYTES = 24 * 1024
+MAX_DIFF_LINE = 2000
+_NOTEBOOK_WARNING = "Cells were renumbered: read the notebook again before the next edit."
+
+
+def outcome(plans: Sequence[Plan], snapshots: Snapshots) -> Outcome:
+    texts: list[str] = []
+    results: list[dict[str, Any]] = []
+    for plan in plans:
+        state = plan.state()
+        renumbered = _is_renumbered(plan, state)
+        # Lines of renumbered cells cannot be followed through this edit.
+        tag = snapshots.record_whole(plan.path, state, None if renumbered else plan.step)
+        warnings = plan.warnings + ([_NOTEBOOK_WARNING] if renumbered else [])
+        texts.append(_text(plan, tag, warnings))
+        results.append(_details(plan, warnings, MAX_DIFF_BYTES // len(plans)))
+    details = dict(results[0])
+    if len(plans) > 1:
+        details["diff"] = "".join(result["diff"] for result in results)
+        details["per_file_results"] = results
+    details["ui"] = {"kind": "diff"}
+    return Outcome(text="\n\n".join(texts), details=details)
+
+
+def _is_renumbered(plan: Plan, state: Sequence[str]) -> bool:
+    if not plan.as_notebook:
+        return False
+    lines = list(plan.lines)
+    for change in reversed(plan.changes):
+        lines[change.before_at : change.before_at + len(change.before)] = change.after
+    return lines != list(state)
+
+
+def _text(plan: Plan, tag: str, warnings: Sequence[str]) -> str:
+    rows = [header(plan.shown, tag), *plan.notes]
+    preview = "" if plan.created else compact(plan.lines, plan.changes)
+    rows.append(preview or f"{'Created' if plan.created else 'Updated'} {plan.shown}")
+    if warnings:
+        rows += ["", "Warnings:", *warnings]
+    return "\n".join(rows)
+
+
+def _details(plan: Plan, warnings: Sequence[str], limit: int) -> dict[str, Any]:
+    diff = unified(plan.shown, plan.lines, plan.changes, created=plan.created)
+    return {
+        "path": plan.shown,
+        "op": "create" if plan.created else "update",
+        "diff": cut(diff, limit),
+        "first_changed_line": min(change.after_at for change in plan.changes) + 1,
+        "added": sum(len(change.after) for change in plan.changes),
+        "removed": sum(len(change.before) for change in plan.changes),
+        "warnings": list(warnings),
+    }
+
+
+def cut(diff: str, limit: int) -> str:
+    """The whole lines of a diff that fit, and how many do not."""
+    lines = diff.split("\n")
+    room = limit
+    for index, line in enumerate(lines):
+        room -= len(msgspec.json.encode(line[:MAX_DIFF_LINE]))
+        if room < 0:
+            return "\n".join([*_clipped(lines[:index]), f"… {len(lines) - 1 - index} more lines", ""])
+    return "\n".join(_clipped(lines))
+
+
+def _clipped(lines: Sequence[str]) -> list[str]:
+    return [line if len(line) <= MAX_DIFF_LINE else line[:MAX_DIFF_LINE] + "…" for line in lines]

@@ -1,0 +1,162 @@
+"""Paths that are meant, the most recently changed first.
+
+Rules:
+
+- Where most files it looks at are meant, ripgrep sorts; but it says nothing before it is done. When that takes longer
+  than a moment, a second one that does not sort tells what there is meanwhile, and what there was if time runs out.
+- Where a glob chooses a few of many, only those are asked for their times, here.
+- ripgrep lists files. The folders of a listing are those that its files are in; an empty folder is not found, and a
+  glob that ends as names of files do (`*.py`) finds no folder.
+"""
+
+import asyncio
+import os
+import time
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Iterator
+from contextlib import aclosing
+from itertools import islice
+from typing import Any
+
+import msgspec
+
+from sightline.tools import _ripgrep
+from sightline.tools.find._query import Query
+
+UPDATE_SECONDS = 0.2
+
+
+class Listing(msgspec.Struct, frozen=True):
+    """Absolute paths, folders with a slash at the end; `more`: there are others, `timed_out`: there may be."""
+
+    paths: list[str]
+    more: bool = False
+    timed_out: bool = False
+
+
+class _Seen:
+    """The paths of a stream that are meant. `enough`: files after which no others are of interest."""
+
+    def __init__(self, query: Query, enough: int | None) -> None:
+        self._wanted = query.matcher()
+        self._enough = enough
+        self._folders_too = not query.files_only
+        self._parents: set[str] = set()
+        self.files: dict[str, None] = {}
+
+    def add(self, names: list[str]) -> None:
+        if self._folders_too:
+            self._parents.update({name.rpartition("/")[0] for name in names})
+        for name in names if self._enough is None or len(self.files) < self._enough else ():
+            if self._wanted(name):
+                self.files[name] = None
+                if len(self.files) == self._enough:
+                    return
+
+    def folders(self) -> list[str]:
+        every: set[str] = set()
+        for folder in self._parents:
+            while folder and folder not in every:
+                every.add(folder)
+                folder = folder.rpartition("/")[0]
+        return [folder for folder in every if self._wanted(folder)]
+
+
+async def listing(query: Query, tell: Callable[[list[str]], None]) -> Listing:
+    """`tell` gets what is known from time to time while it takes long."""
+    if not query.roots:
+        return await asyncio.to_thread(_newest, query, [], [])
+    seen = _Seen(query, None)
+    if _ripgrep.program() is None or not (query.everything or query.files_only):
+        finished = await _within(_watch(query, seen, tell), query.seconds)
+        return await _outcome(query, seen, timed_out=not finished)
+    best = _Seen(query, query.limit + 1)
+    sorting = asyncio.create_task(_read_sorted(query, best))
+    try:
+        if not await _done(sorting, UPDATE_SECONDS):
+            seconds = query.seconds - UPDATE_SECONDS
+            await _within(_watch(query, seen, tell, until=sorting), seconds)
+    finally:
+        finished = await _stop(sorting)
+    return await _outcome(query, best if finished else seen, timed_out=not finished)
+
+
+async def _read_sorted(query: Query, seen: _Seen) -> None:
+    async with aclosing(_names(query, newest_first=True)) as batches:
+        async for names in batches:
+            seen.add(names)
+
+
+async def _watch(
+    query: Query, seen: _Seen, tell: Callable[[list[str]], None], until: "asyncio.Task[None] | None" = None
+) -> None:
+    """Take in what comes, and tell of it; then wait for who knows better, if somebody does."""
+    told = time.monotonic()
+    async with aclosing(_names(query, newest_first=False)) as batches:
+        async for names in batches:
+            seen.add(names)
+            if time.monotonic() - told >= UPDATE_SECONDS:
+                told = time.monotonic()
+                tell([os.path.join(query.base, name) for name in islice(seen.files, query.limit)])
+            if until is not None and until.done():
+                return
+    if until is not None:
+        await asyncio.wait({until})
+
+
+def _names(query: Query, *, newest_first: bool) -> AsyncGenerator[list[str], None]:
+    return _ripgrep.listing(
+        query.base,
+        roots=query.roots,
+        hidden=query.hidden,
+        gitignore=query.gitignore,
+        newest_first=newest_first,
+        rules=_ripgrep.rules_for(query.globs) if query.files_only else "",
+    )
+
+
+async def _within(work: Coroutine[Any, Any, None], seconds: float) -> bool:
+    """Whether it ended in time."""
+    task = asyncio.create_task(work)
+    try:
+        await _done(task, seconds)
+    finally:
+        finished = await _stop(task)
+    return finished
+
+
+async def _done(task: "asyncio.Task[None]", seconds: float) -> bool:
+    done, _ = await asyncio.wait({task}, timeout=seconds)
+    return bool(done)
+
+
+async def _stop(task: "asyncio.Task[None]") -> bool:
+    """End it if it has not ended; whether it had. A failure of its own is raised here."""
+    if not task.done():
+        task.cancel()
+        await asyncio.wait({task})
+    if task.cancelled():
+        return False
+    task.result()
+    return True
+
+
+async def _outcome(query: Query, seen: _Seen, *, timed_out: bool) -> Listing:
+    found = await asyncio.to_thread(_newest, query, list(seen.files), seen.folders())
+    return msgspec.structs.replace(found, timed_out=timed_out)
+
+
+def _newest(query: Query, files: list[str], folders: list[str]) -> Listing:
+    """The paths that can be shown. One that is gone by now is left out."""
+    named = [str(path) for path in query.files]
+    candidates = [*_timed(named, ""), *_timed((os.path.join(query.base, name) for name in files), "")]
+    candidates += _timed((os.path.join(query.base, name) for name in folders), "/")
+    newest = sorted(dict.fromkeys(candidates), key=lambda found: -found[0])
+    return Listing([path for _, path in newest[: query.limit]], more=len(newest) > query.limit)
+
+
+def _timed(paths: Iterable[str], ending: str) -> Iterator[tuple[int, str]]:
+    for path in paths:
+        try:
+            yield os.lstat(path).st_mtime_ns, path + ending
+        except OSError:
+            continue

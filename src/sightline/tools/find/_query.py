@@ -1,0 +1,123 @@
+"""What is looked for: places, and which paths below them."""
+
+import os
+import re
+from pathlib import Path
+
+import msgspec
+
+from sightline.tools._context import ToolContext
+from sightline.tools._entries import Place, expand, is_url, place_exists, place_of
+from sightline.tools._globs import below, has_glob, union
+from sightline.tools._tool import ToolError
+
+EMPTY = "`paths` must contain non-empty globs or paths"
+_EVERYTHING = "**/*"
+
+
+class Query(msgspec.Struct, frozen=True, kw_only=True):
+    """`files` were named as such; the rest is looked for below `roots`, seen from `base`."""
+
+    files: list[Path]
+    base: Path
+    roots: list[str]
+    globs: list[tuple[str, str]]
+    hidden: bool
+    gitignore: bool
+    limit: int
+    seconds: float
+
+    @property
+    def everything(self) -> bool:
+        return self.globs == [("", _EVERYTHING)]
+
+    @property
+    def files_only(self) -> bool:
+        """Whether all globs end as names of files do: `*.py` asks for no folder."""
+        return all("." in _ending(glob) for _, glob in self.globs)
+
+    def matcher(self) -> "Matcher":
+        return Matcher(self.globs)
+
+
+class Matcher:
+    """Whether a path seen from the base is meant. Most are told apart by how they end, which is cheaper."""
+
+    def __init__(self, globs: list[tuple[str, str]]) -> None:
+        self._pattern = None if globs == [("", _EVERYTHING)] else union(globs)
+        self._endings = tuple(_ending(glob) for _, glob in globs)
+
+    def __call__(self, path: str) -> bool:
+        if self._pattern is None:
+            return True
+        return path.endswith(self._endings) and self._pattern.fullmatch(path) is not None
+
+
+def _ending(glob: str) -> str:
+    """What every path that is meant ends with."""
+    found = re.search(r"[^*?\[\]{}\\]*$", glob)
+    return found[0] if found else ""
+
+
+def entries_of(paths: list[str], cwd: Path) -> list[str]:
+    written = [entry if is_url(entry) else entry.replace("\\", "/") for entry in paths]
+    return expand(written, cwd, lambda part: is_url(part) or place_exists(part, cwd), mistake=EMPTY)
+
+
+async def places_of(entries: list[str], context: ToolContext) -> list[Place]:
+    return [await _backing(entry, context) if is_url(entry) else place_of(entry, context.cwd) for entry in entries]
+
+
+async def _backing(url: str, context: ToolContext) -> Place:
+    if url.lower().startswith(("http://", "https://")):
+        raise ToolError(f"find looks for files, not for {url}. Use read for a web page.")
+    if has_glob(url):
+        raise ToolError(f"Glob patterns are not supported for internal URLs: {url}")
+    from sightline.tools import resources
+
+    resource = await resources.resolve(url, context)
+    if resource.source_path is None:
+        raise ToolError(f"There is no file behind {url}. Use read to see what it is.")
+    return Place(url, resource.source_path)
+
+
+def existing(places: list[Place]) -> tuple[list[Place], list[str]]:
+    """Those that are there, and the names of those that are not. ToolError when none is."""
+    missing = [place.entry for place in places if not _is_there(place.path)]
+    if len(missing) == len(places):
+        raise ToolError(f"Path not found: {', '.join(missing)}")
+    return [place for place in places if place.entry not in missing], missing
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return path.is_symlink()
+    except OSError as problem:
+        raise ToolError(f"Cannot look at {path}: {problem.strerror or problem}") from None
+    return True
+
+
+def query_of(places: list[Place], *, hidden: bool, gitignore: bool, limit: int, seconds: float) -> Query:
+    folders, files = [], []
+    for place in places:
+        if place.path == Path("/"):
+            raise ToolError("Searching from root directory '/' is not allowed. Name a folder in it.")
+        if place.path.is_dir():
+            folders.append(place)
+        elif place.glob:
+            raise ToolError(f"Path is not a directory: {place.path}")
+        else:
+            files.append(place.path)
+    base = Path(os.path.commonpath([place.path for place in folders])) if folders else Path("/")
+    return Query(
+        files=files,
+        base=base,
+        roots=list(dict.fromkeys(os.path.relpath(place.path, base) for place in folders)),
+        globs=list(dict.fromkeys((below(place.path, base), place.glob or _EVERYTHING) for place in folders)),
+        hidden=hidden,
+        gitignore=gitignore,
+        limit=limit,
+        seconds=seconds,
+    )

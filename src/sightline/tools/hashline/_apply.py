@@ -1,0 +1,154 @@
+"""From hunks to a changed list of lines.
+
+Rules:
+
+- A hunk becomes a splice: lines `start..stop` (counted from 0, `stop` not included) give way to its rows.
+- Lines two hunks would replace are an error, and so is an insertion inside lines another hunk replaces; at their edge
+  it is not.
+- At one place `insert after` comes before `insert before`, `insert head` before both, `insert tail` after; otherwise
+  insertions stand in the order they were written.
+"""
+
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from sightline.tools.hashline import _messages as messages
+from sightline.tools.hashline._parser import Hunk
+
+# The first and last line (from 1) of the block that begins on a line, or None.
+BlockResolver = Callable[[int], tuple[int, int] | None]
+
+_RANKS = {"head": 0, "after": 1, "before": 2, "replace": 3, "delete": 3, "tail": 4}
+
+
+class Splice(msgspec.Struct, frozen=True):
+    start: int
+    stop: int
+    rows: tuple[str, ...]
+    hunk: Hunk
+
+    @property
+    def order(self) -> tuple[int, int, int]:
+        return self.start, _RANKS[self.hunk.verb], self.hunk.at
+
+
+class Change(msgspec.Struct, frozen=True):
+    """Lines that differ between before and after, and where (counted from 0)."""
+
+    before_at: int
+    before: tuple[str, ...]
+    after_at: int
+    after: tuple[str, ...]
+
+
+def splices_of(hunks: Sequence[Hunk], lines: Sequence[str], resolve: BlockResolver, hint: str = "") -> list[Splice]:
+    """In the order of the file. `hint` is added when a block cannot be resolved."""
+    splices = sorted((_splice(hunk, lines, resolve, hint) for hunk in hunks), key=lambda splice: splice.order)
+    _refuse_overlaps(splices)
+    return splices
+
+
+def refuse_overlaps(hunks: Sequence[Hunk]) -> None:
+    """What can be said of hunks before their file is looked at: blocks are left out."""
+    plain = [Splice(*_span(hunk, hunk.first, hunk.last, 0), (), hunk) for hunk in hunks if _is_placed(hunk)]
+    _refuse_overlaps(sorted(plain, key=lambda splice: splice.order))
+
+
+def _is_placed(hunk: Hunk) -> bool:
+    return not hunk.block and hunk.verb not in ("head", "tail")
+
+
+def _splice(hunk: Hunk, lines: Sequence[str], resolve: BlockResolver, hint: str) -> Splice:
+    first, last = hunk.first, hunk.last
+    if hunk.verb not in ("head", "tail"):
+        for number in (first, last):
+            if not 1 <= number <= len(lines):
+                raise messages.out_of_range(number, len(lines))
+    if hunk.block:
+        block = resolve(first)
+        if block is None:
+            context = messages.context_rows(lines, [first])
+            raise messages.unresolved_block(hunk.at, hunk.operation, first, context, hint)
+        first, last = block
+    return Splice(*_span(hunk, first, last, len(lines)), tuple(hunk.body), hunk)
+
+
+def _span(hunk: Hunk, first: int, last: int, count: int) -> tuple[int, int]:
+    match hunk.verb:
+        case "replace" | "delete":
+            return first - 1, last
+        case "before":
+            return first - 1, first - 1
+        case "after":
+            return last, last
+        case "head":
+            return 0, 0
+        case "tail":
+            return count, count
+
+
+def _refuse_overlaps(splices: Sequence[Splice]) -> None:
+    reaching: Splice | None = None  # of those before, the one that replaces furthest
+    for splice in splices:
+        inside = reaching is not None and reaching.start < splice.start < reaching.stop
+        same = reaching is not None and reaching.start == splice.start < splice.stop
+        if reaching is not None and (inside or same):
+            first, second = sorted((reaching.hunk, splice.hunk), key=lambda hunk: hunk.at)
+            raise messages.overlap(second.at, _shared_line(splice), first.at)
+        if splice.stop > splice.start and (reaching is None or splice.stop > reaching.stop):
+            reaching = splice
+
+
+def _shared_line(splice: Splice) -> int:
+    return splice.start if splice.hunk.verb == "after" else splice.start + 1
+
+
+def spliced(items: Sequence[str], splices: Sequence[Splice], rows: Callable[[Splice], Sequence[str]]) -> list[str]:
+    """The items with each splice's lines replaced by what `rows` gives for it."""
+    result: list[str] = []
+    place = 0
+    for splice in splices:
+        result += items[place : splice.start]
+        result += rows(splice)
+        place = splice.stop
+    result += items[place:]
+    return result
+
+
+def changes_of(lines: Sequence[str], splices: Sequence[Splice]) -> list[Change]:
+    """What really differs: splices that touch are one change, lines kept at its edges are left out."""
+    changes: list[Change] = []
+    shift = 0
+    for start, stop, rows in _joined(splices):
+        before, after = tuple(lines[start:stop]), rows
+        head = _same(before, after)
+        tail = _same(before[head:][::-1], after[head:][::-1])
+        change = Change(
+            start + head, before[head : len(before) - tail], start + shift + head, after[head : len(after) - tail]
+        )
+        if change.before or change.after:
+            changes.append(change)
+        shift += len(after) - len(before)
+    return changes
+
+
+def _joined(splices: Sequence[Splice]) -> list[tuple[int, int, tuple[str, ...]]]:
+    joined: list[tuple[int, int, tuple[str, ...]]] = []
+    for splice in splices:
+        if joined and joined[-1][1] == splice.start:
+            start, _, rows = joined.pop()
+            joined.append((start, splice.stop, rows + splice.rows))
+        else:
+            joined.append((splice.start, splice.stop, splice.rows))
+    return joined
+
+
+def _same(one: Sequence[str], other: Sequence[str]) -> int:
+    """How many items at the start are equal."""
+    count = 0
+    for left, right in zip(one, other, strict=False):
+        if left != right:
+            break
+        count += 1
+    return count

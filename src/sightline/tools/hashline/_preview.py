@@ -1,0 +1,91 @@
+"""What an edit changed, for people (a unified diff) and for the model (few rows with the new line numbers)."""
+
+from collections.abc import Iterator, Sequence
+
+from sightline.tools.hashline._apply import Change
+from sightline.tools.hashline._messages import clip
+
+_UNIFIED_CONTEXT = 3
+_COMPACT_CONTEXT = 2
+_COMPACT_RUN = 8  # rows of one run of added or removed lines; of a longer one its ends are shown
+_COMPACT_ENDS = 3
+COMPACT_ROWS = 120  # a preview longer than this is none
+_COMPACT_WIDTH = 240
+
+
+def unified(path: str, before: Sequence[str], changes: Sequence[Change], *, created: bool = False) -> str:
+    """A unified diff, "" when there is no change."""
+    if not changes:
+        return ""
+    rows = ["--- /dev/null" if created else f"--- a/{path}", f"+++ b/{path}"]
+    for group in _grouped(changes, _UNIFIED_CONTEXT):
+        rows += _unified_hunk(before, group)
+    return "\n".join(rows) + "\n"
+
+
+def _grouped(changes: Sequence[Change], context: int) -> Iterator[list[Change]]:
+    """Changes whose surroundings touch, together."""
+    group: list[Change] = []
+    for change in changes:
+        if group and change.before_at - _end(group[-1]) > 2 * context:
+            yield group
+            group = []
+        group.append(change)
+    if group:
+        yield group
+
+
+def _end(change: Change) -> int:
+    return change.before_at + len(change.before)
+
+
+def _unified_hunk(before: Sequence[str], group: list[Change]) -> Iterator[str]:
+    low = max(0, group[0].before_at - _UNIFIED_CONTEXT)
+    high = min(len(before), _end(group[-1]) + _UNIFIED_CONTEXT)
+    new_low = low + group[0].after_at - group[0].before_at
+    new_count = high - low + sum(len(change.after) - len(change.before) for change in group)
+    yield f"@@ -{_span(low, high - low)} +{_span(new_low, new_count)} @@"
+    place = low
+    for change in group:
+        yield from (f" {line}" for line in before[place : change.before_at])
+        yield from (f"-{line}" for line in change.before)
+        yield from (f"+{line}" for line in change.after)
+        place = _end(change)
+    yield from (f" {line}" for line in before[place:high])
+
+
+def _span(start: int, count: int) -> str:
+    return f"{start + 1 if count else start},{count}"
+
+
+def compact(before: Sequence[str], changes: Sequence[Change]) -> str:
+    """Rows ` N:TEXT`, `-N:TEXT` (old number) and `+N:TEXT` (new number); "" when there would be too many."""
+    rows: list[str] = []
+    for group in _grouped(changes, _COMPACT_CONTEXT):
+        if rows:
+            rows.append("...")
+        rows += _compact_group(before, group)
+        if len(rows) > COMPACT_ROWS:
+            return ""
+    return "\n".join(rows)
+
+
+def _compact_group(before: Sequence[str], group: list[Change]) -> Iterator[str]:
+    place = max(0, group[0].before_at - _COMPACT_CONTEXT)
+    shift = 0
+    for change in group:
+        shift = change.after_at - change.before_at
+        yield from _rows(" ", before[place : change.before_at], place + shift)
+        yield from _rows("-", change.before, change.before_at)
+        yield from _rows("+", change.after, change.after_at)
+        place = _end(change)
+        shift += len(change.after) - len(change.before)
+    yield from _rows(" ", before[place : place + _COMPACT_CONTEXT], place + shift)
+
+
+def _rows(mark: str, lines: Sequence[str], start: int) -> Iterator[str]:
+    for index, line in enumerate(lines):
+        if len(lines) <= _COMPACT_RUN or not _COMPACT_ENDS <= index < len(lines) - _COMPACT_ENDS:
+            yield f"{mark}{start + index + 1}:{clip(line, _COMPACT_WIDTH)}"
+        elif index == _COMPACT_ENDS:
+            yield f"{mark}... {len(lines) - 2 * _COMPACT_ENDS} more lines"

@@ -1,0 +1,146 @@
+"""The states of files a model was shown in this session, by tag.
+
+Rules:
+
+- A tag is four hex digits taken from what was shown, so the same state of a file always has the same tag. It means
+  something only together with its path, and only in the session whose store gave it out.
+- A state is its lines: a byte order mark, the kind of line ends and a missing last line end are no part of it.
+- Tags outlive texts. A state whose text was dropped is still told apart from one that was never shown, and an edit of
+  a file that is still in that state still works; only moving an edit to a changed file needs the text.
+- An edit of ours is kept as a step from one state to the next, so that line numbers can be followed through it.
+"""
+
+import os
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from hashlib import blake2b
+from pathlib import Path
+
+import msgspec
+
+MAX_PATHS = 30
+MAX_VERSIONS = 64  # tags per path
+MAX_TEXT = 4 * 1024 * 1024  # characters of one state kept as text
+MAX_KEPT = 32 * 1024 * 1024  # characters of all states kept as text
+
+
+class Step(msgspec.Struct, frozen=True):
+    """One edit of ours: lines `start..stop` (counted from 0, `stop` not included) of `base` became `count` lines."""
+
+    base: str  # digest of the state before
+    spans: tuple[tuple[int, int, int], ...]  # start, stop, count
+
+
+class Version(msgspec.Struct):
+    """One state of one file."""
+
+    tag: str
+    digest: str
+    text: str | None = None  # each line ended by "\n"; None: too big, dropped, or shown in part
+    part: dict[int, str] | None = None  # the lines shown, by number
+    size: int = 0  # characters kept
+    step: Step | None = None  # how an edit of ours made it
+
+    @property
+    def lines(self) -> list[str] | None:
+        return None if self.text is None else self.text.split("\n")[:-1]
+
+
+def split_lines(text: str) -> list[str]:
+    """A text's lines as they are counted everywhere: no byte order mark, no line ends, none after the last."""
+    lines = text.removeprefix("\ufeff").replace("\r\n", "\n").split("\n")
+    if not lines[-1]:
+        lines.pop()
+    return lines
+
+
+def digest_of(lines: Sequence[str]) -> str:
+    return _digest("".join(f"{line}\n" for line in lines))
+
+
+class Snapshots:
+    """One per session. Safe to use from several threads."""
+
+    def __init__(self) -> None:
+        self._paths: OrderedDict[str, list[Version]] = OrderedDict()  # least recently used first
+        self._lock = threading.Lock()
+
+    def record(self, path: Path, text: str) -> str:
+        """Keep the whole text of a file as it is shown; returns its tag."""
+        return self.record_whole(path, split_lines(text))
+
+    def record_lines(self, path: Path, lines: Mapping[int, str], *, whole: bool = False) -> str:
+        """Keep what was shown of a file too big to keep: line numbers and their text. `whole`: that is all of it."""
+        clean = {number: lines[number].rstrip("\r\n") for number in sorted(lines)}
+        if whole:
+            return self.record_whole(path, list(clean.values()))
+        digest = _digest("part\n" + "\n".join(f"{number}:{text}" for number, text in clean.items()))
+        size = sum(len(text) for text in clean.values())
+        return self._keep(path, Version(tag="", digest=digest, part=clean, size=size))
+
+    def record_whole(self, path: Path, lines: Sequence[str], step: Step | None = None) -> str:
+        text = "".join(f"{line}\n" for line in lines)
+        version = Version(tag="", digest=_digest(text), step=step)
+        if len(text) <= MAX_TEXT:
+            version.text, version.size = text, len(text)
+        return self._keep(path, version)
+
+    def find(self, path: Path, tag: str) -> Version | None:
+        with self._lock:
+            versions = self._paths.get(_key(path), [])
+            return next((version for version in versions if version.tag == tag.upper()), None)
+
+    def of_digest(self, path: Path, digest: str) -> Version | None:
+        with self._lock:
+            return _with_digest(self._paths.get(_key(path), []), digest)
+
+    def shown(self, path: Path, number: int, text: str) -> bool:
+        """Whether the model was shown this line with this number, under whatever tag."""
+        with self._lock:
+            return any((version.part or {}).get(number) == text for version in self._paths.get(_key(path), []))
+
+    def _keep(self, path: Path, version: Version) -> str:
+        with self._lock:
+            versions = self._paths.setdefault(_key(path), [])
+            self._paths.move_to_end(_key(path))
+            known = _with_digest(versions, version.digest)
+            if known is not None:
+                versions.remove(known)
+                version.step = version.step or known.step
+            version.tag = known.tag if known is not None else _free_tag(version.digest, versions)
+            versions.append(version)
+            del versions[:-MAX_VERSIONS]
+            while len(self._paths) > MAX_PATHS:
+                self._paths.popitem(last=False)
+            self._drop_old_texts(version)
+            return version.tag
+
+    def _drop_old_texts(self, newest: Version) -> None:
+        """Least recently used paths first, and of a path the oldest state first."""
+        everything = [version for versions in self._paths.values() for version in versions]
+        kept = sum(version.size for version in everything)
+        for version in everything:
+            if kept <= MAX_KEPT:
+                return
+            if version is not newest:
+                kept -= version.size
+                version.text, version.part, version.size = None, None, 0
+
+
+def _key(path: Path) -> str:
+    return os.path.realpath(path)
+
+
+def _digest(text: str) -> str:
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=32).hexdigest().upper()
+
+
+def _with_digest(versions: list[Version], digest: str) -> Version | None:
+    return next((version for version in versions if version.digest == digest), None)
+
+
+def _free_tag(digest: str, versions: list[Version]) -> str:
+    taken = {version.tag for version in versions}
+    tags = (digest[start : start + 4] for start in range(len(digest) - 3))
+    return next((tag for tag in tags if tag not in taken), digest[:4])

@@ -1,0 +1,5 @@
+"""Reading: files, folders, archives, databases, notebooks, documents, images, web pages and internal resources."""
+
+from sightline.tools.read._tool import ReadTool
+
+__all__ = ["ReadTool"]

@@ -1,0 +1,147 @@
+"""Opening a file of any kind without being hurt by it, and what it turns out to be.
+
+Rules:
+
+- Only regular files are read: a pipe, a device or a socket could keep a reader waiting for ever.
+- A small text is read whole, so that an edit can be based on it; of a big one only what is wanted.
+- What is not text is never shown, only told of.
+"""
+
+import os
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import msgspec
+
+from sightline.tools import _images
+from sightline.tools._tool import ToolError
+from sightline.tools.read._excerpt import Excerpt, Plan
+from sightline.tools.read._stream import stream
+
+WHOLE = 4 * 1024**2  # bytes of a text that is read whole
+WIDE = "[UTF-16 text, shown decoded; it cannot be edited]"
+GARBLED = "[Not valid UTF-8: bytes that are no text are shown as \ufffd, and the file cannot be edited this way]"
+_CONTROLS = bytes(set(range(32)) - set(b"\t\n\r\f\b\x1b")) + b"\x7f"
+_GARBAGE = 0.3  # the share of it that makes a file no text
+_SPECIAL = {
+    stat.S_IFIFO: "a named pipe",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a block device",
+}
+
+
+class WholeText(msgspec.Struct, frozen=True):
+    text: str
+    note: str = ""  # why it cannot be edited as it is shown
+
+
+class ImageData(msgspec.Struct, frozen=True):
+    data: bytes
+
+
+class Binary(msgspec.Struct, frozen=True):
+    size: int
+
+
+Content = WholeText | Excerpt | ImageData | Binary
+
+
+def load(path: Path, wanted: Plan, stopped: Callable[[], bool]) -> Content:
+    """What a file is, and what is wanted of it. Blocking. ToolError when it cannot be read."""
+    with opened(path) as fd:
+        size = os.fstat(fd).st_size
+        head = os.pread(fd, _images.SNIFFED, 0)
+        if _images.sniff(head) is not None:
+            if size > _images.MAX_INPUT:
+                raise _images.too_large(size)
+            return ImageData(read_all(fd, _images.MAX_INPUT))
+        is_wide = head.startswith((b"\xff\xfe", b"\xfe\xff"))
+        if looks_binary(head) and not is_wide:
+            return Binary(size)
+        data = read_all(fd, WHOLE) if size <= WHOLE else b""
+        if size <= WHOLE and len(data) <= WHOLE:  # some files of the system have more to say than they claim
+            return _whole(data, is_wide=is_wide)
+        if is_wide:
+            return Binary(size)
+        os.lseek(fd, 0, os.SEEK_SET)
+        excerpt = stream(fd, wanted, max(size, len(data)), stopped)
+        return Binary(size) if any("\0" in line for line in excerpt.lines.values()) else excerpt
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[int]:
+    """A regular file, open for reading. Never waits; whatever goes wrong is a ToolError that names the file."""
+    try:
+        # What it is is asked first: opening some devices does something.
+        _check_kind(os.stat(path).st_mode, path)
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            _check_kind(os.fstat(fd).st_mode, path)
+            yield fd
+        finally:
+            os.close(fd)
+    except OSError as error:
+        raise ToolError(_problem(error, path)) from None
+
+
+def read_all(fd: int, most: int) -> bytes:
+    """From the start; at most one byte more than `most`."""
+    pieces, got = [], 0
+    while got <= most and (piece := os.pread(fd, min(1024**2, most + 1 - got), got)):
+        pieces.append(piece)
+        got += len(piece)
+    return b"".join(pieces)
+
+
+def read_text(path: Path, most: int) -> str:
+    """A whole text file. ToolError when it is no text or longer than this."""
+    with opened(path) as fd:
+        data = read_all(fd, most)
+    if len(data) > most:
+        raise ToolError(f"{path.name} has more than {most // 1024**2} MB; that is too much for this.")
+    if looks_binary(data):
+        raise ToolError(f"{path.name} is a binary file.")
+    return data.decode("utf-8", "replace")
+
+
+def looks_binary(data: bytes) -> bool:
+    """A zero byte, or too much that no text has."""
+    if b"\0" in data:
+        return True
+    controls = len(data) - len(data.translate(None, _CONTROLS))
+    text = data.decode("utf-8", "replace")
+    return controls > len(data) * _GARBAGE or text.count("\ufffd") > len(text) * _GARBAGE
+
+
+def _whole(data: bytes, *, is_wide: bool) -> Content:
+    if is_wide:
+        text = data.decode("utf-16", "replace")
+        return Binary(len(data)) if "\0" in text else WholeText(text, WIDE)
+    if b"\0" in data:
+        return Binary(len(data))
+    try:
+        return WholeText(data.decode())
+    except UnicodeDecodeError:
+        return WholeText(data.decode("utf-8", "replace"), GARBLED)
+
+
+def _check_kind(mode: int, path: Path) -> None:
+    if stat.S_ISDIR(mode):
+        raise ToolError(f"'{path}' is a directory.")
+    if not stat.S_ISREG(mode):
+        kind = _SPECIAL.get(stat.S_IFMT(mode), "a special file")
+        raise ToolError(f"'{path}' is {kind}, not a file, and is not read. Use a command if you need what it gives.")
+
+
+def _problem(error: OSError, path: Path) -> str:
+    match error:
+        case FileNotFoundError() | NotADirectoryError():
+            return f"'{path}' not found."
+        case PermissionError():
+            return f"No permission to read '{path}'."
+        case BlockingIOError():
+            return f"'{path}' has nothing to read now; reading it would wait for ever."
+    return f"Cannot read '{path}': {error.strerror or error}."

@@ -1,0 +1,119 @@
+"""A folder as a tree: two levels, what changed last first, with sizes and ages.
+
+Links are named with where they lead and never followed, so a loop ends where it begins.
+"""
+
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from sightline.tools._paths import shown
+from sightline.tools._tool import ToolError
+from sightline.tools.read._present import human_size
+
+DEPTH = 2
+CHILDREN = 12  # shown of a folder below the top
+LOOKED_AT = 20_000  # entries of one folder
+EMPTY = "(empty directory)"
+_NOT_OPENED = frozenset({".git", "node_modules", "__pycache__"})  # nobody who reads a folder wants to see these
+
+
+class Tree(msgspec.Struct, frozen=True):
+    lines: list[str]
+    limited: bool  # some folder has more than is shown
+
+
+class _Entry(msgspec.Struct, frozen=True):
+    name: str
+    path: str
+    is_folder: bool
+    changed: float
+    note: str
+
+
+def tree(folder: Path, now: float) -> Tree:
+    """Blocking. ToolError when the folder itself cannot be read; one below says so in its place."""
+    try:
+        entries, more = _children(str(folder))
+    except OSError as error:
+        raise ToolError(f"Cannot list '{folder}': {error.strerror or error}.") from None
+    lines: list[str] = []
+    limited = more > 0
+    for entry in entries:
+        lines.append(_line(entry, now, 0))
+        if entry.is_folder and entry.name not in _NOT_OPENED:
+            below, cut = _below(entry.path, now)
+            lines += below
+            limited = limited or cut
+    if more:
+        lines.append(f"… {more} more not looked at")
+    return Tree(lines or [EMPTY], limited)
+
+
+def _below(folder: str, now: float) -> tuple[list[str], bool]:
+    try:
+        entries, more = _children(folder)
+    except OSError as error:
+        return [f"  ({error.strerror or error})"], False
+    more += max(0, len(entries) - CHILDREN)
+    lines = [_line(entry, now, 1) for entry in entries[:CHILDREN]]
+    return [*lines, *([f"  … {more} more"] if more else [])], more > 0
+
+
+def _children(folder: str) -> tuple[list[_Entry], int]:
+    """What changed last first, and how many more there are."""
+    found: list[_Entry] = []
+    more = 0
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if len(found) < LOOKED_AT:
+                found.append(_entry(entry))
+            else:
+                more += 1
+    return sorted(found, key=lambda entry: (-entry.changed, entry.name)), more
+
+
+def _entry(entry: os.DirEntry[str]) -> _Entry:
+    try:
+        facts = entry.stat(follow_symlinks=False)
+    except OSError:
+        return _Entry(shown(entry.name), entry.path, False, 0.0, "?")
+    if stat.S_ISDIR(facts.st_mode):
+        return _Entry(shown(entry.name), entry.path, True, facts.st_mtime, "")
+    return _Entry(shown(entry.name), entry.path, False, facts.st_mtime, ", ".join(_notes(entry, facts)))
+
+
+def _notes(entry: os.DirEntry[str], facts: os.stat_result) -> Iterator[str]:
+    if stat.S_ISLNK(facts.st_mode):
+        try:
+            yield f"link to {shown(os.readlink(entry.path))}"
+        except OSError:
+            yield "link"
+    elif stat.S_ISREG(facts.st_mode):
+        yield human_size(facts.st_size)
+    else:
+        yield "not a regular file"
+
+
+def _line(entry: _Entry, now: float, depth: int) -> str:
+    notes = ", ".join(filter(None, [entry.note, age(now - entry.changed)]))
+    name = entry.name.replace("\n", "\\n").replace("\r", "\\r")
+    return f"{'  ' * depth}{name}{'/' if entry.is_folder else ''} ({notes})"
+
+
+def age(seconds: float) -> str:
+    """`just now`, `5m ago`, `3h ago`, `2d ago`, `6w ago`, `2y ago`."""
+    for unit, length, until in (
+        ("m", 60, 3600),
+        ("h", 3600, 86_400),
+        ("d", 86_400, 14 * 86_400),
+        ("w", 7 * 86_400, 365 * 86_400),
+    ):
+        if seconds < 60:
+            break
+        if seconds < until:
+            return f"{int(seconds // length)}{unit} ago"
+    return "just now" if seconds < 60 else f"{int(seconds // (365 * 86_400))}y ago"

@@ -1,0 +1,199 @@
+"""Files and folders of this machine."""
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from sightline.tools import _documents, _images
+from sightline.tools._context import ToolContext
+from sightline.tools._paths import display, shown
+from sightline.tools._selectors import Selector
+from sightline.tools._tool import Outcome, ToolError
+from sightline.tools._truncation import MAX_BYTES, MAX_LINES, truncate_head
+from sightline.tools.hashline import Snapshots, header
+from sightline.tools.read import _files, _folders
+from sightline.tools.read._excerpt import Excerpt, plan
+from sightline.tools.read._present import DISPLAYED, Shown, details_of, human_size, mode_of, present
+from sightline.tools.read._summary import summarize
+from sightline.tools.read._text import lines_of, present_text
+
+CONFLICT_BYTES = 16 * 1024**2
+NOTEBOOK_BYTES = 50 * 1024**2
+T = TypeVar("T")
+
+
+async def read_local(
+    path: Path, selector: Selector | None, context: ToolContext, clock: Callable[[], float] = time.time
+) -> Outcome:
+    if await asyncio.to_thread(path.is_dir):
+        return await _folder(path, selector, context, clock())
+    name = display(path, context.cwd)
+    what = Shown(name=name, source=shown(path))
+    raw = selector is not None and selector.raw
+    if selector is not None and selector.conflicts:
+        return await _conflicts(path, what, context)
+    if path.suffix.lower() == ".ipynb" and not raw:
+        return await _notebook(path, selector, what, context)
+    if _documents.is_document(path.name) and not raw:
+        return await _document(path, selector, what, context)
+    return await _file(path, selector, what, context)
+
+
+async def _file(path: Path, selector: Selector | None, what: Shown, context: ToolContext) -> Outcome:
+    wanted = plan(selector, default_limit=context.settings.read.default_limit)
+    content = await _in_thread(lambda stopped: _files.load(path, wanted, stopped))
+    match content:
+        case _files.ImageData(data):
+            return await _image(data, what, context)
+        case _files.Binary(size):
+            text = f"[Cannot read binary file '{what.name}' ({human_size(size)}): use a command to look into it]"
+            return Outcome(text=text, details=details_of("read", what))
+        case _files.WholeText(text, note):
+            return await asyncio.to_thread(_whole, path, text, note, selector, what, context)
+        case Excerpt():
+            return _part(path, content, selector, what, context)
+
+
+def _whole(path: Path, text: str, note: str, selector: Selector | None, what: Shown, context: ToolContext) -> Outcome:
+    if note:
+        return present_text(text, selector, _noted(what, note), context)
+    if selector is None and (summary := _summary(path, text, what, context)) is not None:
+        return summary
+    return present_text(text, selector, what, context, file=path)
+
+
+def _part(path: Path, excerpt: Excerpt, selector: Selector | None, what: Shown, context: ToolContext) -> Outcome:
+    """Some lines of a big file. Those shown in part are no base for an edit."""
+    wanted = plan(selector, default_limit=context.settings.read.default_limit)
+    mode = mode_of(context.settings, selector, editable=not excerpt.garbled)
+    tag = ""
+    if mode == "hash" and excerpt.lines:
+        whole_lines = {number: line for number, line in excerpt.lines.items() if number not in excerpt.long_lines}
+        tag = context.shared(Snapshots).record_lines(path, whole_lines)
+    noted = _noted(what, _files.GARBLED) if excerpt.garbled else what
+    return present(excerpt, wanted, noted, mode=mode, tag=tag)
+
+
+def _summary(path: Path, text: str, what: Shown, context: ToolContext) -> Outcome | None:
+    """Of a source file that would not be shown whole."""
+    settings = context.settings.read
+    lines = lines_of(text)
+    if not settings.summarize or len(lines) <= min(settings.default_limit, MAX_LINES):
+        return None
+    mode = mode_of(context.settings, None, editable=True)
+    summary = summarize(text, lines, path, mode=mode)
+    if summary is None:
+        return None
+    tag = [header(what.name, context.shared(Snapshots).record(path, text))] if mode == "hash" else []
+    shown_text = "\n".join([*tag, *summary.rows, "", summary.footer(what.name)])
+    details = details_of("read", what, first=1, last=len(lines), total=len(lines))
+    details |= {
+        "summary": summary.details(),
+        "display_content": {"text": "\n".join(summary.rows)[:DISPLAYED], "start_line": 1},
+    }
+    return Outcome(text=shown_text, details=details)
+
+
+async def _image(data: bytes, what: Shown, context: ToolContext) -> Outcome:
+    limits = context.settings.images
+    fitted = await asyncio.to_thread(_images.fit, data, max_bytes=limits.max_bytes, max_side=limits.max_side)
+    picture = fitted.image
+    details = details_of("image", what, media_type=picture.media_type, bytes=len(picture.data))
+    return Outcome(text=f"{fitted.note} {what.name} ({human_size(len(data))})", images=(picture,), details=details)
+
+
+async def _notebook(path: Path, selector: Selector | None, what: Shown, context: ToolContext) -> Outcome:
+    from sightline.tools._notebook import to_text
+
+    def converted() -> str:
+        with _files.opened(path) as fd:
+            data = _files.read_all(fd, NOTEBOOK_BYTES)
+        if len(data) > NOTEBOOK_BYTES:
+            raise ToolError(f"{what.name} has more than {human_size(NOTEBOOK_BYTES)}. Read lines of it with :A-B:raw.")
+        return to_text(data)
+
+    return present_text(await asyncio.to_thread(converted), selector, what, context, file=path)
+
+
+async def _document(path: Path, selector: Selector | None, what: Shown, context: ToolContext) -> Outcome:
+    """The text of a document; of a long one the beginning, or the lines asked for."""
+    await asyncio.to_thread(_check_readable, path)
+    try:
+        text = await context.shared(_documents.Conversions).text(path)
+    except _documents.DocumentError as error:
+        return Outcome(text=_documents.cannot_read(path.name, error), details=details_of("read", what))
+    if selector is not None:
+        return present_text(text, selector, what, context)
+    cut = truncate_head(text)
+    details = details_of("markdown", what, total=cut.total_lines)
+    details["display_content"] = {"text": cut.text[:DISPLAYED], "start_line": 1}
+    if not cut.truncated:
+        return Outcome(text=text or "[The document has no text]", details=details)
+    details["truncation"] = details["meta"]["truncation"] = {
+        "by": cut.by,
+        "shown_ranges": [[1, cut.shown_lines]],
+        "total_lines": cut.total_lines,
+        "total_bytes": cut.total_bytes,
+        "next_offset": cut.shown_lines + 1,
+    }
+    notice = f"[Showing lines 1-{cut.shown_lines} of {cut.total_lines}. Use :{cut.shown_lines + 1} to continue]"
+    return Outcome(text=f"{cut.text.rstrip(chr(10))}\n\n{notice}", details=details)
+
+
+def _check_readable(path: Path) -> None:
+    with _files.opened(path):
+        pass
+
+
+async def _conflicts(path: Path, what: Shown, context: ToolContext) -> Outcome:
+    from sightline.tools.conflicts import Conflicts, render
+
+    def found() -> str:
+        text = _files.read_text(path, CONFLICT_BYTES)
+        return render(context.shared(Conflicts).register(path, text), what.name)
+
+    return Outcome(text=await asyncio.to_thread(found), details=details_of("read", what))
+
+
+async def _folder(path: Path, selector: Selector | None, context: ToolContext, now: float) -> Outcome:
+    if selector is not None and selector.conflicts:
+        raise ToolError(f"'{display(path, context.cwd)}' is a directory; :conflicts is for files.")
+    found = await asyncio.to_thread(_folders.tree, path, now)
+    what = Shown(name=display(path, context.cwd), source=shown(path))
+    lines, notes = _paged(found.lines, selector)
+    details = details_of("listing", what, entries=len(lines))
+    details["is_directory"] = True
+    if found.limited or notes:
+        details["meta"]["limits"] = {"result_limit": len(lines)}
+    return Outcome(text="\n".join([*lines, *notes]), details=details)
+
+
+def _paged(lines: list[str], selector: Selector | None) -> tuple[list[str], list[str]]:
+    """The rows of a listing that were asked for, as far as a model is shown any."""
+    rows = [
+        line
+        for number, line in enumerate(lines, 1)
+        if selector is None or not selector.ranges or any(number in one for one in selector.ranges)
+    ]
+    if not rows:
+        return [], [f"The listing has {len(lines)} rows. Use :1 to read it from the start."]
+    cut = truncate_head("\n".join(rows), MAX_LINES, MAX_BYTES)
+    if not cut.truncated:
+        return rows, []
+    return rows[: cut.shown_lines], [f"[{cut.shown_lines} of {len(rows)} rows shown; use :A-B for others]"]
+
+
+async def _in_thread(work: Callable[[Callable[[], bool]], T]) -> T:
+    """Run it in a thread that is told when nobody waits any more."""
+    gone = threading.Event()
+    try:
+        return await asyncio.to_thread(work, gone.is_set)
+    finally:
+        gone.set()
+
+
+def _noted(what: Shown, note: str) -> Shown:
+    return Shown(name=what.name, source=what.source, notes=(*what.notes, note))

@@ -1,0 +1,84 @@
+"""What is searched for and where, and what was found: the words the parts of the tool share."""
+
+from pathlib import Path
+
+import msgspec
+
+from sightline.tools._selectors import LineRange
+
+FILES_PER_PAGE = 20
+MATCHES_PER_FILE = 20  # in a search over several files
+MATCHES_OF_ONE_FILE = 200
+MATCHES_IN_ANY_ORDER = 2000  # after so many, files are searched in the order of their paths, as far as the page goes
+LINE_CHARACTERS = 512
+
+
+class Target(msgspec.Struct, frozen=True):
+    """A file, or a folder and which of its files (empty: all). `label`: how a file that stands for something else,
+    such as an archive's member, is shown; such a file cannot be edited."""
+
+    path: Path
+    is_file: bool = True
+    glob: str = ""
+    ranges: tuple[LineRange, ...] = ()
+    label: str = ""
+
+
+class Query(msgspec.Struct, frozen=True, kw_only=True):
+    pattern: str
+    multiline: bool
+    ignore_case: bool
+    gitignore: bool
+    before: int
+    after: int
+    skip: int
+    targets: list[Target]
+
+    @property
+    def single(self) -> bool:
+        """Whether it is about one file: more of its matches are shown then, and there are no pages."""
+        return len(self.targets) == 1 and self.targets[0].is_file
+
+    @property
+    def per_file(self) -> int:
+        return MATCHES_OF_ONE_FILE if self.single else MATCHES_PER_FILE
+
+    @property
+    def first(self) -> int:
+        """Files before the page."""
+        return 0 if self.single else self.skip
+
+    @property
+    def enough(self) -> int:
+        """Files after which the page is full."""
+        return self.first + FILES_PER_PAGE
+
+
+class Line(msgspec.Struct, frozen=True):
+    number: int
+    matched: bool
+    raw: bytes
+
+    @property
+    def text(self) -> str:
+        return self.raw.removesuffix(b"\r").decode("utf-8", "replace")
+
+
+class Hits(msgspec.Struct):
+    """The lines of one file that matched and those around them, in order; `more` matches were left out."""
+
+    path: str
+    lines: list[Line] = []
+    matches: int = 0
+    more: bool = False
+
+
+class Found(msgspec.Struct, frozen=True, kw_only=True):
+    """The files of the page in the order of their paths."""
+
+    hits: list[Hits]
+    more_files: bool = False
+
+
+class BadPattern(Exception):
+    """The engine's complaint about a pattern."""

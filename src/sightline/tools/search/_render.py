@@ -1,0 +1,173 @@
+"""What was found as text for a model and as details for views. Reads files for their snapshots: not for the loop."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from sightline.tools._context import ToolContext
+from sightline.tools._paths import display, shown
+from sightline.tools._tool import Outcome
+from sightline.tools._truncation import MAX_BYTES, truncate_head
+from sightline.tools.hashline import Snapshots, header, numbered
+from sightline.tools.search._query import FILES_PER_PAGE, LINE_CHARACTERS, Found, Line, Query
+from sightline.tools.search._scope import Scope
+from sightline.tools.search._select import Shown, select
+
+_NOTES = 2 * 1024  # bytes kept free for what is said below the lines
+_DISPLAY = 24 * 1024  # bytes of the text for views
+_SNAPSHOT = 4 * 1024 * 1024  # bytes of a file that is read whole for its snapshot
+_SNAPSHOTS = 16 * 1024 * 1024  # bytes of all files of a page that are
+_LOOKED_AT = 100  # files named without a match that are checked for being text
+_NAMES = 10  # names in one note
+
+
+class _Body(msgspec.Struct):
+    text: str = ""
+    display: str = ""
+    cut_lines: bool = False
+
+
+def render(found: Found, query: Query, scope: Scope, entries: list[str], context: ToolContext) -> Outcome:
+    labels = {str(target.path): target.label for target in query.targets if target.label}
+    files = [Shown(labels.get(hits.path) or display(Path(hits.path), context.cwd), hits) for hits in found.hits]
+    left_out = select(files, query.before, query.after, MAX_BYTES - _NOTES)
+    files = [file for file in files if file.lines]
+    tags = _tags([file for file in files if file.hits.path not in labels], context)
+    body = _body(files, tags, query)
+    notes = _notes(found, query, scope, body, left_out)
+    text = truncate_head("\n\n".join([body.text or "No matches found", *notes]), max_lines=1 << 40)
+    details = _details(files, found, scope, body)
+    details["scope_path"] = ", ".join(entries)[:1000]
+    if left_out or text.truncated:
+        details["truncated"] = True
+        details["meta"] = {"truncation": {"by": "bytes", "max_bytes": MAX_BYTES}}
+    return Outcome(text=text.text, details=details)
+
+
+def _tags(files: list[Shown], context: ToolContext) -> dict[str, str]:
+    """By path; a file that is not UTF-8 has none, because edits could not be written back to it."""
+    if not context.settings.read.hash_lines:
+        return {}
+    budget, tags = _SNAPSHOTS, {}
+    for file in files:
+        path = Path(file.hits.path)
+        try:
+            size = os.stat(path).st_size
+            text = path.read_bytes().decode("utf-8") if size <= min(_SNAPSHOT, budget) else None
+        except (OSError, UnicodeDecodeError):
+            continue
+        budget -= size if text is not None else 0
+        tags[file.hits.path] = _tag(path, text, file, context.shared(Snapshots))
+    return tags
+
+
+def _tag(path: Path, text: str | None, file: Shown, snapshots: Snapshots) -> str:
+    """Of the whole file when it still is what was searched, else of the lines that were found."""
+    if text is not None:
+        lines = text.removeprefix("\ufeff").split("\n")
+        if all(line.number <= len(lines) and _is(lines[line.number - 1], line) for line in file.lines):
+            return snapshots.record(path, text)
+    return snapshots.record_lines(path, {line.number: line.text for line in file.lines if not _is_cut(line)})
+
+
+def _is(text: str, line: Line) -> bool:
+    found = line.text
+    return text.removesuffix("\r") == found if not _is_cut(line) else text.startswith(found[:LINE_CHARACTERS])
+
+
+def _is_cut(line: Line) -> bool:
+    return len(line.raw) > LINE_CHARACTERS and len(line.text) > LINE_CHARACTERS
+
+
+def _body(files: list[Shown], tags: dict[str, str], query: Query) -> _Body:
+    body, blocks, frames = _Body(), [], []
+    for file in files:
+        tag = tags.get(file.hits.path)
+        if query.single:
+            heading = [header(file.name, tag)] if tag else []
+        else:
+            heading = [f"# {file.name}#{tag}" if tag else f"# {file.name}"]
+        blocks.append("\n".join([*heading, *(_line(line, anchored=tag is not None) for line in file.lines)]))
+        frames.append("\n".join([f"# {file.name}", *(_frame(line) for line in file.lines)]))
+        body.cut_lines |= any(_is_cut(line) for line in file.lines)
+    body.text, body.display = "\n\n".join(blocks), "\n\n".join(frames)
+    return body
+
+
+def _line(line: Line, *, anchored: bool) -> str:
+    mark, text = "*" if line.matched else " ", _shortened(line)
+    return mark + (numbered(line.number, text) if anchored else f"{line.number}|{text}")
+
+
+def _frame(line: Line) -> str:
+    return f"{'*' if line.matched else ' '}{line.number:>5}│{_shortened(line)}"
+
+
+def _shortened(line: Line) -> str:
+    text = line.text
+    return text[:LINE_CHARACTERS] + "…" if _is_cut(line) else text
+
+
+def _notes(found: Found, query: Query, scope: Scope, body: _Body, left_out: bool) -> list[str]:
+    notes = []
+    if found.more_files:
+        notes.append(f"[{FILES_PER_PAGE} files shown, more match. Use skip={query.enough} for the next page]")
+    elif not found.hits and query.first:
+        notes.append(f"[Nothing after the first {query.first} files. Use a smaller skip]")
+    capped = [hits for hits in found.hits if hits.more]
+    if capped:
+        what = "the file" if query.single else "a file"
+        more = " or lines (path:A-B)" if query.single else ", or search one of them alone"
+        notes.append(f"[Only the first {query.per_file} matches of {what} are shown. Narrow the pattern{more}]")
+    if left_out:
+        notes.append("[Not all matches fit into 50 KB; every file shows its first ones. Narrow the pattern or paths]")
+    if body.cut_lines:
+        notes.append(f"[Lines longer than {LINE_CHARACTERS} characters are cut]")
+    if scope.missing:
+        notes.append(f"Skipped missing paths: {_names(scope.missing)}")
+    if scope.unreadable:
+        notes.append(f"Skipped unreadable archive members: {_names(scope.unreadable)}")
+    binary = _binary(found, query)
+    if binary:
+        notes.append(f"Skipped binary files: {_names(binary)}")
+    return notes
+
+
+def _binary(found: Found, query: Query) -> list[str]:
+    """Files that were named and have no match because they are not searched."""
+    matched = {hits.path for hits in found.hits}
+    named = [target.path for target in query.targets if target.is_file and str(target.path) not in matched]
+    return [shown(path.name) for path in named[:_LOOKED_AT] if _is_binary(path)]
+
+
+def _is_binary(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            beginning = file.read(8192)
+    except OSError:
+        return False
+    return b"\0" in beginning and not beginning.startswith((b"\xff\xfe", b"\xfe\xff"))
+
+
+def _names(names: list[str]) -> str:
+    return ", ".join(name[:200] for name in names[:_NAMES]) + (", …" if len(names) > _NAMES else "")
+
+
+def _details(files: list[Shown], found: Found, scope: Scope, body: _Body) -> dict[str, Any]:
+    details: dict[str, Any] = {
+        "ui": {"kind": "search"},
+        "match_count": sum(file.matches for file in files),
+        "file_count": len(files),
+        "files": [file.name for file in files],
+        "file_matches": [{"path": file.name, "count": file.matches} for file in files],
+        "display_content": truncate_head(body.display, max_bytes=_DISPLAY).text,
+    }
+    facts = {
+        "file_limit_reached": found.more_files,
+        "per_file_limit_reached": any(hits.more for hits in found.hits),
+        "lines_truncated": body.cut_lines,
+        "missing_paths": scope.missing[:100],
+    }
+    return details | {key: value for key, value in facts.items() if value}

@@ -1,0 +1,128 @@
+"""The search tool."""
+
+import asyncio
+import math
+import re
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from sightline.tools import _ripgrep
+from sightline.tools._context import ToolContext
+from sightline.tools._paths import read_need
+from sightline.tools._tool import Need, Outcome, Tool, ToolError
+from sightline.tools.search._pattern import (
+    is_multiline,
+    lacks_a_parenthesis,
+    with_literal_braces,
+    with_literal_parentheses,
+)
+from sightline.tools.search._query import BadPattern, Found, Query
+from sightline.tools.search._scope import Scope, entries_of, resolve_scope, starting_points
+
+_LONGEST_PATTERN = 100_000  # bytes; the system takes little more in one argument
+
+
+class SearchParams(msgspec.Struct, frozen=True, kw_only=True):
+    pattern: Annotated[str, Meta(description="Regex (Rust syntax). Escape literal braces, such as interface\\{\\}")]
+    paths: Annotated[
+        str | list[str],
+        Meta(
+            description="File, directory, glob, archive member (a.zip:src/x.py) or internal URL, or several. One file "
+            "may have lines after it: src/app.py:50-100 or :5-16,960-973"
+        ),
+    ]
+    i: Annotated[bool, Meta(description="Ignore case")] = False
+    gitignore: Annotated[bool, Meta(description="Leave out what .gitignore names")] = True
+    skip: Annotated[int | float, Meta(description="Files to skip, for the next page of a result")] = 0
+
+
+class SearchTool(Tool[SearchParams]):
+    name = "search"
+    description = (
+        "Search file contents with a regex. Prefer it to grep in a shell. Lines are shown as *LINE:TEXT (match) and "
+        " LINE:TEXT (around it) under the file's tag, which edit takes. 20 files per page: use skip for the next."
+    )
+    params = SearchParams
+
+    def needs(self, params: SearchParams, context: ToolContext) -> list[Need]:
+        needs = [need for path in starting_points(params.paths, context.cwd) for need in read_need(path, context.cwd)]
+        return list(dict.fromkeys(needs))
+
+    def preview(self, params: SearchParams) -> str:
+        paths = params.paths if isinstance(params.paths, str) else ", ".join(params.paths)
+        return f"{params.pattern} in {paths}"
+
+    async def execute(self, params: SearchParams, context: ToolContext) -> Outcome:
+        from sightline.tools.search._render import render
+
+        pattern, skip = _checked(params)
+        entries = await asyncio.to_thread(entries_of, params.paths, context.cwd)
+        scratch = Path(tempfile.mkdtemp(prefix="sightline-search-"))
+        try:
+            scope = await resolve_scope(entries, context, scratch)
+            query = _query(params, pattern, skip, scope, context)
+            found = await _found(query)
+            return await asyncio.to_thread(render, found, query, scope, entries, context)
+        finally:
+            shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _checked(params: SearchParams) -> tuple[str, int]:
+    pattern = params.pattern.strip()
+    if not pattern:
+        raise ToolError("Pattern must not be empty")
+    if not math.isfinite(params.skip) or params.skip < 0:
+        raise ToolError("Skip must be a non-negative number")
+    if "\0" in pattern:
+        raise ToolError(r"Invalid regex: it contains a NUL character. Write \x00")
+    if len(pattern.encode("utf-8", "replace")) > _LONGEST_PATTERN:
+        raise ToolError(f"Invalid regex: it is longer than {_LONGEST_PATTERN} bytes")
+    return pattern, math.floor(params.skip)
+
+
+def _query(params: SearchParams, pattern: str, skip: int, scope: Scope, context: ToolContext) -> Query:
+    return Query(
+        pattern=with_literal_braces(pattern),
+        multiline=is_multiline(pattern),
+        ignore_case=params.i,
+        gitignore=params.gitignore,
+        before=context.settings.search.context_before,
+        after=context.settings.search.context_after,
+        skip=skip,
+        targets=scope.targets,
+    )
+
+
+async def _found(query: Query) -> Found:
+    """A pattern whose parentheses do not fit together is tried again with all of them meant literally."""
+    try:
+        return await _search(query)
+    except BadPattern as problem:
+        complaint = str(problem)
+    if lacks_a_parenthesis(complaint):
+        try:
+            return await _search(msgspec.structs.replace(query, pattern=with_literal_parentheses(query.pattern)))
+        except BadPattern as problem:
+            complaint = str(problem)
+    raise ToolError(f"Invalid regex: {_reason(complaint)}")
+
+
+async def _search(query: Query) -> Found:
+    if _ripgrep.program() is None:
+        from sightline.tools.search import _plain_engine
+
+        return await _plain_engine.search(query)
+    from sightline.tools.search import _engine
+
+    return await _engine.search(query)
+
+
+def _reason(complaint: str) -> str:
+    """What the engine drew a picture of, in one line."""
+    said = re.findall(r"^error: (.*)", complaint, re.MULTILINE)
+    return said[-1] if said else " ".join(complaint.removeprefix("rg: ").split())

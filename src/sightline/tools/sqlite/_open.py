@@ -1,0 +1,146 @@
+"""Opening a database nobody vouches for.
+
+- For reading it is opened read-only, and an authorizer refuses every action but reading: no ATTACH, no PRAGMA that
+  sets something, no extension, no function that touches files. For writing it also lets rows be inserted, updated and
+  deleted, triggers included, and nothing else. Functions in the schema that could do harm are refused by the library
+  itself (trusted_schema).
+- A statement that runs for longer than five seconds is stopped. A value is at most 16 MiB.
+- A database that another process is writing is waited for, three seconds.
+- Reading leaves no files behind: one in WAL mode that nobody has open is read as it lies there.
+"""
+
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sightline.tools._tool import ToolError
+
+BUSY_MS = 3000
+SECONDS = 5.0
+VALUE_BYTES = 16 * 1024 * 1024
+_STEPS = 2000  # of the database's machine between two looks at the clock
+
+_READING = frozenset({sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_RECURSIVE})
+_WRITING = frozenset(
+    {
+        sqlite3.SQLITE_INSERT,
+        sqlite3.SQLITE_UPDATE,
+        sqlite3.SQLITE_DELETE,
+        sqlite3.SQLITE_TRANSACTION,
+        sqlite3.SQLITE_SAVEPOINT,
+    }
+)
+# These only tell; full-text tables ask the first two themselves.
+_TELLING = frozenset(
+    {"data_version", "page_size", "table_info", "table_xinfo", "table_list"}
+    | {"index_list", "index_info", "index_xinfo", "foreign_key_list"}
+)
+_HARMFUL = frozenset({"load_extension", "fts3_tokenizer", "readfile", "writefile", "edit", "zipfile", "sqlite_log"})
+# One call can take minutes, and nothing stops it then: the database's maker may not use them in views and triggers.
+_ENDLESS = frozenset({"printf", "format"})
+_WAL = 2
+
+
+class Clock:
+    """Stops a connection's statement once its time is over."""
+
+    def __init__(self, connection: sqlite3.Connection, seconds: float | None = None) -> None:
+        self.seconds = SECONDS if seconds is None else seconds
+        self.renew()
+        connection.set_progress_handler(self.is_over, _STEPS)
+
+    def renew(self) -> None:
+        self._deadline = time.monotonic() + self.seconds
+
+    def is_over(self) -> bool:
+        return time.monotonic() > self._deadline
+
+
+@contextmanager
+def opened(path: Path, *, writing: bool = False) -> Iterator[sqlite3.Connection]:
+    """A connection under the rules above. Whatever the library raises in here becomes a ToolError."""
+    connection: sqlite3.Connection | None = None
+    try:
+        connection = sqlite3.connect(_uri(path, writing), uri=True, isolation_level=None, timeout=BUSY_MS / 1000)
+        _restrict(connection, writing)
+        yield connection
+    except (sqlite3.Error, sqlite3.Warning, UnicodeError, OverflowError, MemoryError) as problem:
+        raise ToolError(explain(problem, path)) from problem
+    finally:
+        if connection is not None:
+            connection.close()
+
+
+def _uri(path: Path, writing: bool) -> str:
+    if writing:
+        return f"{path.as_uri()}?mode=rw"
+    return f"{path.as_uri()}?mode=ro" + ("&immutable=1" if _is_idle_wal(path) else "")
+
+
+def _is_idle_wal(path: Path) -> bool:
+    """Nobody has it open: then it has no log beside it, and cannot change without getting one."""
+    with path.open("rb") as file:
+        head = file.read(20)
+    return len(head) == 20 and head[19] == _WAL and not path.with_name(f"{path.name}-wal").exists()
+
+
+def _restrict(connection: sqlite3.Connection, writing: bool) -> None:
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, VALUE_BYTES)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1000)
+    connection.text_factory = lambda data: data.decode("utf-8", "replace")
+    connection.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
+    connection.execute("PRAGMA trusted_schema = OFF")
+    connection.execute("PRAGMA cell_size_check = ON")
+    connection.execute("PRAGMA mmap_size = 0")  # a file cut short by another process would end ours
+    if not writing:
+        connection.execute("PRAGMA query_only = ON")
+    Clock(connection)
+    allowed = _READING | _WRITING if writing else _READING
+
+    def judge(action: int, first: str | None, second: str | None, database: str | None, trigger: str | None) -> int:
+        if action in allowed:
+            return sqlite3.SQLITE_OK
+        if action == sqlite3.SQLITE_FUNCTION:
+            return _judge_function((second or "").lower(), in_schema=trigger is not None)
+        if action == sqlite3.SQLITE_UPDATE and first == "sqlite_master":
+            return sqlite3.SQLITE_OK  # asked when a virtual table is opened; really changing it is refused elsewhere
+        if action == sqlite3.SQLITE_PRAGMA and (first or "").lower() in _TELLING:
+            return sqlite3.SQLITE_OK
+        return sqlite3.SQLITE_DENY
+
+    connection.set_authorizer(judge)
+
+
+def _judge_function(name: str, *, in_schema: bool) -> int:
+    refused = name in _HARMFUL or (in_schema and name in _ENDLESS)
+    return sqlite3.SQLITE_DENY if refused else sqlite3.SQLITE_OK
+
+
+def explain(problem: BaseException, path: Path) -> str:
+    """What went wrong with a database, and what to do."""
+    said = str(problem) or type(problem).__name__
+    for sign, message in _EXPLAINED.items():
+        if sign in said:
+            return message.format(name=path.name, said=said)
+    return f"SQLite: {said} ({path.name})."
+
+
+_REFUSED = "Refused: here {name} can only be read, and its rows written."
+_UNBOUND = "The query has parameters (?, :name), and nothing is bound to them. Write the values into it."
+_EXPLAINED = {
+    "interrupted": f"The query on {{name}} took more than {SECONDS:.0f} seconds and was stopped. Ask for less.",
+    "not authorized": _REFUSED,
+    "authorization denied": _REFUSED,
+    "is prohibited": _REFUSED + " {said}.",
+    "locked": f"{{name}} is locked by another process (waited {BUSY_MS} ms). Try again later.",
+    "too big": f"A value in {{name}} is larger than {VALUE_BYTES // 2**20} MiB. Choose other columns with ?q=SELECT …",
+    "malformed": "{name} is damaged: {said}.",
+    "not a database": "{name} is not a SQLite database, or it is encrypted.",
+    "one statement": "Only one SQL statement at a time.",
+    "number of bindings": _UNBOUND,
+    "did not supply a value": _UNBOUND,
+    "readonly database": "{name} cannot be written, or an interrupted change must be undone first: {said}.",
+}

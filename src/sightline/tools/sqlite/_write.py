@@ -1,0 +1,105 @@
+"""Rows inserted, updated and deleted. Values are bound, never written into the statement; a database is never made."""
+
+import math
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+from sightline.tools._tool import ToolError
+from sightline.tools.sqlite._detect import is_sqlite_file
+from sightline.tools.sqlite._open import opened
+from sightline.tools.sqlite._selection import RowTarget
+from sightline.tools.sqlite._tables import Table, find_table, key_condition, quoted
+
+_INTEGERS = range(-(2**63), 2**63)
+_DEPTH = 20
+
+
+def write_row(path: Path, target: RowTarget, content: str) -> str:
+    """Do it and say what was done. Content without a word deletes the row that `target` names."""
+    if not is_sqlite_file(path):
+        raise ToolError(f"SQLite database '{path}' not found. Databases are not made here; use a command.")
+    deleting = not content.strip()
+    if deleting and target.key is None:
+        raise ToolError("The row is empty. Give a JSON5 object, {} for default values, or name a row to delete it.")
+    values = {} if deleting else payload(content)
+    with opened(path, writing=True) as connection:
+        table = find_table(connection, target.table)
+        if target.key is None:
+            return _insert(connection, table, values)
+        condition, key = key_condition(connection, table, target.key, writing=True)
+        if deleting:
+            changed = connection.execute(f"DELETE FROM {quoted(table.name)} WHERE {condition}", (key,)).rowcount
+            return _told("Deleted", "deleted", changed, target.key, table)
+        return _update(connection, table, values, condition, key, target.key)
+
+
+def payload(content: str) -> dict[str, Any]:
+    """The row a JSON5 text stands for."""
+    import pyjson5
+
+    try:
+        value = pyjson5.decode(content, maxdepth=_DEPTH)
+    except (pyjson5.Json5Exception, ValueError, RecursionError) as problem:
+        raise ToolError(f"The row is not valid JSON5: {str(problem).splitlines()[0][:200]}") from problem
+    if not isinstance(value, dict):
+        raise ToolError("The row must be a JSON5 object, such as {name: 'Ada', active: true}.")
+    return value
+
+
+def _insert(connection: sqlite3.Connection, table: Table, values: dict[str, Any]) -> str:
+    bound = _bound(table, values)
+    if bound:
+        columns = ", ".join(quoted(column) for column in bound)
+        marks = ", ".join("?" * len(bound))
+        connection.execute(f"INSERT INTO {quoted(table.name)} ({columns}) VALUES ({marks})", tuple(bound.values()))
+    else:
+        connection.execute(f"INSERT INTO {quoted(table.name)} DEFAULT VALUES")
+    return f"Inserted row into {table.name}"
+
+
+def _update(
+    connection: sqlite3.Connection,
+    table: Table,
+    values: dict[str, Any],
+    condition: str,
+    key: str | int | float,
+    shown: str,
+) -> str:
+    bound = _bound(table, values)
+    if not bound:
+        raise ToolError("The update is empty. Give at least one column, or empty content to delete the row.")
+    changes = ", ".join(f"{quoted(column)} = ?" for column in bound)
+    done = connection.execute(f"UPDATE {quoted(table.name)} SET {changes} WHERE {condition}", (*bound.values(), key))
+    return _told("Updated", "updated", done.rowcount, shown, table)
+
+
+def _told(did: str, done: str, changed: int, key: str, table: Table) -> str:
+    if changed > 0:
+        return f"{did} row '{key}' in {table.name}" if did == "Updated" else f"{did} row '{key}' from {table.name}"
+    return f"No row {done}: {table.name} has no row '{key}'"
+
+
+def _bound(table: Table, values: dict[str, Any]) -> dict[str, str | int | float | None]:
+    """Values by column as it is spelled in the table."""
+    return {table.column(str(name)): _scalar(str(name), value) for name, value in values.items()}
+
+
+def _scalar(name: str, value: Any) -> str | int | float | None:
+    if value is None or isinstance(value, str | bool):
+        return int(value) if isinstance(value, bool) else value
+    if isinstance(value, int):
+        if value in _INTEGERS:
+            return value
+        raise ToolError(f"The value of '{name}' does not fit into 64 bits. Give it as a string.")
+    if isinstance(value, float):
+        if math.isfinite(value):
+            return value
+        raise ToolError(
+            f"The value of '{name}' is not a finite number, which a database cannot keep. Give null or a string."
+        )
+    raise ToolError(f"The value of '{name}' must be a string, number, boolean or null, not {_kind(value)}.")
+
+
+def _kind(value: Any) -> str:
+    return "an object" if isinstance(value, dict) else "an array" if isinstance(value, list) else type(value).__name__

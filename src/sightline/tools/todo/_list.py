@@ -1,0 +1,191 @@
+"""The list itself: phases of tasks, changed by operations, pure.
+
+Rules:
+
+- Operations are applied in order. One that cannot be is an error that is told; the others are applied all the same.
+- After all of them exactly one task is in progress, if any is left to do: the first that is, else the first pending.
+- A task is named by its exact text, a phase by its exact name.
+"""
+
+from collections.abc import Callable
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+Status = Literal["pending", "in_progress", "completed", "abandoned"]
+Verb = Literal["init", "start", "done", "rm", "drop", "append", "note"]
+
+
+class Task(msgspec.Struct, omit_defaults=True):
+    content: str
+    status: Status = "pending"
+    notes: list[str] = []
+
+
+class Phase(msgspec.Struct):
+    name: str
+    tasks: list[Task] = []
+
+
+class NewPhase(msgspec.Struct, frozen=True):
+    phase: str
+    items: Annotated[list[str], Meta(min_length=1)]
+
+
+class Operation(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One change. Which fields count depends on `op`."""
+
+    op: Verb
+    new: Annotated[list[NewPhase], Meta(description="init: the whole new list")] | None = msgspec.field(
+        default=None, name="list"
+    )
+    task: Annotated[str, Meta(description="start, note, done, drop, rm: the exact text of one task")] | None = None
+    phase: Annotated[str, Meta(description="append, done, drop, rm: the exact name of a phase")] | None = None
+    items: Annotated[list[str], Meta(description="append: tasks to add")] | None = None
+    text: Annotated[str, Meta(description="note: what to write down")] | None = None
+
+
+def apply(phases: list[Phase], operations: list[Operation]) -> tuple[list[Phase], list[str]]:
+    """The list afterwards, and what could not be done."""
+    changed = _copied(phases)
+    errors: list[str] = []
+    for operation in operations:
+        error = _HANDLERS[operation.op](changed, operation)
+        if error:
+            errors.append(error)
+    return normalized(changed), errors
+
+
+def normalized(phases: list[Phase]) -> list[Phase]:
+    """With one task in progress."""
+    tasks = [task for phase in phases for task in phase.tasks]
+    active = [task for task in tasks if task.status == "in_progress"]
+    for task in active[1:]:
+        task.status = "pending"
+    if not active:
+        for task in [task for task in tasks if task.status == "pending"][:1]:
+            task.status = "in_progress"
+    return phases
+
+
+def newly_completed(before: list[Phase], after: list[Phase]) -> list[dict[str, str]]:
+    """The tasks that were not completed before and are now."""
+    old = {(phase.name, task.content): task.status for phase in before for task in phase.tasks}
+    return [
+        {"phase": phase.name, "content": task.content}
+        for phase in after
+        for task in phase.tasks
+        if task.status == "completed" and old.get((phase.name, task.content)) != "completed"
+    ]
+
+
+def _copied(phases: list[Phase]) -> list[Phase]:
+    return [
+        Phase(phase.name, [Task(task.content, task.status, list(task.notes)) for task in phase.tasks])
+        for phase in phases
+    ]
+
+
+def _init(phases: list[Phase], operation: Operation) -> str:
+    if operation.new is None:
+        return "Missing list for init operation"
+    phases[:] = [Phase(new.phase, [Task(content) for content in new.items]) for new in operation.new]
+    return ""
+
+
+def _start(phases: list[Phase], operation: Operation) -> str:
+    task, error = _task(phases, operation.task)
+    if task is None:
+        return error
+    for other in [task for phase in phases for task in phase.tasks if task.status == "in_progress"]:
+        other.status = "pending"
+    task.status = "in_progress"
+    return ""
+
+
+def _marked(status: Status) -> Callable[[list[Phase], Operation], str]:
+    def mark(phases: list[Phase], operation: Operation) -> str:
+        tasks, error = _targets(phases, operation)
+        for task in tasks:
+            task.status = status
+        return error
+
+    return mark
+
+
+def _remove(phases: list[Phase], operation: Operation) -> str:
+    tasks, error = _targets(phases, operation)
+    gone = set(map(id, tasks))
+    for phase in phases:
+        phase.tasks = [task for task in phase.tasks if id(task) not in gone]
+    return error
+
+
+def _append(phases: list[Phase], operation: Operation) -> str:
+    if not operation.phase:
+        return "Missing phase name for append operation"
+    if not operation.items:
+        return "Missing items for append operation"
+    phase = next((phase for phase in phases if phase.name == operation.phase), None)
+    if phase is None:
+        phase = Phase(operation.phase, [])
+        phases.append(phase)
+    errors = []
+    for content in operation.items:
+        if _found(phases, content) is None:
+            phase.tasks.append(Task(content))
+        else:
+            errors.append(f'Task "{content}" already exists')
+    return "; ".join(errors)
+
+
+def _note(phases: list[Phase], operation: Operation) -> str:
+    task, error = _task(phases, operation.task)
+    if task is None:
+        return error
+    text = (operation.text or "").rstrip()
+    if not text:
+        return "Missing text for note operation"
+    task.notes.append(text)
+    return ""
+
+
+def _targets(phases: list[Phase], operation: Operation) -> tuple[list[Task], str]:
+    """One task, one phase's, or all."""
+    if operation.task is not None:
+        task, error = _task(phases, operation.task)
+        return ([] if task is None else [task]), error
+    if operation.phase is None:
+        return [task for phase in phases for task in phase.tasks], ""
+    if not operation.phase:
+        return [], "Missing phase name"
+    for phase in phases:
+        if phase.name == operation.phase:
+            return list(phase.tasks), ""
+    return [], f'Phase "{operation.phase}" not found'
+
+
+def _task(phases: list[Phase], content: str | None) -> tuple[Task | None, str]:
+    if not content:
+        return None, "Missing task content"
+    task = _found(phases, content)
+    if task is not None:
+        return task, ""
+    empty = "" if any(phase.tasks for phase in phases) else " (the list is empty; begin with init)"
+    return None, f'Task "{content}" not found{empty}'
+
+
+def _found(phases: list[Phase], content: str) -> Task | None:
+    return next((task for phase in phases for task in phase.tasks if task.content == content), None)
+
+
+_HANDLERS: dict[Verb, Callable[[list[Phase], Operation], str]] = {
+    "init": _init,
+    "start": _start,
+    "done": _marked("completed"),
+    "drop": _marked("abandoned"),
+    "rm": _remove,
+    "append": _append,
+    "note": _note,
+}

@@ -1,0 +1,49 @@
+"""The list as markdown a person can edit, and back: headings are phases, checklist items tasks, quotes their notes."""
+
+import re
+
+from sightline.tools.todo._list import Phase, Status, Task, normalized
+
+_MARKS: dict[Status, str] = {"pending": " ", "in_progress": "/", "completed": "x", "abandoned": "-"}
+_READ: dict[str, Status] = {
+    " ": "pending", "": "pending", "/": "in_progress", ">": "in_progress", "x": "completed", "X": "completed",
+    "-": "abandoned", "~": "abandoned",
+}  # fmt: skip
+_PHASE_OF_ORPHANS = "Todos"
+
+_heading = re.compile(r"#+\s+(.+?)\s*$").match
+_item = re.compile(r"\s*[-*+]\s+\[(.?)\]\s+(.+?)\s*$").match
+_note = re.compile(r"\s*>\s?(.*)$").match
+
+
+def to_markdown(phases: list[Phase]) -> str:
+    parts: list[str] = []
+    for phase in phases:
+        lines = [f"# {phase.name}", ""]
+        for task in phase.tasks:
+            lines.append(f"- [{_MARKS[task.status]}] {task.content}")
+            for number, note in enumerate(task.notes):
+                lines += [""] * bool(number) + [f"  > {line}" for line in note.split("\n")]
+        parts.append("\n".join(lines))
+    return "\n\n".join(parts) + "\n" if parts else ""
+
+
+def from_markdown(text: str) -> list[Phase]:
+    """What the text says. A line that is none of the three is passed over."""
+    phases: list[Phase] = []
+    note: list[str] = []
+    for line in [*text.split("\n"), ""]:
+        quoted = _note(line)
+        if quoted is not None:
+            note.append(quoted[1])
+            continue
+        if note and phases and phases[-1].tasks:
+            phases[-1].tasks[-1].notes.append("\n".join(note))
+        note = []
+        if (heading := _heading(line)) is not None:
+            phases.append(Phase(heading[1], []))
+        elif (item := _item(line)) is not None and item[1] in _READ:
+            if not phases:
+                phases.append(Phase(_PHASE_OF_ORPHANS, []))
+            phases[-1].tasks.append(Task(item[2], _READ[item[1]], []))
+    return normalized(phases)

@@ -1,0 +1,100 @@
+"""`todo`: the plan of the work, kept with the conversation and shown to the person."""
+
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
+
+from sightline.tools._context import ToolContext, Workplace
+from sightline.tools._tool import Outcome, Tool
+from sightline.tools.todo._list import Operation, Phase, Task, apply, newly_completed
+
+CLEARED = "Todo list cleared."
+NAME = "todo"  # under which it is kept
+
+_OPEN = ("pending", "in_progress")
+
+
+class TodoParams(msgspec.Struct, frozen=True):
+    ops: Annotated[list[Operation], Meta(min_length=1, description="Changes, applied in order.")]
+
+
+class TodoTool(Tool[TodoParams]):
+    name = "todo"
+    description = (
+        "Keep a list of what is to be done for a task of several steps, in phases, and tick tasks off as you go. One "
+        "task is in progress at a time. ops: init {list: [{phase, items}]}, start {task}, done|drop|rm {task or phase, "
+        "or neither for all}, append {phase, items}, note {task, text}. Tasks and phases are named by their exact text."
+    )
+    params = TodoParams
+    exclusive = True
+
+    def preview(self, params: TodoParams) -> str:
+        first = params.ops[0]
+        more = f" and {len(params.ops) - 1} more" if len(params.ops) > 1 else ""
+        return f"{first.op} {first.task or first.phase or ''}".strip() + more
+
+    async def execute(self, params: TodoParams, context: ToolContext) -> Outcome:
+        before = phases_of(context.workplace)
+        after, errors = apply(before, params.ops)
+        context.keep(NAME, msgspec.to_builtins(after))
+        details: dict[str, Any] = {
+            "ui": {"kind": "todo"},
+            "phases": msgspec.to_builtins(after),
+            "storage": "session",
+        }
+        completed = newly_completed(before, after)
+        if completed:
+            details["completed_tasks"] = completed
+        return Outcome(text=summary(after, errors), details=details, is_error=bool(errors))
+
+
+def phases_of(workplace: Workplace) -> list[Phase]:
+    """The list as it is kept."""
+    try:
+        return msgspec.convert(workplace.kept.get(NAME, []), list[Phase])
+    except msgspec.ValidationError:
+        return []
+
+
+def reminder(workplace: Workplace) -> str:
+    """What to tell a model that stops although there is something left to do; empty when there is nothing."""
+    open_tasks = [task for phase in phases_of(workplace) for task in phase.tasks if task.status in _OPEN]
+    if not open_tasks:
+        return ""
+    listed = "\n".join([f"- {task.content}" for task in open_tasks])
+    return (
+        f"<system-reminder>\nThe todo list still has open tasks:\n{listed}\n"
+        "Go on with them; or, if they are done or no longer wanted, say so with the todo tool.\n</system-reminder>"
+    )
+
+
+def summary(phases: list[Phase], errors: list[str]) -> str:
+    lines = [f"Errors: {'; '.join(errors)}"] if errors else []
+    if not any(phase.tasks for phase in phases):
+        return "\n".join([*lines, "The list is empty."] if lines else [CLEARED])
+    left = [(phase, task) for phase in phases for task in phase.tasks if task.status in _OPEN]
+    if left:
+        lines.append(f"Remaining items ({len(left)}):")
+        lines += [f"- {task.content} [{task.status}] ({phase.name})" for phase, task in left]
+        lines += _progress(phases, left[0][0])
+    else:
+        lines.append("Remaining items: none.")
+    for phase in phases:
+        lines += ["", f"{phase.name}:", *[line for task in phase.tasks for line in _task_lines(task)]]
+    return "\n".join(lines)
+
+
+def _progress(phases: list[Phase], first: Phase) -> list[str]:
+    active = next((p for p in phases if any(task.status == "in_progress" for task in p.tasks)), first)
+    done = sum(task.status not in _OPEN for task in active.tasks)
+    number = phases.index(active) + 1
+    return [f'Phase {number}/{len(phases)} "{active.name}": {done}/{len(active.tasks)} tasks done']
+
+
+def _task_lines(task: Task) -> list[str]:
+    marks = {"pending": " ", "in_progress": "/", "completed": "x", "abandoned": "-"}
+    lines = [f"  [{marks[task.status]}] {task.content}"]
+    if task.status == "in_progress":
+        lines += [f"      > {line}" for note in task.notes for line in note.split("\n")]
+    return lines

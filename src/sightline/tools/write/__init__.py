@@ -1,0 +1,5 @@
+"""The write tool: whole files, archive entries, database rows, conflict resolutions."""
+
+from sightline.tools.write._tool import WriteParams, WriteTool
+
+__all__ = ["WriteParams", "WriteTool"]

@@ -1,0 +1,178 @@
+"""`sightline sessions`, `resume`, `tree` and `fork`: kept conversations from the command line."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from sightline.journal import Store, Tree
+from tests.cli.support import sightline
+from tests.journal.conversations import Talk, assistant, user
+
+
+@pytest.fixture
+def store(tmp_path, own_home):
+    return Store(tmp_path / "sightline-home")
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """The folder the program is started in."""
+    folder = tmp_path / "project"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    return str(folder)
+
+
+def conversation(store, *, cwd, prompt="Start task", **header):
+    talk = Talk(store, cwd=cwd, **header)
+    talk.step(user(prompt))
+    talk.step(assistant("Plan"))
+    talk.step(user("Try approach A"))
+    talk.step(assistant("A result"))
+    return talk.close()
+
+
+def said(*words):
+    done = sightline(*words)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.decode()
+
+
+def refused(*words):
+    done = sightline(*words)
+    assert (done.returncode, done.stdout) == (2, b"")
+    error, hint = done.stderr.decode().splitlines()
+    assert error.startswith("error: ")
+    assert hint.startswith("hint: ")
+    return done.stderr.decode()
+
+
+def listed(*words):
+    return [fact["id"] for fact in json.loads(said("sessions", "--json", *words))]
+
+
+def test_listing(store, here):
+    """Everywhere, here, so many, by their words."""
+    mine = conversation(store, cwd=here, prompt="polish the lens")
+    other = conversation(store, cwd="/elsewhere", prompt="grind the glass")
+    assert listed() == [other, mine]
+    assert listed("--here") == [mine]
+    assert listed("--limit", "1") == [other]
+    assert listed("--all") == [other, mine]
+    assert listed("LENS", "polish") == [mine]
+    assert listed("--here", "glass") == []
+    assert mine in said("sessions", "lens")
+    refused("sessions", "--limit", "0")
+    refused("sessions", "--limit", "3", "--all")
+
+
+def test_commands_alone_are_not_conversations(store):
+    """The two lists do not mix."""
+    store.create().close()
+    assert said("sessions") == "no conversations yet: start one with sightline -p PROMPT\n"
+
+
+def test_a_session_is_named_by_its_id_a_beginning_or_a_dash(store, here):
+    """`-` is the last one in this folder."""
+    mine = conversation(store, cwd=here)
+    conversation(store, cwd="/elsewhere")
+    assert said("resume", mine) == said("resume", "-")
+    assert f"--resume {mine}" in said("resume", mine[:5])
+    assert "sightline sessions" in refused("resume", "zzzzzz")
+    assert "sightline sessions" in refused("tree", "no such")
+
+
+def test_the_tree_is_shown_filtered_searched_and_as_json(store, here):
+    """As a picture, or as data."""
+    conversation(store, cwd=here)
+    assert said("tree", "-").splitlines()[2] == 'e3     • user: "Try approach A"'
+    assert [row.split()[0] for row in said("tree", "-", "--filter", "user-only").splitlines()[:-1]] == ["e1", "e3"]
+    assert [fact["id"] for fact in json.loads(said("tree", "-", "--search", "a result", "--json"))] == ["e4"]
+    refused("tree", "-", "--filter", "no-tool")
+
+
+def test_going_on_from_elsewhere(store, here):
+    """The move is kept; the words to say differently are printed."""
+    id = conversation(store, cwd=here)
+    moved = said("tree", "-", "--to", "e3", "--summary", "A came to nothing")
+    tree = Tree.load(store.folder(id))
+    assert (
+        moved == f"the conversation goes on after {tree.leaf}\n\nto say it differently, begin with:\n\nTry approach A\n"
+    )
+    assert [node.type for node in tree.path()] == ["message", "message", "branch_summary"]
+    assert said("tree", "-", "--to", tree.leaf).startswith("already at this point")
+    assert "e99" in refused("tree", "-", "--to", "e99")
+    assert "--to ENTRY" in refused("tree", "-", "--summary", "x")
+    assert "--summary TEXT" in refused("tree", "-", "--to", "e4", "--summarize")
+
+
+def test_labels(store, here):
+    """Set, shown, taken away."""
+    conversation(store, cwd=here)
+    assert said("tree", "-", "--label", "e2=the plan = good") == "e2 is [the plan = good]\n"
+    assert "[the plan = good] assistant" in said("tree", "-", "--filter", "labeled-only")
+    assert said("tree", "-", "--label", "e2=") == "e2 has no label\n"
+    assert "e2=TEXT" in refused("tree", "-", "--label", "e2")
+    refused("tree", "-", "--label", "e2=x", "--to", "e1")
+
+
+def test_forking(store, here):
+    """Prints the new id; at an entry it has the way there."""
+    id = conversation(store, cwd=here, title="t")
+    whole = said("fork", "-").strip()
+    assert list(Tree.load(store.folder(whole)).nodes) == ["e1", "e2", "e3", "e4"]
+    part = said("fork", id, "--at", "e2").strip()
+    assert list(Tree.load(store.folder(part)).nodes) == ["e1", "e2"]
+    assert {fact["id"]: fact["parent_session"] for fact in json.loads(said("sessions", "--json"))} == {
+        id: "",
+        whole: id,
+        part: id,
+    }
+    assert "no entry e9" in refused("fork", id, "--at", "e9")
+
+
+def test_a_running_session_is_left_to_its_host(store, here):
+    """Looking and forking is fine; whatever is written goes through it."""
+    talk = Talk(store, cwd=here)
+    talk.step(user("a"))
+    talk.step(assistant("b"))
+    assert "◌ running" in said("sessions")
+    assert "sightline attach" in said("resume", "-")
+    said("fork", talk.id)
+    failed = sightline("tree", talk.id, "--to", "e1")
+    assert (failed.returncode, b"is running but does not answer" in failed.stderr) == (1, True)
+    talk.close()
+
+
+def test_listing_imports_no_event_loop_and_no_client(store, here):
+    """Cold paths stay cold: a list of sessions is read from files."""
+    conversation(store, cwd=here)
+    probe = (
+        "import sys; sys.argv = ['sightline', 'sessions']; from sightline.cli import main; main(); print(*sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.split())
+    assert "sqlite3" in loaded
+    assert not loaded & {
+        "asyncio",
+        "httpx2",
+        "yaml",
+        "psutil",
+        "wcwidth",
+        "logging",
+        "sightline.host",
+        "sightline.exec",
+    }
+
+
+def test_the_reference_names_every_option():
+    """docs/reference/sessions.md and `--help` say the same."""
+    page = (Path(__file__).parents[2] / "docs/reference/sessions.md").read_text()
+    for command in ("sessions", "resume", "tree", "fork"):
+        assert f"sightline {command}" in page
+        for option in re.findall(r"(?<![\w-])--[a-z][a-z-]+", said(command, "--help")):
+            assert option in page, (command, option)

@@ -1,0 +1,140 @@
+"""Kept conversations as text: the list, what was found, what was said."""
+
+import json
+import time
+
+import pytest
+
+from sightline.journal import Store
+from sightline.views.plain._palette import COLOUR, PLAIN
+from sightline.views.plain.kept import conversations_json, conversations_table, show_conversation, unread_note
+from tests.journal.conversations import Talk, assistant, tool, user
+
+
+@pytest.fixture
+def store(tmp_path):
+    return Store(tmp_path / "home")
+
+
+def conversation(store, prompt, *, age=0.0, answer="done", **header):
+    talk = Talk(store, **header)
+    now = time.time()
+    talk.writer.close()
+    path = talk.writer.folder / "journal.jsonl"  # begun so long ago
+    path.write_bytes(path.read_bytes().replace(b'"created":', b'"created":0,"was":'))
+    talk.writer = store.writer(talk.id)
+    talk.step(user(prompt), time=now - age)
+    talk.step(assistant(answer), time=now - age)
+    return talk.close()
+
+
+def table(store, query="", palette=PLAIN, cwd=None, limit=30):
+    return conversations_table(store, query, palette, cwd=cwd, limit=limit)
+
+
+def test_a_conversation_is_a_row(store, monkeypatch):
+    """When it changed, how long it is, where, and what it is known by."""
+    monkeypatch.setenv("HOME", "/home/me")
+    one = conversation(store, "fix it", age=125.0, cwd="/home/me/code")
+    two = conversation(store, "x", age=3 * 86400 + 5, cwd="/a/very/long/folder/name/that/does/not/fit", title="A title")
+    head, first, second = table(store).splitlines()
+    assert head.split() == ["ID", "CHANGED", "MESSAGES", "FOLDER", "TITLE"]
+    assert first.split() == [one, "2", "min", "ago", "2", "~/code", "fix", "it"]
+    assert second.split() == [two, "3", "days", "ago", "2", "…lder/name/that/does/not/fit", "A", "title"]
+
+
+@pytest.mark.parametrize(
+    ("age", "words"),
+    [(0, "now"), (59, "now"), (61, "1 min ago"), (3700, "1 h ago"), (90_000, "25 h ago"), (200_000, "2 days ago")],
+)
+def test_ages(store, age, words):
+    """Rounded down, in the largest unit that says enough."""
+    conversation(store, "a", age=age)
+    assert words in table(store)
+
+
+def test_a_running_one_says_so(store):
+    """With a sign, not by colour alone."""
+    talk = Talk(store)
+    talk.step(user("a"))
+    assert "◌ running" in table(store)
+    assert f"{COLOUR.busy}◌ running{COLOUR.reset}" in table(store, palette=COLOUR)
+    talk.close()
+
+
+def test_how_many_more_there_are(store):
+    """And how to see them."""
+    for number in range(3):
+        conversation(store, str(number))
+    assert table(store, limit=2).splitlines()[-1] == "… 1 more: sightline sessions --all"
+    assert "more" not in table(store, limit=None)
+
+
+def test_what_was_found_is_shown_below(store):
+    """The entry that has it, and the words around it."""
+    conversation(store, "hello", answer="a needle\nin hay")
+    assert table(store, "needle").splitlines()[-1] == "        e2: a needle in hay"
+    assert f"a {COLOUR.bold}needle{COLOUR.reset} in hay" in table(store, "needle", COLOUR)
+    (fact,) = json.loads(conversations_json(store, "needle", cwd=None, limit=1))
+    assert (fact["entry"], fact["snippet"], fact["messages"]) == ("e2", "a needle in hay", 2)
+
+
+def test_nothing_is_said_in_words(store):
+    """None yet, none here, none found."""
+    assert table(store) == "no conversations yet: start one with sightline -p PROMPT\n"
+    assert table(store, cwd="/x").startswith("no conversations yet in this folder")
+    assert table(store, "needle").startswith("nothing found")
+    assert conversations_json(store, "", cwd=None, limit=1) == b"[]\n"
+
+
+def test_what_could_not_be_read_in_time_is_said(store):
+    """A list that is not whole does not look whole."""
+    store.catalogue.behind = 2
+    assert unread_note(store).startswith("note: 2 sessions are not read yet\nhint:")
+    store.catalogue.behind = 0
+    assert unread_note(store) == ""
+
+
+def test_nothing_in_a_list_drives_the_terminal(store):
+    """Titles, folders and words are somebody else's."""
+    evil = "\x1b]0;x\x07needle\x1b[2J\u202e\r\nnext"
+    conversation(store, evil, title=evil, cwd=evil)
+    for text in (table(store), table(store, "needle")):
+        assert not any(character in text for character in "\x1b\x07\r\u202e\x02\x03")
+
+
+def test_a_conversation_is_read_again(store, capfd):
+    """The active branch: words, calls, how an answer broke off; and the command to go on."""
+    talk = Talk(store)
+    talk.step(user("first\nsecond"))
+    talk.step(assistant("I look", "make test", stop="tool_use"))
+    talk.step(tool("3 failed"))
+    talk.move("e2")
+    talk.step(type="branch_summary", data={"summary": "it failed", "from": "e3"})
+    talk.step(user("again"))
+    talk.step(assistant("hal", stop="aborted"))
+    talk.close()
+    assert show_conversation(store, talk.id, PLAIN) == 0
+    assert capfd.readouterr().out == (
+        "> first\n> second\n\nI look\n\n● bash make test\n\n· of a branch that was left: it failed\n\n"
+        f"> again\n\nhal\n\n✕ the answer ended early: aborted\n\ngo on with: sightline -p PROMPT --resume {talk.id}\n"
+    )
+
+
+def test_what_is_read_again_does_not_drive_the_terminal(store, capfd):
+    """Neither the words nor the commands."""
+    talk = Talk(store)
+    talk.step(user("\x1b[2Ja"))
+    talk.step(assistant("\x1b]0;x\x07b", "echo \x1b[31m"))
+    show_conversation(store, talk.close(), PLAIN)
+    assert "\x1b" not in capfd.readouterr().out
+
+
+def test_damage_is_said(store, capfd):
+    """What cannot be read is counted on the other channel."""
+    talk = Talk(store)
+    talk.step(user("a"))
+    with (talk.writer.folder / "journal.jsonl").open("ab") as file:
+        file.write(b'{"kind":"entry","id":3}\n')
+    show_conversation(store, talk.close(), PLAIN)
+    assert capfd.readouterr().err == "note: 1 step of this conversation cannot be read\n"
