@@ -106,7 +106,7 @@ async def lab(
     environ: Mapping[str, str] | None = None,
     tools: tuple[Tool[Any], ...] = (),
 ) -> AsyncIterator[Lab]:
-    """The workspace is `folder/work`. Commands run without a sandbox unless the settings say so: that is exec's test."""
+    """The workspace is `folder/work`. Commands run without a sandbox unless the settings say so."""
     work = folder / "work"
     work.mkdir(exist_ok=True)
     flags = {"permissions.sandbox": "false", **(settings or {})}

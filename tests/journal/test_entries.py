@@ -37,6 +37,16 @@ def test_events_and_entries_are_kept_in_order_and_read_apart(store):
     assert [b'"entry"' in line[:20] for line in lines] == [False, False, True, False, False, True]
 
 
+def test_events_can_be_read_from_a_place_on(store):
+    """Whoever goes on with a session needs the last of them alone."""
+    writer = store.create()
+    records = [event(1), entry("e1", 1), event(2), entry("e2", 2), event(3)]
+    writer.append(records)
+    place = writer.place_of("e1")
+    kept = store.read(writer.folder.name)
+    assert [found.seq for found in kept.events(place.offset + place.size + 1)] == [2, 3]
+
+
 def test_a_place_is_where_the_line_is(store):
     """What the writer says of an entry is enough to read it."""
     writer = store.create()

@@ -113,6 +113,7 @@ def error(message: str, **fields: Any) -> dict[str, Any]:
             404, error("The model `x` does not exist", code="model_not_found"), "not_found", False, id="model"
         ),
         pytest.param(404, {"detail": "Not Found"}, "not_found", False, id="path"),
+        pytest.param(400, [error("API key not valid", code=400)], "bad_request", False, id="Google: in a list"),
         pytest.param(400, error("bad", param="tools"), "bad_request", False, id="bad request"),
         pytest.param(422, {"detail": [{"msg": "Field required"}]}, "bad_request", False, id="validation"),
         pytest.param(500, error("oops", type="server_error"), "overloaded", True, id="server error"),

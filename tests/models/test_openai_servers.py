@@ -8,6 +8,8 @@ from typing import Any
 
 import msgspec
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from sightline.conversation import AssistantMessage, CallPart, TextPart, ToolMessage, UserMessage
 from sightline.models import Done, ModelError, ModelFacts, ModelRequest, Piece, Retrying, TextDelta, ToolSpec
@@ -157,6 +159,44 @@ async def test_words_that_were_held_back_are_shown_when_the_answer_breaks_off(en
     assert "".join(piece.text for piece in pieces if isinstance(piece, TextDelta)) == error.partial.text
 
 
+_LEAVES = (
+    st.none() | st.booleans() | st.integers(-2, 9) | st.floats() | st.sampled_from(["", "x", "{", "response.failed"])
+)
+_CHAT_KEYS = (
+    "choices index delta message finish_reason content reasoning refusal tool_calls function id name arguments usage"
+)
+_CHAT_KEYS += " prompt_tokens prompt_tokens_details cost error function_call object"
+_RESPONSES_KEYS = (
+    "type output_index content_index item_id delta item id call_id name arguments response output status usage"
+)
+_RESPONSES_KEYS += " summary content text encrypted_content error incomplete_details reason code message object"
+_TYPES = ["output_item.added", "output_item.done", "output_text.delta", "function_call_arguments.delta", "completed"]
+_TYPES += ["reasoning_summary_text.delta", "function_call_arguments.done", "incomplete", "failed", "refusal.delta"]
+
+
+def _anything(keys: str) -> st.SearchStrategy[Any]:
+    names = st.sampled_from(keys.split())
+    deep = _LEAVES
+    for _ in range(3):
+        deep = _LEAVES | st.lists(deep, max_size=2) | st.dictionaries(names, deep, max_size=4)
+    events = st.dictionaries(names, deep, max_size=4)
+    return st.lists(st.tuples(st.sampled_from(_TYPES), events) | deep.map(lambda value: ("", value)), max_size=4)
+
+
+@pytest.mark.parametrize(
+    ("make", "keys"), [(ChatAnswer, _CHAT_KEYS), (ResponsesAnswer, _RESPONSES_KEYS)], ids=["chat", "responses"]
+)
+@settings(max_examples=60)
+@given(data=st.data())
+def test_whatever_a_server_sends_nothing_but_our_error_is_raised(
+    make: Callable[..., Any], keys: str, data: st.DataObject
+) -> None:
+    """Fields in odd places, of odd types, in any number."""
+    events = data.draw(_anything(keys))
+    values = [{**value, "type": f"response.{name}"} if name else value for name, value in events]
+    _answered(make, b"".join(b"data: %s\n\n" % json.dumps(value).encode() for value in values))
+
+
 CHAT_WHOLE = {
     "object": "chat.completion",
     "choices": [{"index": 0, "message": {"role": "assistant", "content": "Hi."}, "finish_reason": "stop"}],
@@ -234,6 +274,19 @@ async def test_no_money_is_not_asked_again(client: Client) -> None:
         await model.close()
     assert isinstance(error, ModelError)
     assert (error.kind, len(server.asked)) == ("quota", 1)
+
+
+async def test_an_account_without_summaries_of_the_thinking_is_served_without_them() -> None:
+    """The request that was refused is made again without asking for them, and so are all after it."""
+    message = "Your organization must be verified to generate reasoning summaries."
+    refused = Reply(json.dumps({"error": {"message": message, "param": "reasoning.summary"}}).encode(), 400)
+    async with Serving([refused, Reply(RESPONSES_BODY)]) as server:
+        model = model_at(ResponsesModel, server.url)
+        for _ in range(2):
+            _, done = await outcome(model, ASK)
+            assert isinstance(done, Done)
+        await model.close()
+    assert [asked.json["reasoning"].get("summary") for asked in server.asked] == ["auto", None, None]
 
 
 @EACH

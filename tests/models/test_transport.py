@@ -140,7 +140,7 @@ async def test_a_stream_that_breaks_off() -> None:
 async def test_a_server_that_falls_silent() -> None:
     """It is given up, and not asked again by itself."""
     async with Serving([Reply(TWO, ending="hang")]) as server:
-        transport = Transport(server.url, {}, silence_seconds=0.05)
+        transport = Transport(server.url, {}, silence_seconds=0.3)
         error = await failure(transport)
         await transport.close()
     assert (error.kind, error.retryable) == ("cut", False)

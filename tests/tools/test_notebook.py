@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from sightline.tools import ToolError
 from sightline.tools._notebook import from_text, to_text
+from sightline.tools.hashline import Snapshots
 
 from .edit.support import Desk
 from .support import make_context
@@ -71,7 +72,9 @@ def test_markers_say_which_cells_there_are(text, ids):
 
 def test_another_kind_changes_what_the_cell_holds():
     """Code has outputs, text has none."""
-    data = from_text(TEXT.replace("[code] cell:0", "[markdown] cell:0").replace("[markdown] cell:1", "[code] cell:1"), BOOK)
+    data = from_text(
+        TEXT.replace("[code] cell:0", "[markdown] cell:0").replace("[markdown] cell:1", "[code] cell:1"), BOOK
+    )
     assert ["outputs" in cell for cell in cells(data)] == [False, True, True]
 
 
@@ -92,7 +95,9 @@ def test_what_is_no_notebook_says_so(data):
         to_text(data)
 
 
-LIKE_MARKERS = st.sampled_from(["# %% [code] cell:0", "\\# %% [code]", "# %% [", "\\\\# %% [x]", "", " ", "\r", "x\u2028y"])
+LIKE_MARKERS = st.sampled_from(
+    ["# %% [code] cell:0", "\\# %% [code]", "# %% [", "\\\\# %% [x]", "", " ", "\r", "x\u2028y"]
+)
 
 
 @given(st.lists(st.lists(LIKE_MARKERS | st.text(max_size=8), max_size=4).map("\n".join), max_size=4))
@@ -103,12 +108,18 @@ def test_any_source_comes_back(sources):
     assert [cell["source"] for cell in cells(changed)] == [*sources, ["end"]]
 
 
+def test_half_a_surrogate_pair_in_another_cell_stays():
+    """It can be in a notebook's JSON, not in text."""
+    data = notebook(code("HALF"), words("x")).replace(b"HALF", b"\\ud800")
+    assert to_text(data).encode().startswith(b"# %% [code] cell:0\n?\n")
+    changed = from_text(to_text(data).replace("\nx\n", "\ny\n"), data)
+    assert [cell["source"] for cell in cells(changed)] == ["\ud800", "y"]
+
+
 async def test_a_notebook_is_edited_as_its_text(tmp_path):
     """With tags of that text; the file stays a notebook."""
     desk = Desk(make_context(tmp_path))
     desk.put("n.ipynb", BOOK)
-    from sightline.tools.hashline import Snapshots
-
     tag = desk.context.shared(Snapshots).record(desk.path("n.ipynb"), to_text(BOOK))
     outcome = await desk.edit(f"¶n.ipynb#{tag}\nreplace 2:\n+import sys")
     assert desk.path("n.ipynb").read_bytes() == BOOK.replace(b"import os", b"import sys")
@@ -118,8 +129,6 @@ async def test_a_notebook_is_edited_as_its_text(tmp_path):
 
 async def test_a_new_cell_renumbers_and_says_so(tmp_path):
     """The tag of the result is that of the next read."""
-    from sightline.tools.hashline import Snapshots
-
     desk = Desk(make_context(tmp_path))
     desk.put("n.ipynb", BOOK)
     store = desk.context.shared(Snapshots)
@@ -133,8 +142,6 @@ async def test_a_new_cell_renumbers_and_says_so(tmp_path):
 
 async def test_a_notebook_shown_as_plain_text_is_edited_as_such(tmp_path):
     """Search shows the file's own lines."""
-    from sightline.tools.hashline import Snapshots
-
     desk = Desk(make_context(tmp_path))
     desk.put("n.ipynb", BOOK)
     tag = desk.context.shared(Snapshots).record(desk.path("n.ipynb"), BOOK.decode())

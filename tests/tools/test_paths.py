@@ -107,9 +107,7 @@ def test_reading_inside_needs_nothing_and_writing_always_asks(work: Path) -> Non
     """A link that stays in the workspace is inside; a folder whose name only begins like it is not."""
     (work / "link").symlink_to(work / "src")
     assert read_need(work / "link" / "app.py", work) == []
-    assert [need.what for need in write_need(work / "src" / "new.py", work)] == [
-        os.path.realpath(work) + "/src/new.py"
-    ]
+    assert [need.what for need in write_need(work / "src" / "new.py", work)] == [os.path.realpath(work) + "/src/new.py"]
     assert is_outside(work.with_name("work2"), work)
 
 
@@ -148,9 +146,7 @@ async def test_a_unique_suffix_is_found(
     assert await unique_suffix(written, work) == (None if found is None else work / found)
 
 
-async def test_a_suffix_search_that_takes_too_long_finds_nothing(
-    work: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_suffix_search_that_takes_too_long_finds_nothing(work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """read.md/Limits: five seconds, here none at all."""
     monkeypatch.setattr(_paths, "SUFFIX_SECONDS", 0)
     assert await unique_suffix("app.py", work) is None

@@ -116,7 +116,7 @@ class Run:
         self._count(message)
         if message.parts:
             whole = message.stop_reason != "aborted" and not self._stopped
-            agent.memory.add(message if whole else _without_calls(message))
+            agent.memory.add(agent.secrets.masked_message(message if whole else _without_calls(message)))
         if message.stop_reason in ("length", "refusal"):
             agent.warn_of_end(message.stop_reason)
         return message
@@ -136,7 +136,8 @@ class Run:
         if error.partial is not None:
             self._count(error.partial)
             if error.partial.parts:
-                agent.memory.add(msgspec.structs.replace(error.partial, stop_reason="error", error=error.message))
+                partial = msgspec.structs.replace(error.partial, stop_reason="error", error=error.message)
+                agent.memory.add(agent.secrets.masked_message(partial))
             self._mark_unfinished(error.partial.calls)
         if error.kind == "overflow" and await agent.compact(why="overflow"):
             return None

@@ -7,6 +7,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+import msgspec
+
+from sightline.conversation import AssistantMessage, CallPart, TextPart
 from sightline.exec import filtered_environment
 
 _SHORTEST = 8
@@ -38,3 +41,16 @@ class Secrets:
         if isinstance(value, list):
             return [self.masked_value(item) for item in value]
         return value
+
+    def masked_message(self, message: AssistantMessage) -> AssistantMessage:
+        """As it is kept. Thinking stays as it is: it is signed, and goes back to where it came from only."""
+        if self._any is None:
+            return message
+        return msgspec.structs.replace(message, parts=[self._masked_part(part) for part in message.parts])
+
+    def _masked_part(self, part: Any) -> Any:
+        if isinstance(part, TextPart):
+            return TextPart(self.masked(part.text))
+        if isinstance(part, CallPart):
+            return msgspec.structs.replace(part, args=self.masked_value(part.args), broken=self.masked(part.broken))
+        return part

@@ -53,14 +53,13 @@ def end_of_lines(fd: int) -> int:
 
 
 def last_seq(fd: int, end: int) -> int:
-    """The number of the last event, read from the last line that says it."""
+    """The number of the last event: the highest that the last lines say."""
     size = _BACK
     while True:
         start = max(0, end - size)
         lines = os.pread(fd, end - start, start).split(b"\n")
-        for line in reversed(lines[1:] if start else lines):
-            if seq := seq_of(line):
-                return seq
+        if seq := max(map(seq_of, lines[1:] if start else lines), default=0):
+            return seq
         if not start or size >= _BACK_CAP:
             return 0
         size *= 8

@@ -48,29 +48,26 @@ _status = re.compile("[45][0-9]{2}")
 _try_again = re.compile(r"try again in (\d+(?:\.\d+)?)\s?(ms|s)\b")
 
 
-class _Body(msgspec.Struct):
-    error: Any = None
-    message: Any = None
-    type: Any = None
-    code: Any = None
-    detail: Any = None
-
-
-_decoder = msgspec.json.Decoder(_Body)
+_decoder = msgspec.json.Decoder(Any)
 
 
 def classify(status: int, headers: Mapping[str, str], body: bytes) -> ModelError:
     """What an HTTP error means."""
-    try:
-        told = _json.decode(_decoder, body)
-    except ValueError:
-        told = _Body()
-    code, said = _told(told.error or told)
-    kind = _kind(status, code, said)
-    error = http_failure(kind, status, headers, quoted(said or body))
+    code, said = _told(_error(body))
+    error = http_failure(_kind(status, code, said), status, headers, quoted(said or body))
     if error.retry_after is None:
         error.retry_after = _wait_in_words(said)
     return error
+
+
+def _error(body: bytes) -> Any:
+    try:
+        value = _json.decode(_decoder, body)
+    except ValueError:
+        return None
+    if isinstance(value, list) and value:  # as Google's servers wrap it
+        value = value[0]
+    return value.get("error") or value if isinstance(value, dict) else None
 
 
 def in_stream(told: Any) -> ModelError:
@@ -87,8 +84,6 @@ def in_stream(told: Any) -> ModelError:
 
 def _told(told: Any) -> tuple[list[str], str]:
     """Code and type, as far as there are any, and the words."""
-    if isinstance(told, _Body):
-        told = msgspec.structs.asdict(told)
     if not isinstance(told, dict):
         return [], _words(told)
     codes = [str(told[name]) for name in ("code", "type") if isinstance(told.get(name), (str, int))]

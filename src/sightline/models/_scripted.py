@@ -232,4 +232,6 @@ def _converted(value: dict[str, Any], kind: type[Any], where: str, **more: Any) 
     try:
         return msgspec.convert({**value, **more}, kind)
     except msgspec.ValidationError as error:
-        raise UserMistake(f"{where}: {error}", "see the description of scripts in the reference") from error
+        raise UserMistake(
+            f"{where}: {error}", "a block has text, reasoning, tool and args, or error; and chunk, delay_ms"
+        ) from error

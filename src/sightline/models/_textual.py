@@ -35,13 +35,14 @@ _KEYS = (*_NAMES, *_ARGUMENTS, *_BESIDE)
 _FENCES = ("", "json", "tool_call", "tool_calls", "tool", "function_call")
 _TAGS = ("tool_call", "function_call", "tools")
 _MARKS = (*(f"<{tag}>" for tag in _TAGS), "[TOOL_CALLS]", "functools[", "<|python_tag|>")
-_LONGEST_MARK = max(map(len, _MARKS))
+_HALF_MARKS = tuple(sorted({mark[:size] for mark in _MARKS for size in range(1, len(mark))}, key=len, reverse=True))
 _HEAD = 256  # characters after which no more is learnt from how the JSON begins
 _GAP = 256  # blanks between the parts of a call
 _READ_AGAIN = 1024  # characters; a longer text that turned out to be no call is not searched for another one
 
 _opening = re.compile("|".join(map(re.escape, _MARKS)) + r"|(?<=\n)[ \t]{0,8}(?:```|\{|\[(?=\s{0,32}\{))")
 _opening_in_fence = re.compile("|".join(map(re.escape, _MARKS)) + "|(?<=\n)[ \t]{0,8}```")
+_special = re.compile(r"[\n<\[]").search
 _line_opening = re.compile(r"(?<=\n)[ \t]{0,8}(?:`{0,2}|\[\s{0,32})\Z")
 _fence_line = re.compile("([a-z_]{0,16})[ \t\r]{0,8}(\n?)")
 _line_end = re.compile("[ \t\r]*(\n?)")
@@ -104,6 +105,10 @@ class WrittenCalls:
             if not text:
                 return ""
             self._after_call, self._before = False, "\n"
+        if self._before != "\n" and not self._held and _is_plain(text):
+            words.append(text)
+            self._before = text[-1]
+            return ""
         text = self._before + self._held + text
         self._held = ""
         found = (_opening_in_fence if self._in_fence else _opening).search(text, 1)
@@ -147,14 +152,18 @@ def split_calls(text: str, names: Collection[str]) -> tuple[str, list[WrittenCal
     return words + rest, calls
 
 
+def _is_plain(text: str) -> bool:
+    """Whether no call begins in it, for sure: most words are quickly passed on by this."""
+    return _special(text) is None and "functools[" not in text and not text.endswith(_HALF_MARKS)
+
+
 def _undecided_from(text: str) -> int:
     """Where the end of a text begins that could be the beginning of an opening; its length when nothing could."""
     line = _line_opening.search(text, 1)
     if line is not None:
         return line.start()
-    for start in range(max(1, len(text) - _LONGEST_MARK + 1), len(text)):
-        if any(mark.startswith(text[start:]) for mark in _MARKS):
-            return start
+    if text.endswith(_HALF_MARKS, 1):
+        return len(text) - next(len(half) for half in _HALF_MARKS if text.endswith(half, 1))
     return len(text)
 
 

@@ -154,13 +154,15 @@ async def listing(
     arguments = ["--files", "--null", ignoring(folder, gitignore=gitignore)]
     arguments += [] if hidden else ["--no-hidden"]
     arguments += ["--sortr=modified"] if newest_first else []
-    arguments += [] if list(roots) == ["."] else ["--", *roots]
+    alone = list(roots) == ["."]  # not said then: names come without `./`
+    arguments += [] if alone else ["--", *roots]
     rest = b""
     async with running(arguments, folder, rules=rules) as process:
         async for chunk in process.chunks():
             whole, _, rest = (rest + chunk).rpartition(b"\0")
             if whole:
-                yield os.fsdecode(whole).split("\0")
+                found = os.fsdecode(whole).split("\0")
+                yield found if alone else [name.removeprefix("./") for name in found]
 
 
 def _walked(folder: Path, roots: Sequence[str], *, hidden: bool, gitignore: bool) -> Iterator[str]:

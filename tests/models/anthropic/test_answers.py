@@ -2,7 +2,10 @@
 
 from typing import Any
 
+import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from sightline.conversation import AssistantPart, CallPart, ReasoningPart, TextPart, UserMessage
 from sightline.events import Usage
@@ -19,6 +22,7 @@ from sightline.models import (
     TextDelta,
 )
 from sightline.models._anthropic import AnthropicModel
+from sightline.models._anthropic import _wire as wire
 from sightline.models._anthropic._answer import Answer
 from sightline.models._assembly import Assembly
 from sightline.models._sse import Splitter
@@ -247,11 +251,18 @@ async def test_an_error_inside_an_answer(kind: str, said: str, expected: ErrorKi
     assert KEY not in error.message + error.partial.error
 
 
-async def test_an_error_before_the_first_word_is_asked_again() -> None:
+OVERLOADED = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
+
+
+@pytest.mark.parametrize(
+    "failing",
+    [Reply(sse(start(), OVERLOADED)), Reply(sse(start()), ending="cut"), Reply(b"", ending="open")],
+    ids=["an error", "cut", "nothing"],
+)
+async def test_what_fails_before_the_first_word_is_asked_again(failing: Reply) -> None:
     """Nobody saw anything yet."""
-    failing = sse(start(), {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}})
     naps = Naps()
-    async with Serving([Reply(failing), Reply(FULL)]) as server:
+    async with Serving([failing, Reply(FULL)]) as server:
         model = model_at(server.url, attempts=2, naps=naps)
         pieces = await collect(model, ASK)
         await model.close()
@@ -290,17 +301,17 @@ def test_cut_at_every_byte() -> None:
         splitter = Splitter()
         events = splitter.feed(FULL[:at])
         rest = splitter.end()
-        pieces, done = _pieces_of([event.data for event in events] + ([rest.data] if rest else []))
+        pieces, done = read([event.data for event in events] + ([rest.data] if rest else []))
         assert len(pieces) <= len(whole)
         assert [type(piece) for piece in pieces] == [type(piece) for piece in whole[: len(pieces)]]
         assert isinstance(done, Done) or (isinstance(done, ModelError) and done.kind == "cut"), (at, done)
 
 
 def _pieces(body: bytes) -> tuple[list[Piece], Done | ModelError]:
-    return _pieces_of([event.data for event in Splitter().feed(body)])
+    return read([event.data for event in Splitter().feed(body)])
 
 
-def _pieces_of(events: list[bytes]) -> tuple[list[Piece], Done | ModelError]:
+def read(events: list[bytes]) -> tuple[list[Piece], Done | ModelError]:
     answer = Answer(Assembly("anthropic", "m"), lambda usage: None)
     pieces = [piece for data in events if (piece := answer.read(data)) is not None]
     try:
@@ -321,3 +332,28 @@ async def test_cut_over_the_wire(ending: str) -> None:
                 assert done.kind == "cut", (at, done)
                 assert done.partial is not None or not pieces
         await model.close()
+
+
+values = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(-2, 3), st.sampled_from(["", "text", "tool_use", "{"])),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=2), st.dictionaries(st.sampled_from(["type", "text", "usage"]), inner)
+    ),
+    max_leaves=6,
+)
+fields = st.sampled_from(["index", "delta", "content_block", "message", "usage", "error"])
+stray = st.builds(
+    lambda kind, more: {**more, "type": kind}, st.sampled_from([*wire.READ, "new"]), st.dictionaries(fields, values)
+)
+known = st.sampled_from(
+    [start(), *text(0, "a"), *thinking(0, "b"), *call(0, "t", "n", "{}"), *call(1, "t", "n"), *finish("x")]
+)
+
+
+@given(st.lists(st.one_of(known, stray), max_size=8))
+def test_events_in_any_order_and_of_any_form(events: list[Any]) -> None:
+    """A server gone mad is an error of its own, never one of ours."""
+    try:
+        read([msgspec.json.encode(event) for event in events])
+    except ModelError as error:
+        assert error.kind in ("protocol", "overloaded")

@@ -140,12 +140,13 @@ GOING_ON = ("user", [words("(The conversation goes on.)")])
         ),
         pytest.param(
             [GO, say(call()), ToolMessage("1", "bash", [TextPart("a"), PICTURE], is_error=True)],
-            [
-                ("user", [words("Go.")]),
-                ("assistant", [used()]),
-                ("user", [told("1", words("a"), PICTURE_BLOCK, is_error=True)]),
-            ],
-            id="an image in a result, an error",
+            [("user", [words("Go.")]), ("assistant", [used()]), ("user", [told("1", words("a"), PICTURE_BLOCK)])],
+            id="an image in a result, which is then no error",
+        ),
+        pytest.param(
+            [GO, say(call()), result(text="no", is_error=True)],
+            [("user", [words("Go.")]), ("assistant", [used()]), ("user", [told("1", words("no"), is_error=True)])],
+            id="an error",
         ),
         pytest.param(
             [GO, say(SIGNED, TextPart("Hi")), GO],

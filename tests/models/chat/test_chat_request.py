@@ -85,6 +85,12 @@ def test_what_is_asked_beside_the_messages() -> None:
     }
 
 
+def test_a_model_that_makes_no_calls_is_offered_no_tools() -> None:
+    """Its server would refuse the request."""
+    body = asked(user("Go."), tools=(READ,), tool_choice="read", facts=ModelFacts(id="m", tools=False))
+    assert not {"tools", "tool_choice"} & body.keys()
+
+
 @pytest.mark.parametrize(
     ("facts", "expected"),
     [

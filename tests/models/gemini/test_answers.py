@@ -2,7 +2,10 @@
 
 from typing import Any
 
+import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from sightline.conversation import AssistantPart, CallPart, ReasoningPart, TextPart, UserMessage
 from sightline.events import Usage
@@ -265,3 +268,25 @@ async def test_cut_over_the_wire(ending: str) -> None:
                 assert done.kind == "cut", (at, done)
                 assert done.partial is not None or not pieces
         await model.close()
+
+
+values = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(-2, 3), st.sampled_from(["", "STOP", "OTHER", "QQ=="])),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=2),
+        st.dictionaries(st.sampled_from(["text", "thought", "functionCall", "name"]), inner),
+    ),
+    max_leaves=6,
+)
+keys = st.sampled_from(["candidates", "usageMetadata", "promptFeedback", "error"])
+parts = st.dictionaries(st.sampled_from(["text", "thought", "thoughtSignature", "functionCall"]), values, max_size=3)
+stray = st.one_of(st.dictionaries(keys, values), st.lists(parts, max_size=3).map(lambda found: event(*found)))
+
+
+@given(st.lists(stray, max_size=5))
+def test_events_of_any_form(events: list[Any]) -> None:
+    """A server gone mad is an error of its own, never one of ours."""
+    try:
+        read([msgspec.json.encode(event) for event in events])
+    except ModelError as error:
+        assert error.kind != "cut"

@@ -78,7 +78,14 @@ def fit(schema: Any, **root: Any) -> Any:
             {"type": "string", "format": "date-time"}, {"type": "string", "format": "date-time"}, id="a format"
         ),
         pytest.param(
-            {"type": "integer", "minimum": 0, "exclusiveMaximum": 9}, {"type": "integer", "minimum": 0}, id="limits"
+            {"type": "integer", "minimum": 0, "exclusiveMaximum": 9, "multipleOf": 3},
+            {"type": "integer", "minimum": 0, "maximum": 8},
+            id="limits of a whole number",
+        ),
+        pytest.param(
+            {"type": "number", "exclusiveMinimum": 0, "maximum": 1},
+            {"type": "number", "minimum": 0, "maximum": 1},
+            id="limits",
         ),
         pytest.param({}, STRING, id="anything"),
         pytest.param(True, STRING, id="true"),

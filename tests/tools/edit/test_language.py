@@ -6,7 +6,9 @@ from sightline.tools.hashline import _messages as messages
 
 BEFORE = 'const X = "a";\nconst Y = X;\n\nconsole.log(X);\nconsole.log(Y);\nexport { X, Y };\n'
 LINES = BEFORE.split("\n")[:-1]
-CODE = "import os\n\n\n@cached\ndef f(a):\n    return a\n\n\nclass C:\n    def m(self):\n        x = 1\n        return x\n"
+CODE = (
+    "import os\n\n\n@cached\ndef f(a):\n    return a\n\n\nclass C:\n    def m(self):\n        x = 1\n        return x\n"
+)
 CODE_LINES = CODE.split("\n")[:-1]
 
 

@@ -87,7 +87,11 @@ def random_section(chance, path, file):
 
 def random_hunk(chance, count):
     first = chance.randint(1, count) if chance.random() < 0.97 else chance.choice([0, count + 1, 10**12])
-    last = min(first + chance.choice([0, 0, 1, 2, 5]), count) if chance.random() < 0.97 else max(0, first + chance.randint(-2, 9))
+    last = (
+        min(first + chance.choice([0, 0, 1, 2, 5]), count)
+        if chance.random() < 0.97
+        else max(0, first + chance.randint(-2, 9))
+    )
     span = f"{first}{chance.choice(['..', '..', '-', '…', ' ', ' .. '])}{last}"
     colon = ":" if chance.random() < 0.9 else ""
     operation = chance.choice(

@@ -45,7 +45,9 @@ async def test_where_to_search(search: Search, engine: str, paths: Any, files: l
     assert (await search("login", paths)).details["files"] == files
 
 
-@pytest.mark.parametrize("name", ["a,b.py", "a b.py", "a;b.py", "a[1].py", "a{x}.py", "x.zip:y.py", "5:6-7", "-n", "*.z"])
+@pytest.mark.parametrize(
+    "name", ["a,b.py", "a b.py", "a;b.py", "a[1].py", "a{x}.py", "x.zip:y.py", "5:6-7", "-n", "*.z"]
+)
 async def test_existing_names_with_special_characters_stay_whole(
     search: Search, context: ToolContext, engine: str, name: str
 ) -> None:

@@ -152,11 +152,17 @@ async def test_output_is_cut_at_50_kilobytes_fairly(search: Search, context: Too
         pytest.param({"skip": math.inf}, "Skip must be a non-negative number", id="search.md/Errors/infinite skip"),
         pytest.param({"skip": math.nan}, "Skip must be a non-negative number", id="search.md/Errors/skip is no number"),
         pytest.param({"paths": ""}, "`paths` must contain non-empty", id="search.md/Errors/empty path"),
-        pytest.param({"paths": ["src", ' "" ']}, "`paths` must contain non-empty", id="search.md/Errors/empty in quotes"),
+        pytest.param(
+            {"paths": ["src", ' "" ']}, "`paths` must contain non-empty", id="search.md/Errors/empty in quotes"
+        ),
         pytest.param({"paths": []}, "`paths` must contain non-empty", id="search.md/Errors/no path"),
-        pytest.param({"paths": "*.py:1-5"}, "requires a single file, not a glob", id="search.md/Errors/lines of a glob"),
+        pytest.param(
+            {"paths": "*.py:1-5"}, "requires a single file, not a glob", id="search.md/Errors/lines of a glob"
+        ),
         pytest.param({"paths": "src:1-5"}, "src is a directory", id="search.md/Errors/lines of a directory"),
-        pytest.param({"paths": "no.py:5"}, "Path not found for line-range selector", id="search.md/Errors/lines of none"),
+        pytest.param(
+            {"paths": "no.py:5"}, "Path not found for line-range selector", id="search.md/Errors/lines of none"
+        ),
         pytest.param({"paths": "src/app.py:0"}, "1-indexed", id="search.md/Errors/line 0"),
         pytest.param({"paths": "gone"}, "Path not found: gone", id="search.md/Errors/missing"),
         pytest.param({"paths": ["gone", "lost/*.py"]}, "Path not found: gone, lost", id="search.md/Errors/all missing"),
@@ -171,9 +177,7 @@ async def test_output_is_cut_at_50_kilobytes_fairly(search: Search, context: Too
         pytest.param({"paths": "/dev/null"}, "neither a file nor a folder", id="search.md/Errors/device"),
     ],
 )
-async def test_errors(
-    search: Search, context: ToolContext, engine: str, args: dict[str, Any], message: str
-) -> None:
+async def test_errors(search: Search, context: ToolContext, engine: str, args: dict[str, Any], message: str) -> None:
     """Each says what was wrong."""
     (context.cwd / "[id]").mkdir()
     with pytest.raises(ToolError) as raised:

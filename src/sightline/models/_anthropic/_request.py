@@ -4,6 +4,7 @@ What the API insists on:
 
 - Roles alternate and the user begins; results of calls stand first in the turn after the calls, one for each.
 - No text is blank; an assistant's last words do not end in white space when nothing follows them.
+- The result of a call that is marked as an error has no images: with images, it goes without the mark.
 - Thinking goes back only with the signature it came with, only what this API made, and never as the last thing said.
 - Thinking is off while a tool is forced, and in the middle of calls that were made without it. `max_tokens` is required
   and counts the thinking, so it stays above the budget.
@@ -95,7 +96,8 @@ def _blocks(message: Message, ids: CallIds, *, images: bool) -> list[wire.Block]
             return [*_content(message.parts, images=images)]
         case ToolMessage():
             content = _content(message.parts, images=images) or [wire.TextBlock(NO_OUTPUT)]
-            return [wire.ToolResultBlock(ids.of(message), content, message.is_error)]
+            is_error = message.is_error and all(isinstance(block, wire.TextBlock) for block in content)
+            return [wire.ToolResultBlock(ids.of(message), content, is_error)]
         case AssistantMessage():
             return _said(message, ids)
 

@@ -6,6 +6,7 @@ What servers insist on:
 - Results follow the message with the calls at once, one message each. They hold text alone, so images of results come
   in a message of the user after them.
 - Thinking does not go back. Ids of calls have at most 40 characters.
+- A model that is known to make no calls is offered no tools: its server would refuse the request.
 - OpenAI's thinking models take `max_completion_tokens` only, many other servers `max_tokens` only.
 """
 
@@ -21,13 +22,14 @@ _IMAGES_OF_RESULTS = "The images of the results above:"
 
 
 def encoded(request: ModelRequest, facts: ModelFacts) -> bytes:
+    tools = () if facts.tools is False else request.tools
     body = wire.Request(
         model=facts.id,
         messages=_messages(request, images=facts.images is not False),
         stream=True,
         stream_options=wire.StreamOptions(include_usage=True),
-        tools=[wire.Tool(wire.Function(tool.name, tool.description, tool.parameters)) for tool in request.tools],
-        tool_choice=wire.ToolChoice(wire.FunctionName(request.tool_choice)) if request.tool_choice else None,
+        tools=[wire.Tool(wire.Function(tool.name, tool.description, tool.parameters)) for tool in tools],
+        tool_choice=wire.ToolChoice(wire.FunctionName(request.tool_choice)) if tools and request.tool_choice else None,
     )
     _fill_in_dialect(body, request, facts)
     return _json.encode(body)

@@ -68,6 +68,7 @@ class _Translator:
             return {**self._any_of(alternatives, inside), **fit}
         kind = kind if isinstance(kind, str) else _guessed_type(schema)
         fit["type"] = kind
+        _add_bounds(fit, schema, kind)
         if schema.get("nullable") is True:
             fit["nullable"] = True
         if schema.get("format") in _FORMATS.get(kind, ()):
@@ -148,6 +149,16 @@ def _guessed_type(schema: Schema) -> str:
     if values and all(isinstance(value, int) for value in values):
         return "integer"
     return "number" if values and all(isinstance(value, (int, float)) for value in values) else "string"
+
+
+def _add_bounds(fit: Schema, schema: Schema, kind: str) -> None:
+    """It has no exclusive bounds: for whole numbers the next one says the same, for others it is nearly so."""
+    step = 1 if kind == "integer" else 0
+    above, below = schema.get("exclusiveMinimum"), schema.get("exclusiveMaximum")
+    if isinstance(above, (int, float)) and not isinstance(above, bool):
+        fit.setdefault("minimum", above + step)
+    if isinstance(below, (int, float)) and not isinstance(below, bool):
+        fit.setdefault("maximum", below - step)
 
 
 def _add_enum(fit: Schema, schema: Schema, kind: str) -> None:

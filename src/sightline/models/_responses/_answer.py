@@ -34,7 +34,7 @@ class Answer:
         self._price = price
         self._said: dict[object, str] = {}  # texts and thoughts by block, to tell what is said again
         self._thought_kind: dict[object, tuple[str, Any]] = {}  # event and part of a thought's last words
-        self._indexes: dict[object, object] = {}  # of items by their ids
+        self._indexes: dict[str | None, object] = {}  # of items by their ids
         self._stop_reason: StopReason | None = None
         self._refused = False
 
@@ -75,7 +75,7 @@ class Answer:
 
     def _index(self, event: wire.Event) -> object:
         """What tells the item apart: its place, or its id from a server that does not say the place."""
-        ident = event.item_id or (event.item or {}).get("id")
+        ident = event.item_id or _id(event.item or {})
         if event.output_index is None:
             return self._indexes.setdefault(ident, ident)
         self._indexes.setdefault(ident, event.output_index)
@@ -159,7 +159,7 @@ class Answer:
         if response.status in ("failed", "cancelled") or response.error:
             raise in_stream(response.error or f"the response was {response.status}")
         for index, item in enumerate(response.output or ()):
-            yield from self._finish(self._indexes.get(item.get("id"), index), item)
+            yield from self._finish(self._indexes.get(_id(item), index), item)
         self._stop_reason = "refusal" if self._refused else "stop"
         if response.status == "incomplete":
             reason = response.incomplete_details.reason if response.incomplete_details else None
@@ -178,6 +178,11 @@ class Answer:
         self._assembly.usage = usage
         told = tokens.cost
         self._assembly.cost = float(told) if type(told) in (int, float) and told >= 0 else self._price(usage)
+
+
+def _id(item: dict[str, Any]) -> str | None:
+    ident = item.get("id")
+    return ident if isinstance(ident, str) else None
 
 
 def _rest(whole: Any, said: str) -> str:

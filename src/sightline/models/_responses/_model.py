@@ -16,6 +16,11 @@ from sightline.models._transport import Transport
 _PATH = "/responses"
 
 
+def is_about_summaries(error: ModelError) -> bool:
+    """OpenAI gives summaries of the thinking to verified organisations only, and refuses the whole request."""
+    return error.status == 400 and "reasoning" in error.message and "summar" in error.message
+
+
 class ResponsesModel:
     """`price` says what a usage costs in US dollars; without it the server does, or the price table."""
 
@@ -34,6 +39,7 @@ class ResponsesModel:
         self._transport = transport
         self._price = price or self._listed_price
         self._sleep = sleep
+        self._summaries = True  # until the server says that this account has none
 
     @staticmethod
     def headers(api_key: str) -> dict[str, str]:
@@ -41,13 +47,26 @@ class ResponsesModel:
         return {"authorization": f"Bearer {api_key}"} if api_key else {}
 
     def stream(self, request: ModelRequest) -> AsyncGenerator[Piece, None]:
-        body = encoded(request, self.facts)
-        return retried(lambda: self._attempt(body), self._transport.retry, sleep=self._sleep)
+        return retried(lambda: self._attempt(request), self._transport.retry, sleep=self._sleep)
 
     async def close(self) -> None:
         await self._transport.close()
 
-    async def _attempt(self, body: bytes) -> AsyncGenerator[Piece, None]:
+    async def _attempt(self, request: ModelRequest) -> AsyncGenerator[Piece, None]:
+        try:
+            async with aclosing(self._asked(encoded(request, self.facts, summaries=self._summaries))) as pieces:
+                async for piece in pieces:
+                    yield piece
+            return
+        except ModelError as error:
+            if not (self._summaries and is_about_summaries(error)):
+                raise
+            self._summaries = False
+        async with aclosing(self._asked(encoded(request, self.facts, summaries=False))) as pieces:
+            async for piece in pieces:
+                yield piece
+
+    async def _asked(self, body: bytes) -> AsyncGenerator[Piece, None]:
         assembly = Assembly(self.api, self.facts.id)
         answer = Answer(assembly, self._price)
         try:

@@ -6,7 +6,7 @@ What the API insists on:
   other servers they come in a message of the user after the results.
 - Nothing is stored there (`store: false`), so reasoning comes back encrypted and is sent again as it came: only to this
   API, only to the model that made it, and only before the item it led to, which it is refused without.
-- Only models that think take `reasoning` and `include`.
+- Only models that think take `reasoning` and `include`, and only some accounts may have summaries of it.
 """
 
 from typing import Any
@@ -35,8 +35,9 @@ _IMAGES_OF_RESULTS = "The images of the results above:"
 _CACHE_KEY_AT_MOST = 64
 
 
-def encoded(request: ModelRequest, facts: ModelFacts) -> bytes:
+def encoded(request: ModelRequest, facts: ModelFacts, *, summaries: bool = True) -> bytes:
     level = effort(facts, request.thinking)
+    summary = "auto" if summaries and level != "none" else ""
     body = wire.Request(
         model=facts.id,
         instructions=request.system,
@@ -46,7 +47,7 @@ def encoded(request: ModelRequest, facts: ModelFacts) -> bytes:
         tools=[wire.Tool(tool.name, tool.description, tool.parameters) for tool in request.tools],
         tool_choice=wire.ToolChoice(request.tool_choice) if request.tool_choice else None,
         include=[_ENCRYPTED] if thinks(facts) else [],
-        reasoning=wire.Reasoning(level, "" if level in ("", "none") else "auto") if level else None,
+        reasoning=wire.Reasoning(level, summary) if level else None,
         max_output_tokens=max(request.max_output, _LEAST_OUTPUT) if request.max_output else 0,
         prompt_cache_key=request.cache_key[:_CACHE_KEY_AT_MOST],
     )

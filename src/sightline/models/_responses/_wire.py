@@ -92,7 +92,7 @@ class Tokens(msgspec.Struct, gc=False):
 
 
 class Incomplete(msgspec.Struct, gc=False):
-    reason: Any = None
+    reason: str | None = None
 
 
 class Response(msgspec.Struct, gc=False):
@@ -108,10 +108,10 @@ class Event(msgspec.Struct, gc=False):
 
     type: Any = None
     object: Any = None
-    output_index: Any = None
-    content_index: Any = None
-    summary_index: Any = None
-    item_id: Any = None
+    output_index: int | None = None
+    content_index: int | None = None
+    summary_index: int | None = None
+    item_id: str | None = None
     delta: Any = None
     item: dict[str, Any] | None = None
     arguments: Any = None

@@ -2,7 +2,6 @@
 
 import os
 import stat
-from itertools import islice
 from pathlib import Path
 
 import msgspec
@@ -10,15 +9,13 @@ import msgspec
 from sightline.tools._atomic import replace_file
 from sightline.tools._tool import ToolError
 
-DIFF_LINES = 2000  # a longer file is shown without what changed
-DIFF_CHARS = 32 * 1024
+_SHOWN_BYTES = 400_000  # of the old content, to show what changed
 
 
 class Written(msgspec.Struct, frozen=True):
     size: int
-    created: bool
+    before: str | None  # what was there, as far as it is of use for showing the change; None: nothing
     made_executable: bool
-    diff: str
 
 
 def encoded(content: str) -> bytes:
@@ -36,17 +33,16 @@ def write_file(path: Path, content: str) -> Written:
     data = encoded(content)
     before = _text_before(path)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        Path(os.path.realpath(path)).parent.mkdir(parents=True, exist_ok=True)
     except OSError as problem:
         raise ToolError(f"Cannot make the folder {path.parent}: {problem.strerror}.") from problem
     target = replace_file(path, data)
-    return Written(len(data), before is None, _make_executable(target, data), _diff(before or "", content))
+    return Written(len(data), before, _make_executable(target, data))
 
 
 def _text_before(path: Path) -> str | None:
-    """What is about to be replaced, for showing the change; None when there is no file, "" when it is no text."""
     try:
-        if path.stat().st_size > DIFF_LINES * 200:
+        if path.stat().st_size > _SHOWN_BYTES:
             return ""
         return path.read_text(encoding="utf-8", errors="replace")
     except FileNotFoundError:
@@ -59,22 +55,12 @@ def _make_executable(target: Path, data: bytes) -> bool:
     """Whoever may read it may run it. A file system without modes is no reason to fail."""
     if not data.startswith(b"#!"):
         return False
-    mode = stat.S_IMODE(target.stat().st_mode)
-    wanted = mode | (mode & 0o444) >> 2
-    if wanted == mode:
-        return False
     try:
+        mode = stat.S_IMODE(target.stat().st_mode)
+        wanted = mode | (mode & 0o444) >> 2
+        if wanted == mode:
+            return False
         os.chmod(target, wanted)
+        return stat.S_IMODE(target.stat().st_mode) == wanted
     except OSError:
         return False
-    return bool(stat.S_IMODE(target.stat().st_mode) & 0o111)
-
-
-def _diff(before: str, after: str) -> str:
-    old, new = before.splitlines(), after.splitlines()
-    if len(old) > DIFF_LINES or len(new) > DIFF_LINES:
-        return ""
-    import difflib
-
-    lines = difflib.unified_diff(old, new, lineterm="", n=3)
-    return "\n".join(islice(lines, 2, None))[:DIFF_CHARS]  # the first two name files

@@ -13,6 +13,7 @@ from sightline.tools._tool import Need, Outcome, Tool
 from sightline.tools.conflicts import Conflicts, resolve_all, resolve_one
 from sightline.tools.hashline import Snapshots, header, strip_display
 from sightline.tools.write._conflicts import told_all, told_one
+from sightline.tools.write._diff import diff
 from sightline.tools.write._file import encoded, write_file
 from sightline.tools.write._targets import (
     ConflictTarget,
@@ -92,7 +93,15 @@ async def _write(target: Target, content: str, context: ToolContext) -> tuple[st
 def _write_file(target: FileTarget, content: str, context: ToolContext) -> tuple[str, dict[str, Any]]:
     name = display(target.path, context.cwd)
     written = write_file(target.path, content)
-    details: dict[str, Any] = {"ui": {"kind": "diff"}, "path": name, "created": written.created, "diff": written.diff}
+    change = diff(name, written.before, content)
+    details: dict[str, Any] = {
+        "ui": {"kind": "diff"},
+        "path": name,
+        "op": "create" if written.before is None else "update",
+        "diff": change.text,
+        "added": change.added,
+        "removed": change.removed,
+    }
     text = f"Successfully wrote {written.size} bytes to {name}"
     if written.made_executable:
         details["made_executable"] = True

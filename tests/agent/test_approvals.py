@@ -1,0 +1,137 @@
+"""What a call may do: by rule, by the person, or not at all."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from sightline.conversation import ToolMessage, text_of
+from sightline.events import Notice, Request, RequestResolved, RunEnded, ToolResult
+from sightline.settings import remembered_rules
+from tests.agent.support import Lab, lab
+
+
+def outside(command: str = "echo out") -> dict[str, object]:
+    """A call that asks to run outside the sandbox."""
+    return {"tool": "bash", "args": {"command": command, "sandbox": False}}
+
+
+async def answered(here: Lab, answer: object, prompt: str = "go") -> Request:
+    await here.agent.prompt(prompt)
+    request = await here.first(Request, lambda event: not any(r.id == event.id for r in here.of(RequestResolved)))
+    assert here.agent.requests.answer(request.id, answer)
+    return request
+
+
+async def test_with_nobody_there_it_is_refused_at_once(tmp_path: Path) -> None:
+    """The model is told, the person sees the rule that would allow it, and the run ends with exit code 3."""
+    async with lab(tmp_path, [[outside("git push origin")], [{"text": "I could not push."}]], approval="edit") as here:
+        outcome = await here.run()
+        assert outcome.exit_code == 3
+        assert here.of(RunEnded)[-1].exit_code == 3
+        assert outcome.text == "I could not push."
+        (result,) = here.of(ToolResult)
+        assert result.is_error
+        assert result.details == {"ended": "refused"}
+        (notice,) = here.of(Notice)
+        assert notice.hint == "to allow it: --allow 'exec(git push origin)'"
+        assert not here.of(Request)
+
+
+async def test_a_rule_lets_it_pass(tmp_path: Path) -> None:
+    """The rule that was suggested is the one that allows it."""
+    rules = ["exec(echo out)"]
+    async with lab(tmp_path, [[outside()], [{"text": "ok"}]], approval="edit", allow=rules) as here:
+        assert (await here.run()).exit_code == 0
+        assert here.of(ToolResult)[0].content == "out"
+
+
+async def test_a_deny_rule_wins(tmp_path: Path) -> None:
+    """It is refused although everything is allowed; nobody is asked, and it is no want of permission."""
+    turns = [[outside("rm -rf build")], [{"text": "ok"}]]
+    async with lab(tmp_path, turns, approval="full", deny=["exec(rm *)"], attended=True) as here:
+        assert (await here.run()).exit_code == 0
+        (result,) = here.of(ToolResult)
+        assert "not allowed" in result.content
+        assert not here.of(Request)
+
+
+async def test_the_person_is_asked_with_everything_there_is_to_know(tmp_path: Path) -> None:
+    """The request has the tool, the whole command, why it asks, and the rule it would become."""
+    async with lab(tmp_path, [[outside()], [{"text": "ok"}]], approval="edit", attended=True) as here:
+        request = await answered(here, "once")
+        assert (await here.ended()).exit_code == 0
+        assert request.what == "approval"
+        assert request.choices == ["once", "this session", "always here", "no"]
+        assert request.details["what"] == "echo out"
+        assert request.details["rule"] == "exec(echo out)"
+        assert here.of(ToolResult)[0].content == "out"
+
+
+async def test_once_is_once(tmp_path: Path) -> None:
+    """The second time the same is asked again."""
+    turns = [[outside()], [outside()], [{"text": "ok"}]]
+    async with lab(tmp_path, turns, approval="edit", attended=True) as here:
+        await answered(here, "once")
+        await here.until(lambda: len(here.of(Request)) == 2)
+        here.agent.requests.answer(here.of(Request)[1].id, "no")
+        await here.ended()
+        assert [result.is_error for result in here.of(ToolResult)] == [False, True]
+
+
+@pytest.mark.parametrize("choice", ["this session", "always here"])
+async def test_a_yes_for_longer_is_not_asked_again(tmp_path: Path, choice: str) -> None:
+    """For the session it is forgotten afterwards; always here, it is remembered for this workspace."""
+    turns = [[outside()], [outside()], [{"text": "ok"}]]
+    async with lab(tmp_path, turns, approval="edit", attended=True) as here:
+        await answered(here, choice)
+        await here.ended()
+        assert len(here.of(Request)) == 1
+        assert not any(result.is_error for result in here.of(ToolResult))
+    remembered = remembered_rules(tmp_path / "work").allow
+    assert remembered == (("exec(echo out)",) if choice == "always here" else ())
+
+
+async def test_a_no_has_a_reason(tmp_path: Path) -> None:
+    """The model hears it; that the person said no is not exit code 3."""
+    async with lab(tmp_path, [[outside()], [{"text": "fine"}]], approval="edit", attended=True) as here:
+        await answered(here, {"choice": "no", "reason": "use make"})
+        assert (await here.ended()).exit_code == 0
+        assert "Reason: use make" in text_of(next(m for m in here.messages if isinstance(m, ToolMessage)))
+
+
+async def test_stopping_closes_an_open_request(tmp_path: Path) -> None:
+    """It is resolved as moot, and a late answer is turned down."""
+    async with lab(tmp_path, [[outside()], [{"text": "never"}]], approval="edit", attended=True) as here:
+        await here.agent.prompt("go")
+        request = await here.first(Request)
+        here.agent.stop()
+        assert (await asyncio.wait_for(here.ended(), 5)).exit_code == 130
+        assert [event.id for event in here.of(RequestResolved)] == [request.id]
+        assert not here.agent.requests.answer(request.id, "once")
+
+
+@pytest.mark.parametrize(
+    ("approval", "call", "allowed"),
+    [
+        ("plan", {"tool": "read", "args": {"path": "f.txt"}}, True),
+        ("plan", {"tool": "write", "args": {"path": "f.txt", "content": "x"}}, False),
+        ("plan", {"tool": "bash", "args": {"command": "true"}}, False),
+        ("edit", {"tool": "write", "args": {"path": "f.txt", "content": "x"}}, True),
+        ("edit", {"tool": "write", "args": {"path": "../f.txt", "content": "x"}}, False),
+        ("edit", {"tool": "read", "args": {"path": "../secret.txt"}}, False),
+        ("edit", {"tool": "read", "args": {"path": "link.txt"}}, False),
+        ("edit", {"tool": "write", "args": {"path": "link.txt", "content": "x"}}, False),
+        ("full", {"tool": "read", "args": {"path": "../secret.txt"}}, True),
+    ],
+)
+async def test_what_each_level_allows(tmp_path: Path, approval: str, call: dict[str, object], allowed: bool) -> None:
+    """Inside the workspace what the level says; outside, through a link too, only with a rule."""
+    async with lab(tmp_path, [[call], [{"text": "ok"}]], approval=approval) as here:
+        (tmp_path / "secret.txt").write_text("secret\n")
+        (tmp_path / "work" / "f.txt").write_text("old\n")
+        (tmp_path / "work" / "link.txt").symlink_to(tmp_path / "secret.txt")
+        await here.run()
+        (result,) = here.of(ToolResult)
+        assert result.is_error is not allowed, result.content
+    assert (tmp_path / "secret.txt").read_text() == "secret\n"
