@@ -1,6 +1,7 @@
 """What an extension file needs. See docs/guide/extensions.md."""
 
-from sightline.agent import Block, Call, Cancelled, Extension, NewArgs, Summary
+from sightline.agent import Block, Call, Cancelled, NewArgs, Summary
+from sightline.agent._extensions import Extension
 from sightline.tools import Image, Need, Outcome, Tool, ToolContext, ToolError
 
 __all__ = [

@@ -20,7 +20,8 @@ def notebook(*cells, minor=5, indent: int | None = 1, **more):
 
 
 def code(source, name="a1", outputs=()):
-    return {"cell_type": "code", "execution_count": 3, "id": name, "metadata": {"x": [1]}, "outputs": list(outputs), "source": source}  # fmt: skip
+    more = {"metadata": {"x": [1]}, "outputs": list(outputs), "source": source}
+    return {"cell_type": "code", "execution_count": 3, "id": name, **more}
 
 
 def words(source, name="b1"):
@@ -84,11 +85,21 @@ def test_text_before_the_first_marker_is_refused():
         from_text("x\n" + TEXT, BOOK)
 
 
-@pytest.mark.parametrize(
-    "data",
-    [b"", b"\xff", b"[]", b"{}", b'{"cells": 1}', b'{"cells": [1]}', b'{"cells": [{"cell_type": "odd"}]}', b"[" * 100_000]
-    + [b'{"cells": [{"cell_type": "code", "source": 1}]}', b'{"worksheets": []}'],
-)  # fmt: skip
+NO_NOTEBOOKS = [
+    b"",
+    b"\xff",
+    b"[]",
+    b"{}",
+    b"[" * 100_000,
+    b'{"cells": 1}',
+    b'{"cells": [1]}',
+    b'{"cells": [{"cell_type": "odd"}]}',
+    b'{"cells": [{"cell_type": "code", "source": 1}]}',
+    b'{"worksheets": []}',
+]
+
+
+@pytest.mark.parametrize("data", NO_NOTEBOOKS)
 def test_what_is_no_notebook_says_so(data):
     """As the tool's own error."""
     with pytest.raises(ToolError, match="notebook"):

@@ -2,7 +2,7 @@
 
 from sightline.agent._agent import PROMPT_AT_MOST, Agent, How
 from sightline.agent._build import Wanted, build
-from sightline.agent._extensions import Extension, extension_files, load_extensions
+from sightline.agent._extension_files import add_extensions
 from sightline.agent._hooks import Block, Call, Cancelled, Hooks, NewArgs, Summary
 from sightline.agent._mending import mended
 from sightline.agent._run import RunOutcome
@@ -15,7 +15,6 @@ __all__ = [
     "Block",
     "Call",
     "Cancelled",
-    "Extension",
     "Hooks",
     "How",
     "NewArgs",
@@ -24,8 +23,7 @@ __all__ = [
     "Stage",
     "Summary",
     "Wanted",
+    "add_extensions",
     "build",
-    "extension_files",
-    "load_extensions",
     "mended",
 ]

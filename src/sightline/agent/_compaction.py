@@ -21,7 +21,6 @@ from sightline.conversation import (
     UserMessage,
     text_of,
 )
-from sightline.events import Usage
 
 _CHARACTERS_PER_TOKEN = 4
 _TOKENS_OF_AN_IMAGE = 1500
@@ -55,7 +54,7 @@ def tokens_used(messages: Sequence[Message], overhead: int = 0) -> int:
     """How long the conversation is: as the model last counted it, plus what has come since."""
     for number in range(len(messages) - 1, -1, -1):
         message = messages[number]
-        if isinstance(message, AssistantMessage) and (counted := _counted(message.usage)):
+        if isinstance(message, AssistantMessage) and (counted := _counted(message)):
             return counted + sum(map(tokens_in, messages[number + 1 :]))
     return overhead + sum(map(tokens_in, messages))
 
@@ -91,12 +90,16 @@ def _boundary(messages: Sequence[Message], number: int) -> int:
     return next((place for place in places if not isinstance(messages[place], ToolMessage)), 0)
 
 
-def _counted(usage: Usage | None) -> int:
+def _counted(message: AssistantMessage) -> int:
+    """What the model said its request and its answer had together. Only some count what was cached separately."""
+    usage = message.usage
     if usage is None:
         return 0
     if usage.total_tokens:
         return usage.total_tokens
-    parts = (usage.input_tokens, usage.cache_read_tokens, usage.cache_write_tokens, usage.output_tokens)
+    parts = [usage.input_tokens, usage.output_tokens]
+    if message.api == "anthropic":
+        parts += [usage.cache_read_tokens, usage.cache_write_tokens]
     return sum([part or 0 for part in parts])
 
 

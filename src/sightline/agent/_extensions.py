@@ -178,18 +178,6 @@ def load_extensions(agent: "Agent", files: Iterable[Path]) -> None:
             _tell(agent, file, error)
 
 
-def extension_files(user: Path, project: Path | None) -> list[Path]:
-    """Those there are, by name, the person's own first. A project's of the same name comes after and wins."""
-    folders = [user] if project is None else [user, project]
-    return [
-        file
-        for folder in folders
-        if folder.is_dir()
-        for file in sorted(folder.glob("*.py"))
-        if not file.name.startswith(("_", "."))
-    ]
-
-
 def _imported(file: Path) -> Any:
     name = f"sightline_extension_{file.stem}"
     spec: ModuleSpec | None = spec_from_file_location(name, file, loader=SourceFileLoader(name, str(file)))

@@ -1,6 +1,5 @@
 """Where an extension may step in. Each hook is asked in the order it was added; what it raises is told, not fatal."""
 
-import inspect
 from collections.abc import Awaitable, Callable
 from typing import Any, Literal, TypeAlias
 
@@ -100,11 +99,7 @@ class Hooks:
     async def _ask(self, owner: str, hook: Hook, *args: Any) -> Any:
         try:
             said = hook(*args)
-            return await _awaited(said) if inspect.isawaitable(said) else said
+            return await said if isinstance(said, Awaitable) else said
         except Exception as error:
             self.complain(f"extension {owner or 'hook'}: {type(error).__name__}: {error}")
             return None
-
-
-async def _awaited(said: Awaitable[Any]) -> Any:
-    return await said

@@ -31,8 +31,10 @@ def socket_path(session: str) -> Path:
 
 
 def listen(session: str) -> socket.socket:
-    """The socket of a session that begins, ready to be connected to."""
+    """The socket of a session that begins, ready to be connected to. Whoever asks holds the session's lock: a socket
+    that is already there was left by a host that was killed."""
     path = socket_path(session)
+    forget_socket(session)
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     old = os.umask(0o177)

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 
 import msgspec
 
-from sightline.agent import Agent, Secrets, Wanted, build, mended
+from sightline.agent import Agent, Secrets, Wanted, add_extensions, build, mended
 from sightline.conversation import AssistantMessage, ToolMessage, UserMessage
 from sightline.events import Notice
 from sightline.exceptions import UserMistake
@@ -50,6 +50,8 @@ async def working(
             session.publish(Notice(clean_text(text), "warning", source="settings"))
         server = SocketServer(session, listen(session.id), cwd=str(wanted.cwd), started=time.time())
         await server.open()
+        add_extensions(agent, wanted.environ)
+        await agent.hooks.tell("session_start")
         try:
             yield Working(session, agent, stage)
         finally:

@@ -58,6 +58,14 @@ class CallIds:
             self._taken.add(known)
         return known
 
+    def keep(self, call: CallPart) -> str:
+        """The same to the letter, for the server that named it so: a proxy may have put something into the name."""
+        if call.id in self._of_call or not call.native_id or call.native_id in self._taken:
+            return self.of(call)
+        self._of_call[call.id] = call.native_id
+        self._taken.add(call.native_id)
+        return call.native_id
+
     def _free(self, wanted: str) -> str:
         wanted = wanted[: self._at_most]
         name, number = wanted, 1

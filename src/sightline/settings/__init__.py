@@ -1,6 +1,7 @@
 """One typed settings tree, where its values come from, which of them wins, and what the permission rules allow."""
 
 from sightline.settings._load import Loaded, load
+from sightline.settings._places import extension_folders
 from sightline.settings._policy import Decision, Policy, Verdict, Wanted
 from sightline.settings._remembered import Remembered, forget_rule, remember_rule, remembered_rules
 from sightline.settings._rules import RuleMistake, parse_rule
@@ -19,6 +20,7 @@ __all__ = [
     "Thinking",
     "Verdict",
     "Wanted",
+    "extension_folders",
     "forget_rule",
     "is_trusted",
     "load",

@@ -5,6 +5,7 @@ from pathlib import Path
 
 FILE_NAME = "settings.toml"
 PROJECT_FOLDER = ".sightline"
+EXTENSIONS = "extensions"
 
 
 def user_file(environ: Mapping[str, str]) -> Path:
@@ -29,6 +30,15 @@ def project_file(cwd: Path) -> Path | None:
 def new_project_file(cwd: Path) -> Path:
     """The one there is, or the one that would be made in the workspace."""
     return project_file(cwd) or cwd / PROJECT_FOLDER / FILE_NAME
+
+
+def extension_folders(cwd: Path, environ: Mapping[str, str]) -> tuple[Path, Path | None]:
+    """The person's own, and the nearest of the project's."""
+    own = user_file(environ).parent / EXTENSIONS
+    for folder in _up_to_the_repository(cwd):
+        if _is_there(folder / PROJECT_FOLDER / EXTENSIONS):
+            return own, folder / PROJECT_FOLDER / EXTENSIONS
+    return own, None
 
 
 def project_of(file: Path) -> Path:

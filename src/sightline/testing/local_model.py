@@ -79,7 +79,16 @@ def running(*, context: int = 4096) -> Iterator[str]:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     options = ["--host", "127.0.0.1", "--port", str(port), "--n_ctx", str(context), "--n_threads", "2"]
-    command = [str(_python()), "-m", "llama_cpp.server", "--model", str(_weights()), "--model_alias", "smollm2", *options]
+    command = [
+        str(_python()),
+        "-m",
+        "llama_cpp.server",
+        "--model",
+        str(_weights()),
+        "--model_alias",
+        "smollm2",
+        *options,
+    ]
     with (cache_folder() / "server.log").open("wb") as log:
         server = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT)
         try:
@@ -141,7 +150,9 @@ def _run(command: list[str]) -> None:
     except subprocess.TimeoutExpired:
         raise LocalModelError(f"`{shlex.join(command)}` took more than {BUILD_SECONDS:.0f} seconds") from None
     if done.returncode != 0:
-        raise LocalModelError(f"`{shlex.join(command)}` failed with exit code {done.returncode}:\n{done.stdout[-2000:]}")
+        raise LocalModelError(
+            f"`{shlex.join(command)}` failed with exit code {done.returncode}:\n{done.stdout[-2000:]}"
+        )
 
 
 def main() -> int:

@@ -29,8 +29,8 @@ def user(text: str) -> UserMessage:
     return UserMessage([TextPart(text)])
 
 
-def answer(*found: Any) -> AssistantMessage:
-    return AssistantMessage(list(found), "chat", "m")
+def answer(*found: Any, model: str = "m") -> AssistantMessage:
+    return AssistantMessage(list(found), "chat", model)
 
 
 def asked(*messages: Message, facts: ModelFacts = FACTS, **more: Any) -> dict[str, Any]:
@@ -182,13 +182,23 @@ def test_ids_are_ones_that_servers_take() -> None:
     """No odd characters, at most 40 of them, no two alike; call and result agree."""
     long, odd = "x" * 60, "a|b:c"
     found = sent(
-        answer(CallPart("1", "read", native_id=long), CallPart("2", "read", native_id=odd)),
-        answer(CallPart("3", "read", native_id=long), CallPart("4", "read")),
+        answer(CallPart("1", "read", native_id=long), CallPart("2", "read", native_id=odd), model="other"),
+        answer(CallPart("3", "read", native_id=long), CallPart("4", "read"), model="other"),
     )
     ids = [call["id"] for one in found for call in one.get("tool_calls", [])]
     assert ids == [one["tool_call_id"] for one in found if one["role"] == "tool"]
     assert len(set(ids)) == 4
     assert all(len(ident) <= 40 and ident.replace("_", "").replace("-", "").isalnum() for ident in ids)
+
+
+def test_ids_the_server_gave_go_back_to_the_letter() -> None:
+    """There are proxies that put a signature into them; only one given twice is changed."""
+    signed = "call_1__thought__" + "aB+/=" * 40
+    found = sent(answer(CallPart("1", "read", native_id=signed)), answer(CallPart("2", "read", native_id=signed)))
+    ids = [call["id"] for one in found for call in one.get("tool_calls", [])]
+    assert ids == [one["tool_call_id"] for one in found if one["role"] == "tool"]
+    assert ids[0] == signed
+    assert ids[1] != signed
 
 
 def test_arguments_that_were_no_json_go_back_as_none() -> None:

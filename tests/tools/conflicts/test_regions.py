@@ -21,7 +21,9 @@ def sides(text: str) -> list[tuple[int, int, str, str | None, str]]:
     [
         pytest.param(TWO, [(2, 6, "ours\n", None, "theirs\n")], id=f"{READ}/two sides"),
         pytest.param(THREE, [(1, 7, "ours\n", "base\n", "theirs\n")], id=f"{READ}/diff3"),
-        pytest.param(TWO + TWO, [(2, 6, "ours\n", None, "theirs\n"), (9, 13, "ours\n", None, "theirs\n")], id=f"{READ}/two"),
+        pytest.param(
+            TWO + TWO, [(2, 6, "ours\n", None, "theirs\n"), (9, 13, "ours\n", None, "theirs\n")], id=f"{READ}/two"
+        ),
         pytest.param(TWO.replace("\n", "\r\n"), [(2, 6, "ours\r\n", None, "theirs\r\n")], id=f"{READ}/CRLF"),
         pytest.param("<<<<<<<\n=======\n>>>>>>>", [(1, 3, "", None, "")], id=f"{READ}/no names, empty, no last end"),
         pytest.param(
@@ -29,14 +31,17 @@ def sides(text: str) -> list[tuple[int, int, str, str | None, str]]:
             id=f"{READ}/heading in theirs",
         ),
         pytest.param(
-            "<<<<<<< a\nlost\n<<<<<<< a\nx\n=======\ny\n>>>>>>> b\n", [(3, 7, "x\n", None, "y\n")], id=f"{READ}/not closed",
+            "<<<<<<< a\nlost\n<<<<<<< a\nx\n=======\ny\n>>>>>>> b\n", [(3, 7, "x\n", None, "y\n")],
+            id=f"{READ}/not closed",
         ),
         pytest.param(
             "<<<<<<< a\nx\n||||||| c\n<<<<<<<<< t\np\n=========\nq\n>>>>>>>>> t\n=======\ny\n>>>>>>> b\n",
             [(1, 11, "x\n", "<<<<<<<<< t\np\n=========\nq\n>>>>>>>>> t\n", "y\n")],
             id=f"{READ}/merge inside the base",
         ),
-        pytest.param("<<<<<<< a\nx\n\x0c\u2028y\n=======\n>>>>>>> b\n", [(1, 6, "x\n\x0c\u2028y\n", None, "")], id=f"{READ}/separators"),
+        pytest.param(
+            "<<<<<<< a\n\x0c\u2028y\n=======\n>>>>>>> b\n", [(1, 4, "\x0c\u2028y\n", None, "")], id=f"{READ}/separators"
+        ),
         pytest.param("Title\n=======\ntext\n", [], id=f"{READ}/heading"),
         pytest.param("<<<<<<< a\nx\n=======\ny\n", [], id=f"{READ}/never closed"),
         pytest.param(" <<<<<<< a\n=======\n>>>>>>> b\n", [], id=f"{READ}/indented"),

@@ -41,12 +41,13 @@ def test_the_replacement_takes_its_place(tmp_path: Path, before: str, content: s
     assert (resolved.done, resolved.left) == ((1,), ())
 
 
-def test_bytes_that_are_no_text_stay(tmp_path: Path) -> None:
-    """Outside and inside the conflict."""
+@pytest.mark.parametrize("how", ["surrogateescape", "replace"])
+def test_bytes_that_are_no_text_stay(tmp_path: Path, how: str) -> None:
+    """Outside and inside the conflict, however the file was read when it was shown."""
     path = tmp_path / "a"
     path.write_bytes(b"\xff\xfe\n<<<<<<< a\n\x80x\n=======\ny\n>>>>>>> b\n\xc3")
     conflicts = Conflicts()
-    conflicts.register(path, path.read_bytes().decode("utf-8", "surrogateescape"))
+    conflicts.register(path, path.read_bytes().decode("utf-8", how))
     resolve_one(1, "@ours", conflicts)
     assert path.read_bytes() == b"\xff\xfe\n\x80x\n\xc3"
 

@@ -86,6 +86,14 @@ async def test_what_cannot_be_proved_is_refused(desk, now, ops):
     assert f"¶a.txt#{current}" in message
 
 
+async def test_lines_that_were_there_twice_cannot_be_told_apart(desk):
+    """One of them is gone: it may be the one that was meant."""
+    again = [*LINES[9:16], "x", *LINES[9:16]]
+    tag = desk.show("a.txt", text(again))
+    desk.put("a.txt", text(["other", *again[5:]]))
+    assert "earlier state" in await desk.refused(f"¶a.txt#{tag}\nreplace 4:\n+x")
+
+
 async def test_a_mismatch_shows_two_lines_around_each_anchor(desk):
     """edit.md/Limits & Caps: MISMATCH_CONTEXT."""
     desk.show("a.txt", BEFORE)
@@ -141,6 +149,13 @@ async def test_of_a_file_shown_in_part_only_those_lines_can_be_edited(desk):
     assert "Line 16 of a.txt was not shown" in await desk.refused(f"¶a.txt#{tag}\ndelete 15..16")
     await desk.edit(f"¶a.txt#{tag}\nreplace 12:\n+x\nreplace 3:\n+y\ninsert tail:\n+z")
     assert desk.text("a.txt") == text([*LINES[:2], "y", *LINES[3:11], "x", *LINES[12:], "z"])
+
+
+async def test_no_lines_shown_prove_nothing(desk):
+    """Not even for an insertion at the tail."""
+    path = desk.put("a.txt", BEFORE)
+    tag = desk.context.shared(Snapshots).record_lines(path, {})
+    assert "earlier state" in await desk.refused(f"¶a.txt#{tag}\ninsert tail:\n+x")
 
 
 async def test_a_part_that_changed_is_a_mismatch(desk):

@@ -84,11 +84,24 @@ def test_several_sections_are_shown_one_below_the_other(desk):
     assert last["diff"].index("--- a/one.txt") < last["diff"].index("--- a/two.txt")
 
 
-@pytest.mark.parametrize(
-    "written",
-    ["", "{", '{"input"', '{"input": 5}', '{"input": null', '["input"]', '{"input": "\\ud83d', '{"input": "\\x', '{"input":"¶']
-    + ['{"input":"¶\\u0000#0A3B\\ndelete 1\\n"}', '{"input":"¶http://x#0A3B\\ndelete 1\\n"}', "\0", '{"input":"\\ud800\\n'],
-)  # fmt: skip
+ODD = [
+    "",
+    "\0",
+    "{",
+    '["input"]',
+    '{"input"',
+    '{"input": 5}',
+    '{"input": null',
+    '{"input": "\\ud83d',
+    '{"input": "\\x',
+    '{"input":"¶',
+    '{"input":"¶\\u0000#0A3B\\ndelete 1\\n"}',
+    '{"input":"¶http://x#0A3B\\ndelete 1\\n"}',
+    '{"input":"\\ud800\\n',
+]
+
+
+@pytest.mark.parametrize("written", ODD)
 def test_odd_arguments_are_no_error(desk, written):
     """There is nothing to show yet."""
     for cut in range(len(written) + 1):
@@ -129,6 +142,12 @@ def test_a_long_edit_is_cheap_to_show(desk):
     assert len(shown) > 9000
     assert time.process_time() - began < 3.0
     assert len(shown[-1]["diff"].split("\n")) <= 201
+
+
+def test_what_is_shown_stays_small(desk):
+    """Whatever is written."""
+    patch = "¶new.txt\ninsert head:\n" + f"+{chr(1) * 3000}\n" * 300
+    assert len(json.dumps(stream(desk, patch, step=5000)[-1])) < 40 * 1024
 
 
 async def test_a_call_that_ran_is_forgotten(desk):

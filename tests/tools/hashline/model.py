@@ -148,7 +148,7 @@ def classify(line, bare):
 
 
 def edit(files, patch):
-    """Applies a patch to `{path: File}`. Returns the paths changed and the warnings, or raises Error changing nothing."""
+    """Apply a patch to `{path: File}`: the paths changed and the warnings, or Error and nothing changed."""
     merged = {}
     for one in parse(patch):
         first = merged.setdefault(one["path"], one)
@@ -193,7 +193,7 @@ def located(hunks, texts):
     # The program looks at hunks one after another: the first mistake is the one that is told.
     for hunk in hunks:
         first, last = hunk["first"], hunk["last"]
-        if hunk["verb"] not in ("head", "tail") and not (1 <= first and last <= len(texts)):
+        if hunk["verb"] not in ("head", "tail") and not (first >= 1 and last <= len(texts)):
             raise Error("out_of_range")
         if hunk["block"]:
             block = blocks(texts, first)

@@ -15,6 +15,10 @@ from . import model
 EDITS = 10_000
 SEEDS = 20
 ALPHABET = ["a", "b", "c", "d", "", "  e", "f {", "}", "g h", "x", "y", "z"]
+KINDS = ["apply_patch_sentinel", "backwards_range", "bare_number", "bare_range", "bracketed_header", "delete_with_body"]
+KINDS += ["empty_body", "malformed_header", "malformed_tag", "minus_row", "mismatch", "missing_header", "missing_tag"]
+KINDS += ["no_change", "not_shown", "out_of_range", "overlap", "stray_payload", "two_tags", "unified_diff_header"]
+KINDS += ["unresolved_block"]
 WARNINGS = {
     messages.BARE_BODY_AUTO_PIPED_WARNING: "bare",
     messages.RECOVERY_EXTERNAL_WARNING: "external",
@@ -71,7 +75,7 @@ def random_patch(chance, files):
     if chance.random() < 0.04:
         rows += random_section(chance, path, files[path])
     if chance.random() < 0.06:
-        rows.insert(chance.randrange(len(rows) + 1), random_slip(chance))
+        rows.insert(chance.randrange(len(rows) + 1), chance.choice(SLIPS))
     return "\n".join(rows) + chance.choice(["", "\n", "\n*** End Patch", "\n\n", "\r\n"])
 
 
@@ -110,11 +114,8 @@ def random_hunk(chance, count):
     return [operation, *body] if chance.random() < 0.98 else [operation]
 
 
-def random_slip(chance):
-    return chance.choice(
-        ["- x", "@@ -1,2 +1,2 @@", "@@ fn @@", "*** Update File: a", "*** Abort", "3", "3 4", "3..4", "insert 3:"]
-        + ["replace 1: x", "delete", "words", "+row", "", "replace block 1..2:", "*** Move to: b"]
-    )
+SLIPS = ["- x", "@@ -1,2 +1,2 @@", "@@ fn @@", "*** Update File: a", "*** Abort", "3", "3 4", "3..4", "insert 3:", ""]
+SLIPS += ["replace 1: x", "delete", "words", "+row", "replace block 1..2:", "*** Move to: b"]
 
 
 def change_from_outside(chance, file, counter):
@@ -211,8 +212,5 @@ def test_the_random_edits_reach_every_outcome():
     chance, tally = random.Random(1), Counter()
     for _ in range(700):
         run_session(chance, tally)
-    wanted = {"plain", "bare", "external", "chain", "replay", "mismatch", "overlap", "out_of_range", "no_change",
-              "backwards_range", "delete_with_body", "empty_body", "stray_payload", "minus_row", "bare_number",
-              "bare_range", "missing_tag", "malformed_tag", "unresolved_block", "not_shown", "malformed_header",
-              "apply_patch_sentinel", "unified_diff_header", "bracketed_header", "missing_header", "two_tags"}  # fmt: skip
+    wanted = {"plain", *WARNINGS.values(), *KINDS}
     assert wanted <= set(tally)

@@ -8,7 +8,7 @@ from sightline.events import Usage
 from sightline.models._api import ModelError, ModelFacts, ModelRequest, Piece
 from sightline.models._assembly import Assembly
 from sightline.models._chat._answer import Answer
-from sightline.models._chat._request import encoded
+from sightline.models._chat._request import API, encoded
 from sightline.models._openai_failure import classify
 from sightline.models._retry import Sleep, retried
 from sightline.models._transport import Transport
@@ -19,7 +19,7 @@ _PATH = "/chat/completions"
 class ChatModel:
     """`price` says what a usage costs in US dollars; without it the server does, or the price table."""
 
-    api = "chat"
+    api = API
     BASE_URL = "https://api.openai.com/v1"
 
     def __init__(

@@ -5,10 +5,13 @@ What servers insist on:
 - `content` is a text, "" where there is none (llama.cpp refuses null), or, with images, a list.
 - Results follow the message with the calls at once, one message each. They hold text alone, so images of results come
   in a message of the user after them.
-- Thinking does not go back. Ids of calls have at most 40 characters.
+- Thinking does not go back. Ids of calls have at most 40 characters, but for those the server itself gave: there are
+  proxies that put a signature into them.
 - A model that is known to make no calls is offered no tools: its server would refuse the request.
 - OpenAI's thinking models take `max_completion_tokens` only, many other servers `max_tokens` only.
 """
+
+from collections.abc import Callable
 
 from sightline.conversation import AssistantMessage, CallPart, Content, ImagePart, TextPart, ToolMessage
 from sightline.models import _json
@@ -16,6 +19,8 @@ from sightline.models._api import ModelFacts, ModelRequest
 from sightline.models._chat import _wire as wire
 from sightline.models._effort import effort
 from sightline.models._history import NO_OUTPUT, CallIds, consistent, sendable
+
+API = "chat"
 
 _ID_AT_MOST = 40
 _IMAGES_OF_RESULTS = "The images of the results above:"
@@ -25,7 +30,7 @@ def encoded(request: ModelRequest, facts: ModelFacts) -> bytes:
     tools = () if facts.tools is False else request.tools
     body = wire.Request(
         model=facts.id,
-        messages=_messages(request, images=facts.images is not False),
+        messages=_messages(request, facts),
         stream=True,
         stream_options=wire.StreamOptions(include_usage=True),
         tools=[wire.Tool(wire.Function(tool.name, tool.description, tool.parameters)) for tool in tools],
@@ -49,7 +54,8 @@ def _fill_in_dialect(body: wire.Request, request: ModelRequest, facts: ModelFact
         body.reasoning_effort = told
 
 
-def _messages(request: ModelRequest, *, images: bool) -> list[wire.Message]:
+def _messages(request: ModelRequest, facts: ModelFacts) -> list[wire.Message]:
+    images = facts.images is not False
     ids = CallIds(_ID_AT_MOST)
     sent = [wire.Message("system", request.system)] if request.system else []
     shown: list[Content] = []  # images of the results just sent
@@ -59,7 +65,8 @@ def _messages(request: ModelRequest, *, images: bool) -> list[wire.Message]:
             shown = []
         match message:
             case AssistantMessage():
-                sent += _answer(message, ids)
+                own = (message.api, message.model) == (API, facts.id)
+                sent += _answer(message, ids.keep if own else ids.of)
             case ToolMessage():
                 sent.append(_result(message, ids, shown, images=images))
             case _:
@@ -68,15 +75,15 @@ def _messages(request: ModelRequest, *, images: bool) -> list[wire.Message]:
     return [*sent, _images_message(shown)] if shown else sent
 
 
-def _answer(message: AssistantMessage, ids: CallIds) -> list[wire.Message]:
-    calls = [_call(call, ids) for call in message.calls]
+def _answer(message: AssistantMessage, id_of: Callable[[CallPart], str]) -> list[wire.Message]:
+    calls = [_call(call, id_of(call)) for call in message.calls]
     text = message.text
     return [wire.Message("assistant", text, calls)] if calls or text.strip() else []
 
 
-def _call(call: CallPart, ids: CallIds) -> wire.MadeCall:
+def _call(call: CallPart, ident: str) -> wire.MadeCall:
     # What is no JSON object goes back as none: templates of local servers fail on it. The result says what was wrong.
-    return wire.MadeCall(ids.of(call), wire.CalledFunction(call.name, _json.encode(call.args).decode()))
+    return wire.MadeCall(ident, wire.CalledFunction(call.name, _json.encode(call.args).decode()))
 
 
 def _result(message: ToolMessage, ids: CallIds, shown: list[Content], *, images: bool) -> wire.Message:

@@ -13,7 +13,6 @@ from typing import Any
 
 from sightline.conversation import (
     AssistantMessage,
-    AssistantPart,
     CallPart,
     Content,
     ImagePart,
@@ -83,23 +82,21 @@ class _Input:
         """Reasoning waits for the item it led to; what led to nothing is left out."""
         items: list[Any] = []
         thoughts: list[Any] = []
+        own = (message.api, message.model) == (API, self._model)
         for part in message.parts:
             if isinstance(part, ReasoningPart):
-                thoughts += self._thought(part, message)
+                thoughts += _thought(part) if own else []
                 continue
-            item = self._said(part)
+            item = self._said(part, own=own)
             if item is not None:
                 items += [*thoughts, item]
                 thoughts = []
         return items
 
-    def _thought(self, part: ReasoningPart, message: AssistantMessage) -> list[Any]:
-        ours = part.api == API and message.model == self._model
-        return [part.opaque] if ours and isinstance(part.opaque, dict) and part.opaque.get("encrypted_content") else []
-
-    def _said(self, part: AssistantPart) -> Any:
+    def _said(self, part: TextPart | CallPart, *, own: bool) -> Any:
         if isinstance(part, CallPart):
-            return wire.CallItem(self._ids.of(part), part.name, _json.encode(part.args).decode())
+            ident = self._ids.keep(part) if own else self._ids.of(part)
+            return wire.CallItem(ident, part.name, _json.encode(part.args).decode())
         return wire.AssistantItem([wire.OutputText(part.text)]) if part.text.strip() else None
 
     def _result(self, message: ToolMessage) -> wire.ResultItem:
@@ -113,6 +110,11 @@ class _Input:
     def _images_of_results(self) -> list[Any]:
         shown, self._shown = self._shown, []
         return [wire.UserItem(_input([TextPart(_IMAGES_OF_RESULTS), *shown]))] if shown else []
+
+
+def _thought(part: ReasoningPart) -> list[Any]:
+    ours = part.api == API and isinstance(part.opaque, dict)
+    return [part.opaque] if ours and part.opaque.get("encrypted_content") else []
 
 
 def _input(parts: list[Content]) -> wire.Input:

@@ -1,6 +1,6 @@
 """Merge conflicts left in files: found, given an id for the session, shown, and resolved by that id."""
 
-from sightline.tools.conflicts._regions import Region, find_regions
+from sightline.tools.conflicts._regions import Region, find_regions, readable
 from sightline.tools.conflicts._registry import Conflict, Conflicts
 from sightline.tools.conflicts._render import read_conflict, render
 from sightline.tools.conflicts._resolve import Resolved, resolve_all, resolve_one
@@ -16,6 +16,7 @@ __all__ = [
     "is_conflict_url",
     "parse_url",
     "read_conflict",
+    "readable",
     "render",
     "resolve_all",
     "resolve_one",

@@ -35,6 +35,11 @@ class Region(msgspec.Struct, frozen=True):
         return "\r\n" if self.lines[0].endswith("\r\n") else "\n"
 
 
+def readable(text: str) -> str:
+    """Without the escapes that stand for bytes that are no text: as a reader sees them."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
 def split_lines(text: str) -> list[str]:
     """Lines with their ends. Only a line feed ends a line: other separators are content."""
     lines = [f"{line}\n" for line in text.split("\n")]

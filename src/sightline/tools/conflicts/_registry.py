@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from sightline.tools._tool import ToolError
-from sightline.tools.conflicts._regions import Region, find_regions
+from sightline.tools.conflicts._regions import Region, find_regions, readable
 
 MOST = 1000  # remembered; the oldest are forgotten first
 
@@ -89,4 +89,6 @@ class Conflicts:
 
 
 def _is_same(old: Region, new: Region, *, same_place: bool) -> bool:
-    return old.lines == new.lines and (not same_place or old.first == new.first)
+    if same_place and old.first != new.first:
+        return False
+    return old.lines == new.lines or readable(old.text) == readable(new.text)

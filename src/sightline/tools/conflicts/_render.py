@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from sightline.tools._tool import ToolError
+from sightline.tools.conflicts._regions import readable
 from sightline.tools.conflicts._registry import Conflict, Conflicts
 from sightline.tools.conflicts._urls import parse_url
 
@@ -51,13 +52,13 @@ def read_conflict(url: str, conflicts: Conflicts, name_of: Callable[[Path], str]
     conflict = conflicts.get(target.number)
     region = conflict.region
     if target.scope is None:
-        return region.text
+        return readable(region.text)
     side = {"ours": region.ours, "theirs": region.theirs, "base": region.base}[target.scope]
     if side is None:
         raise ToolError(
             f"Conflict {conflict.id} has no base: the merge was not made in diff3 style. It has /ours and /theirs."
         )
-    return "".join(side)
+    return readable("".join(side))
 
 
 def _list(conflicts: Sequence[Conflict], name_of: Callable[[Path], str]) -> str:
@@ -70,4 +71,4 @@ def _list(conflicts: Sequence[Conflict], name_of: Callable[[Path], str]) -> str:
 
 
 def _bare(line: str) -> str:
-    return line.removesuffix("\n").removesuffix("\r")
+    return readable(line.removesuffix("\n").removesuffix("\r"))

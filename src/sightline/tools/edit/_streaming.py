@@ -16,6 +16,8 @@ from collections import OrderedDict
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from sightline.tools._tool import ToolError
 from sightline.tools.hashline import Hunk, Parser, Section, Snapshots, Splice, changes_of, splices_of, unified
 
@@ -26,6 +28,7 @@ _HALF_A_PAIR = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\Z")
 _MAX_STREAMS = 8
 _MAX_ROWS = 200
 _MAX_ROW = 500
+_MAX_BYTES = 32 * 1024
 _MAX_BLOCK_TEXT = 256 * 1024
 
 
@@ -66,7 +69,7 @@ class Stream:
         try:
             if not self._over and self._take(written):
                 self._details = self._draw() or self._details
-        except (ToolError, ValueError):  # ValueError: not JSON, or a path no file can have
+        except (ToolError, ValueError):  # ValueError: not JSON, not text, or a path no file can have
             self._over = True
         return self._details
 
@@ -98,15 +101,21 @@ class Stream:
         if not self._drawn:
             return None
         diff = "".join(drawn.diff(last=drawn is self._drawn[-1]) for drawn in self._drawn)
-        rows = [row[:_MAX_ROW] for row in diff.split("\n")]
-        if len(rows) > _MAX_ROWS:
-            rows = [f"… {len(rows) - _MAX_ROWS} lines before", *rows[-_MAX_ROWS:]]
-        return {
-            "ui": {"kind": "diff"},
-            "path": self._drawn[-1].section.path,
-            "diff": "\n".join(rows),
-            "partial": True,
-        }
+        path = self._drawn[-1].section.path[:_MAX_ROW]
+        return {"ui": {"kind": "diff"}, "path": path, "diff": _end_of(diff), "partial": True}
+
+
+def _end_of(diff: str) -> str:
+    """The last rows, as many as may be shown: what is being written is at the end."""
+    rows = diff.split("\n")
+    first, room = len(rows), _MAX_BYTES
+    while first > 0 and len(rows) - first < _MAX_ROWS:
+        room -= len(msgspec.json.encode(rows[first - 1][:_MAX_ROW]))
+        if room < 0:
+            break
+        first -= 1
+    shown = [row[:_MAX_ROW] for row in rows[first:]]
+    return "\n".join([f"… {first} lines before", *shown] if first else shown)
 
 
 class Drawn:

@@ -7,6 +7,7 @@ from sightline.tools._context import ToolContext
 from sightline.tools._paths import display, shown
 from sightline.tools._tool import Outcome
 from sightline.tools.read._files import looks_binary
+from sightline.tools.read._local import read_file
 from sightline.tools.read._present import Shown, details_of, human_size
 from sightline.tools.read._targets import ConflictSide, InArchive, InDatabase, Internal
 from sightline.tools.read._text import present_text
@@ -67,10 +68,13 @@ async def read_resource(target: Internal, context: ToolContext) -> Outcome:
 
     resource = await resolve(target.url, context)
     what = Shown(name=target.url, source=resource.url, source_kind="internal", noun="resource")
-    outcome = present_text(
-        resource.text, target.selector, what, context, file=None if resource.immutable else resource.source_path
-    )
-    outcome.details["ui"]["kind"] = "resource"
+    file = resource.source_path
+    if file is not None and await asyncio.to_thread(file.is_file):
+        outcome = await read_file(file, target.selector, what, context, editable=not resource.immutable)
+    else:
+        outcome = present_text(resource.text, target.selector, what, context)
+    if not outcome.images:
+        outcome.details["ui"]["kind"] = "resource"
     return outcome
 
 

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
+import msgspec
+
 from sightline.tools import _documents, _images
 from sightline.tools._context import ToolContext
 from sightline.tools._paths import display, shown
@@ -39,10 +41,13 @@ async def read_local(
         return await _notebook(path, selector, what, context)
     if _documents.is_document(path.name) and not raw:
         return await _document(path, selector, what, context)
-    return await _file(path, selector, what, context)
+    return await read_file(path, selector, what, context)
 
 
-async def _file(path: Path, selector: Selector | None, what: Shown, context: ToolContext) -> Outcome:
+async def read_file(
+    path: Path, selector: Selector | None, what: Shown, context: ToolContext, *, editable: bool = True
+) -> Outcome:
+    """A file as text, image or neither; of a big one, only the lines wanted are held."""
     wanted = plan(selector, default_limit=context.settings.read.default_limit)
     content = await _in_thread(lambda stopped: _files.load(path, wanted, stopped))
     match content:
@@ -52,9 +57,11 @@ async def _file(path: Path, selector: Selector | None, what: Shown, context: Too
             text = f"[Cannot read binary file '{what.name}' ({human_size(size)}): use a command to look into it]"
             return Outcome(text=text, details=details_of("read", what))
         case _files.WholeText(text, note):
+            if not editable:
+                return present_text(text, selector, _noted(what, note) if note else what, context)
             return await asyncio.to_thread(_whole, path, text, note, selector, what, context)
         case Excerpt():
-            return _part(path, content, selector, what, context)
+            return _part(path, content, selector, what, context, editable=editable)
 
 
 def _whole(path: Path, text: str, note: str, selector: Selector | None, what: Shown, context: ToolContext) -> Outcome:
@@ -65,10 +72,12 @@ def _whole(path: Path, text: str, note: str, selector: Selector | None, what: Sh
     return present_text(text, selector, what, context, file=path)
 
 
-def _part(path: Path, excerpt: Excerpt, selector: Selector | None, what: Shown, context: ToolContext) -> Outcome:
+def _part(
+    path: Path, excerpt: Excerpt, selector: Selector | None, what: Shown, context: ToolContext, *, editable: bool
+) -> Outcome:
     """Some lines of a big file. Those shown in part are no base for an edit."""
     wanted = plan(selector, default_limit=context.settings.read.default_limit)
-    mode = mode_of(context.settings, selector, editable=not excerpt.garbled)
+    mode = mode_of(context.settings, selector, editable=editable and not excerpt.garbled)
     tag = ""
     if mode == "hash" and excerpt.lines:
         whole_lines = {number: line for number, line in excerpt.lines.items() if number not in excerpt.long_lines}
@@ -196,4 +205,4 @@ async def _in_thread(work: Callable[[Callable[[], bool]], T]) -> T:
 
 
 def _noted(what: Shown, note: str) -> Shown:
-    return Shown(name=what.name, source=what.source, notes=(*what.notes, note))
+    return msgspec.structs.replace(what, notes=(*what.notes, note))

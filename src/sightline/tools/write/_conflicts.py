@@ -6,7 +6,7 @@ from typing import Any
 from sightline.tools._context import ToolContext
 from sightline.tools._paths import display
 from sightline.tools._tool import ToolError
-from sightline.tools.conflicts import Resolved
+from sightline.tools.conflicts import Resolved, readable
 from sightline.tools.hashline import Snapshots, header
 
 
@@ -45,8 +45,8 @@ def _left(resolved: Resolved) -> str:
 
 
 def _header(resolved: Resolved, context: ToolContext) -> str:
-    text = resolved.text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-    return header(_name(resolved, context), context.shared(Snapshots).record(resolved.path, text))
+    tag = context.shared(Snapshots).record(resolved.path, readable(resolved.text))
+    return header(_name(resolved, context), tag)
 
 
 def _details(files: Sequence[Resolved], context: ToolContext) -> dict[str, Any]:

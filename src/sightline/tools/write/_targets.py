@@ -79,10 +79,10 @@ def _conflict(url: str, conflicts: Conflicts) -> ConflictTarget:
 
 
 def _resource(url: str, scheme: str) -> ResourceTarget:
-    from sightline.tools.resources import is_internal
-
     if scheme in ("http", "https"):
         raise ToolError("Web pages cannot be written. Give the path of a file.")
+    from sightline.tools.resources import is_internal
+
     if not is_internal(url):
         raise ToolError(f"{scheme}:// cannot be written. Give the path of a file.")
     return ResourceTarget(url)

@@ -1,4 +1,8 @@
-"""Events as lines for machines. Whoever writes them owns the stream, so this is where they are numbered and timed."""
+"""Events as lines for machines.
+
+A provider's stream belongs to whoever writes it, so this is where its events are numbered and timed. Those of a session
+have their numbers already.
+"""
 
 import time
 
@@ -6,7 +10,7 @@ from sightline.events import Event, encode_event, stamp
 
 
 class EventLines:
-    """NDJSON, numbered from one."""
+    """NDJSON; what has no number yet is numbered from one."""
 
     def __init__(self) -> None:
         self._seq = 0
@@ -14,6 +18,8 @@ class EventLines:
     def encode(self, batch: list[Event]) -> bytes:
         now, lines = time.time(), []
         for event in batch:
-            self._seq += 1
-            lines.append(encode_event(stamp(event, self._seq, now)) + b"\n")
+            if not event.seq:
+                self._seq += 1
+                event = stamp(event, self._seq, now)
+            lines.append(encode_event(event) + b"\n")
         return b"".join(lines)

@@ -1,0 +1,79 @@
+"""local://: a folder of the session for notes. Made when first written to. Nothing leads out of it. Blocking."""
+
+import os
+from pathlib import Path
+
+from sightline.tools._selectors import split_selector
+from sightline.tools._tool import ToolError
+from sightline.tools.resources._resource import Resource
+
+LISTED = 500
+_TYPES = {".md": "text/markdown", ".json": "application/json"}
+
+
+def resolve(rest: str, folder: Path) -> Resource:
+    path = _inside(rest, folder)
+    name = _name(path, folder)
+    if path.is_file():
+        kind = _TYPES.get(path.suffix.lower(), "text/plain")
+        return Resource(url=f"local://{name}", source_path=path, immutable=False, content_type=kind)
+    if path.is_dir():
+        return Resource(url=f"local://{name}", text=_listing(path), source_path=path, content_type="text/plain")
+    if name:
+        raise ToolError(f"There is no local://{name}.{_others(folder)}")
+    return Resource(url="local://")  # nothing was written yet
+
+
+def write(rest: str, content: str, folder: Path) -> None:
+    from sightline.tools._atomic import replace_file
+
+    path = _inside(rest, folder)
+    if rest.endswith("/") or not _name(path, folder) or path.is_dir():
+        raise ToolError(f"local://{rest} is a folder. Name a file in it, such as local://notes.md.")
+    bare, selector = split_selector(rest)
+    if selector is not None:
+        raise ToolError(f"Write replaces whole files: use local://{bare}, or change these lines with edit.")
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as problem:
+        raise ToolError(f"Cannot make a folder for local://{rest}: {problem.strerror or problem}.") from None
+    replace_file(path, content.encode("utf-8", "replace"))
+
+
+def _inside(rest: str, folder: Path) -> Path:
+    """The file meant, links followed."""
+    parts = rest.split("/")
+    if "\0" in rest or ".." in parts or "\\" in rest:
+        raise ToolError(f"local://{rest!a} is no name in the session's folder: no .., no backslash.")
+    path = Path(os.path.realpath(folder / "/".join(part for part in parts if part)))
+    if not path.is_relative_to(os.path.realpath(folder)):
+        raise ToolError(f"local://{rest} leads out of the session's folder and is not followed.")
+    return path
+
+
+def _name(path: Path, folder: Path) -> str:
+    name = path.relative_to(os.path.realpath(folder)).as_posix()
+    return "" if name == "." else name
+
+
+def _listing(folder: Path) -> str:
+    """Rows as those of an archive: folders with a slash, files with their size."""
+    from sightline.tools._paths import shown
+    from sightline.tools.read._present import human_size
+
+    with os.scandir(folder) as found:
+        entries = sorted(found, key=lambda entry: entry.name)
+    rows = [
+        shown(entry.name) + ("/" if entry.is_dir() else f" ({human_size(entry.stat(follow_symlinks=False).st_size)})")
+        for entry in entries[:LISTED]
+    ]
+    rows += [f"[{len(entries) - LISTED} more]"] if len(entries) > LISTED else []
+    return "\n".join(rows)
+
+
+def _others(folder: Path) -> str:
+    try:
+        names = sorted(os.listdir(folder))[:10]
+    except OSError:
+        names = []
+    return f" There are: {', '.join(map(ascii, names))}." if names else " Nothing was written to local:// yet."

@@ -1,0 +1,99 @@
+"""What is behind an internal address.
+
+    artifact://SESSION/NAME   artifact://NAME      what a call gave that was too much to show; never changes
+    history://SESSION         history://           a conversation, this session's own without a name; never changes
+    local://PATH              local://             the session's folder for notes; can be written and edited
+    conflict://ID[/SIDE]                           a merge conflict that was found, or one side of it
+
+The other schemes there will be are known by name, so that asking for one says what is missing.
+"""
+
+import asyncio
+import re
+from pathlib import Path
+
+import msgspec
+
+from sightline.tools._context import ToolContext
+from sightline.tools._tool import ToolError
+
+_SCHEME = re.compile(r"([a-z][a-z0-9+.-]*)://", re.IGNORECASE)
+_THERE = ("artifact", "history", "local", "conflict")
+_MISSING = {
+    "agent": "The output of other agents (agent://)",
+    "issue": "Reading issues (issue://, with the github tool)",
+    "pr": "Reading pull requests (pr://, with the github tool)",
+    "mcp": "Reading from MCP servers (mcp://)",
+    "memory": "Memory (memory://)",
+    "omp": "Documentation inside the program (omp://)",
+    "rule": "Reading rules (rule://)",
+    "skill": "Skills (skill://)",
+    "vault": "A vault of notes (vault://)",
+}
+
+
+class Resource(msgspec.Struct, frozen=True, kw_only=True):
+    """Its words are in `text`, except where `source_path` is a file: that may be of any size, and is read there."""
+
+    url: str
+    text: str = ""
+    source_path: Path | None = None
+    immutable: bool = True
+    content_type: str = "text/plain"
+
+
+def is_internal(path: str) -> bool:
+    """Whether it begins like an address of the session, be it one that can be read or one that is only known."""
+    scheme = _scheme(path)
+    return scheme in _THERE or scheme in _MISSING
+
+
+async def resolve(url: str, context: ToolContext) -> Resource:
+    """ToolError when there is nothing."""
+    from sightline.tools.resources import _kept, _local
+
+    match _scheme(url):
+        case "artifact":
+            return await asyncio.to_thread(_kept.artifact, _rest(url), context)
+        case "history":
+            return await asyncio.to_thread(_kept.history, _rest(url), context)
+        case "local":
+            return await asyncio.to_thread(_local.resolve, _rest(url), context.workplace.local)
+        case "conflict":
+            return Resource(url=url, text=_conflict(url, context))
+    raise _not_there(url)
+
+
+async def write(url: str, content: str, context: ToolContext) -> None:
+    """Make this the content of a file of local://; nothing else can be written."""
+    from sightline.tools.resources import _local
+
+    scheme = _scheme(url)
+    if scheme == "local":
+        return await asyncio.to_thread(_local.write, _rest(url), content, context.workplace.local)
+    if scheme in _THERE:
+        raise ToolError(f"{scheme}:// is read-only here. Write to a file, or to local://NAME for notes.")
+    raise _not_there(url)
+
+
+def _scheme(url: str) -> str:
+    found = _SCHEME.match(url)
+    return found[1].lower() if found else ""
+
+
+def _rest(url: str) -> str:
+    return url.partition("://")[2]
+
+
+def _not_there(url: str) -> ToolError:
+    missing = _MISSING.get(_scheme(url))
+    if missing is None:
+        return ToolError(f"Nothing is known about '{url}'. Internal addresses: artifact://, history://, local://.")
+    return ToolError(f"{missing} is not part of this program yet. There are artifact://, history:// and local://.")
+
+
+def _conflict(url: str, context: ToolContext) -> str:
+    from sightline.tools._paths import display
+    from sightline.tools.conflicts import Conflicts, read_conflict
+
+    return read_conflict(url, context.shared(Conflicts), lambda path: display(path, context.cwd))
