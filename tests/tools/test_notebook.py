@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sightline.tools import ToolError
@@ -111,6 +111,7 @@ LIKE_MARKERS = st.sampled_from(
 )
 
 
+@settings(deadline=None)
 @given(st.lists(st.lists(LIKE_MARKERS | st.text(max_size=8), max_size=4).map("\n".join), max_size=4))
 def test_any_source_comes_back(sources):
     """Also lines that look like markers, and what no text can hold."""

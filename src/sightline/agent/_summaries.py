@@ -88,18 +88,21 @@ class Summaries:
         request = ModelRequest(system=system, messages=[UserMessage([TextPart(text)])])
         small = agent.settings.models.small
         model = agent.open_model(small) if small else agent.model
+        answer = None
         try:
             async for piece in model.stream(request):
                 if isinstance(piece, Done):
-                    return agent.secrets.masked(piece.message.text.strip())
-                if isinstance(piece, Retrying):
+                    answer = agent.secrets.masked(piece.message.text.strip())
+                elif isinstance(piece, Retrying):
                     agent.stage.publish(
                         Notice(f"{piece.reason}; asking again in {piece.seconds:.0f} s", source="agent")
                     )
         finally:
             if model is not agent.model:
                 await model.close()
-        raise ModelError("protocol", "the model's answer has no end")
+        if answer is None:
+            raise ModelError("protocol", "the model's answer has no end")
+        return answer
 
     def _keep_recent(self, why: str) -> int:
         """After an overflow less is kept: how much there is room for was known wrongly."""

@@ -78,11 +78,15 @@ class Turn:
             self._task.cancel()
 
     async def _asked(self, request: ModelRequest) -> AssistantMessage:
-        async for piece in self._model.stream(request):
+        answer: AssistantMessage | None = None
+        async for piece in self._model.stream(request):  # to its end, so that the connection is free again
             if type(piece) is Done:
-                return piece.message
-            self._take(piece)
-        raise ModelError("protocol", "the model's answer has no end", partial=self._heard.message("error"))
+                answer = piece.message
+            else:
+                self._take(piece)
+        if answer is None:
+            raise ModelError("protocol", "the model's answer has no end", partial=self._heard.message("error"))
+        return answer
 
     def _take(self, piece: Any) -> None:
         if self._retrying and type(piece) is not Retrying:

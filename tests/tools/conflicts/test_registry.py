@@ -64,6 +64,14 @@ def test_the_oldest_are_forgotten_first(tmp_path: Path, monkeypatch: pytest.Monk
     assert [conflict.id for conflict in conflicts.all()] == [3, 4, 5]
 
 
+def test_of_a_file_with_too_many_the_first_are_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are the ones that are shown; the others come when these are resolved."""
+    monkeypatch.setattr(_registry, "MOST", 3)
+    conflicts = Conflicts()
+    assert ids(conflicts, tmp_path / "a", TWO * 5) == [1, 2, 3]
+    assert ids(conflicts, tmp_path / "a", TWO * 4) == [1, 2, 3]
+
+
 def test_conflicts_are_shown_with_ids_and_lines(tmp_path: Path) -> None:
     """What `FILE:conflicts` shows: ids, places, names of the sides, numbered lines, and how to resolve."""
     conflicts = Conflicts()

@@ -185,7 +185,7 @@ async def test_output_is_cut_at_50_kilobytes(find: Find, context: ToolContext, e
 
 
 @pytest.mark.parametrize(
-    ("timeout", "seconds"),
+    ("asked", "seconds"),
     [
         pytest.param(None, 5, id="find.md/Limits & Caps/default 5 s"),
         pytest.param(0, 0.5, id="find.md/Limits & Caps/at least 0.5 s"),
@@ -194,19 +194,19 @@ async def test_output_is_cut_at_50_kilobytes(find: Find, context: ToolContext, e
     ],
 )
 async def test_timeouts_are_clamped(
-    find: Find, monkeypatch: pytest.MonkeyPatch, timeout: float | None, seconds: float
+    find: Find, monkeypatch: pytest.MonkeyPatch, asked: float | None, seconds: float
 ) -> None:
     """find.md/Inputs/timeout."""
-    asked: list[float] = []
+    given: list[float] = []
     real = _listing.listing
 
     async def listing(query: Any, tell: Any) -> Any:
-        asked.append(query.seconds)
+        given.append(query.seconds)
         return await real(query, tell)
 
     monkeypatch.setattr("sightline.tools.find._tool.listing", listing)
-    await find(".", **({} if timeout is None else {"timeout": timeout}))
-    assert asked == [seconds]
+    await find(".", **({} if asked is None else {"timeout": asked}))
+    assert given == [seconds]
 
 
 @pytest.fixture
@@ -283,7 +283,7 @@ async def test_odd_names(find: Find, context: ToolContext, engine: str) -> None:
     folder = os.fsencode(context.cwd / "odd")
     os.mkdir(folder)
     for name in (b"\xff.txt", b"a\nb.txt"):
-        Path(os.fsdecode(folder + b"/" + name)).write_text("x")
+        os.close(os.open(folder + b"/" + name, os.O_CREAT))
     os.symlink(folder, folder + b"/loop.txt")
     os.mkfifo(folder + b"/pipe.txt")
     os.mkdir(folder + b"/locked", 0)

@@ -2,9 +2,11 @@
 
 import random
 import string
+import time
 from contextlib import suppress
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -74,12 +76,14 @@ def test_hunks_at_random_come_to_text_that_reads_back(spans):
     assert FileText.of(patched.text.render()) == patched.text
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_text_survives_being_taken_apart(text):
     """Byte for byte."""
     assert FileText.of(text).render() == text
 
 
+@settings(deadline=None)
 @given(st.text(), st.integers(-1, 20))
 def test_any_text_can_be_asked_for_blocks(text, line):
     """There is one or there is none."""
@@ -90,11 +94,25 @@ def test_any_text_can_be_asked_for_blocks(text, line):
         assert all(1 <= first <= last <= text.count("\n") + 1 for first, last in spans)
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_any_content_can_be_stripped(text):
     """And is itself when there was nothing to take away."""
     content, stripped = strip_display(text)
     assert stripped or content == text
+
+
+SLOW = ["insert", "replace 1", "delete block", "¶", "* ", "@@ -1", "*** ", "1", "1 2", "Update File:¶", "replace 1.."]
+
+
+@pytest.mark.parametrize("start", SLOW)
+@pytest.mark.parametrize("filling", [" ", "\t", "*", "¶", "1", "#", ".", "block "])
+def test_long_lines_take_no_long_time(start, filling):
+    """No line is read again and again."""
+    began = time.process_time()
+    with suppress(ToolError):
+        attempt(f"¶a.py#{TAG}\nreplace 1:\n+x\n{start}{filling * 50_000}x\n")
+    assert time.process_time() - began < 0.5
 
 
 async def test_fuzzed_patches_leave_files_whole(tmp_path):

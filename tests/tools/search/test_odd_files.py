@@ -3,7 +3,6 @@
 import asyncio
 import os
 import time
-from pathlib import Path
 
 import psutil
 import pytest
@@ -17,7 +16,7 @@ from tests.tools.support import run
 
 async def test_names_that_are_not_utf8_or_hold_newlines(search: Search, context: ToolContext, engine: str) -> None:
     """They are found, told apart and shown as text that can be encoded."""
-    odd = Path(os.fsdecode(os.fsencode(context.cwd) + b"/odd"))
+    odd = context.cwd / "odd"
     odd.mkdir()
     for name in (b"a\nb.txt", b"\xff.txt", b"c\n\n1:x.txt"):
         (odd / os.fsdecode(name)).write_text("one\nhit\n")
@@ -154,9 +153,7 @@ async def test_lines_far_down_a_file_are_searched_beyond_other_matches(search: S
     ]  # fmt: skip
 
 
-async def test_ripgrep_is_stopped_once_the_page_is_certain(
-    search: Search, context: ToolContext, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_ripgrep_is_stopped_once_the_page_is_certain(search: Search, context: ToolContext) -> None:
     """Of a file that never ends only the first matches are waited for."""
     assert _query.MATCHES_OF_ONE_FILE == 200
     (context.cwd / "huge").write_bytes(b"hit\n" * 20_000_000)
@@ -165,12 +162,12 @@ async def test_ripgrep_is_stopped_once_the_page_is_certain(
     assert children() == []
 
 
-async def test_cancelling_kills_ripgrep(context: ToolContext, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_cancelling_kills_ripgrep(context: ToolContext) -> None:
     """At once, threads and all, and nothing is left behind."""
     (context.cwd / "huge").write_bytes(b"".join(b"%d\n" % number for number in range(3_000_000)))
     task = asyncio.create_task(run(SearchTool(), context, pattern="(1.*){9}x|nothing$", paths=["huge", "src"]))
     deadline = time.monotonic() + 10
-    while not children() and not task.done() and time.monotonic() < deadline:
+    while not children() and not task.done() and time.monotonic() < deadline:  # noqa: ASYNC110
         await asyncio.sleep(0)
     assert not task.done()
     task.cancel()

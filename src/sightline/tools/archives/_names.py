@@ -24,7 +24,7 @@ class Candidate(msgspec.Struct, frozen=True):
 def places(path: str) -> list[tuple[str, str]]:
     """Every way to cut a path after an archive's suffix, the longest archive path first."""
     cuts = [match.end() for match in _SUFFIX.finditer(path)]
-    return [(path[:cut], path[cut + 1 :]) for cut in reversed(cuts) if path[:cut].rpartition("/")[2][0:1] != ""]
+    return [(path[:cut], path[cut + 1 :]) for cut in reversed(cuts)]
 
 
 def candidates(path: str) -> list[Candidate]:

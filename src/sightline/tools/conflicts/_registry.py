@@ -10,7 +10,7 @@ import msgspec
 from sightline.tools._tool import ToolError
 from sightline.tools.conflicts._regions import Region, find_regions, readable
 
-MOST = 1000  # remembered; the oldest are forgotten first
+MOST = 1000  # remembered; the oldest are forgotten first, and of a file that has more the first are known
 
 
 class Conflict(msgspec.Struct, frozen=True):
@@ -30,7 +30,7 @@ class Conflicts:
     def register(self, path: Path, text: str) -> list[Conflict]:
         """The conflicts in a file's text, in order. One that was there before keeps its id; the others of the file are
         forgotten."""
-        regions = find_regions(text)
+        regions = find_regions(text)[:MOST]
         real = Path(os.path.realpath(path))
         with self._lock:
             before = [conflict for conflict in self._known.values() if conflict.path == real]
@@ -47,19 +47,22 @@ class Conflicts:
 
     def _numbers(self, regions: list[Region], before: list[Conflict]) -> list[int]:
         """Same words at the same place first: of two that read the same, the one that stayed is meant."""
-        numbers: dict[int, int] = {}
-        left = list(before)
+        left: dict[str, list[Conflict]] = {}
+        for conflict in before:
+            left.setdefault(readable(conflict.region.text), []).append(conflict)
+        numbers: list[int | None] = [None] * len(regions)
         for same_place in (True, False):
             for at, region in enumerate(regions):
-                found = next((old for old in left if _is_same(old.region, region, same_place=same_place)), None)
-                if at not in numbers and found is not None:
+                alike = left.get(readable(region.text), [])
+                found = next((old for old in alike if not same_place or old.region.first == region.first), None)
+                if numbers[at] is None and found is not None:
                     numbers[at] = found.id
-                    left.remove(found)
-        for at in range(len(regions)):
-            if at not in numbers:
-                numbers[at] = self._next
-                self._next += 1
-        return [numbers[at] for at in range(len(regions))]
+                    alike.remove(found)
+        return [self._new_number() if number is None else number for number in numbers]
+
+    def _new_number(self) -> int:
+        self._next += 1
+        return self._next - 1
 
     def get(self, number: int) -> Conflict:
         with self._lock:
@@ -86,9 +89,3 @@ class Conflicts:
     def _listed(self) -> str:
         numbers = [str(conflict.id) for conflict in self.all()]
         return f"Known: {', '.join(numbers[:20])}{', …' if len(numbers) > 20 else ''}." if numbers else ""
-
-
-def _is_same(old: Region, new: Region, *, same_place: bool) -> bool:
-    if same_place and old.first != new.first:
-        return False
-    return old.lines == new.lines or readable(old.text) == readable(new.text)

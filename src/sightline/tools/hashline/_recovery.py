@@ -35,7 +35,8 @@ def recover(
     splices: Sequence[Splice], old: Sequence[str], new: Sequence[str], steps: Sequence[Step] | None
 ) -> Recovered | None:
     """`steps` lead from old to new; None when someone else changed the file."""
-    found = _moved(splices, lambda splice: _find(splice, old, new))
+    before, now = _searchable(old), _searchable(new)
+    found = _moved(splices, lambda splice: _find(splice, old, len(new), before, now))
     if steps is None:
         return None if found is None else Recovered(found, messages.RECOVERY_EXTERNAL_WARNING)
     counted = _moved(splices, lambda splice: _count(splice, steps))
@@ -70,20 +71,20 @@ def _moved(splices: Sequence[Splice], place: Callable[[Splice], Place | None]) -
     return moved
 
 
-def _find(splice: Splice, old: Sequence[str], new: Sequence[str]) -> Place | None:
+def _find(splice: Splice, old: Sequence[str], count: int, before: str, now: str) -> Place | None:
     context = _CONTEXT
     while True:
         low, high = max(0, splice.start - context), min(len(old), splice.stop + context)
-        window = old[low:high]
-        if not window:
+        if low == high:
             return None
-        in_old, in_new = _occurrences(window, old), _occurrences(window, new)
+        window = _searchable(old[low:high])
+        in_old, in_new = _occurrences(window, before), _occurrences(window, now)
         if not in_new:
             return None
         if len(in_old) == len(in_new) == 1:
             start = in_new[0] + splice.start - low
             place = start, start + splice.stop - splice.start
-            return place if _keeps_end(splice, place, len(new)) else None
+            return place if _keeps_end(splice, place, count) else None
         if low == 0 and high == len(old):
             return None
         context *= 2
@@ -95,15 +96,18 @@ def _keeps_end(splice: Splice, place: Place, count: int) -> bool:
     return splice.hunk.verb != "tail" or place[1] == count
 
 
-def _occurrences(window: Sequence[str], lines: Sequence[str]) -> list[int]:
-    """Where the window is found; two are enough to know that it is not unique."""
+def _searchable(lines: Sequence[str]) -> str:
+    """Each line between line ends, so that looking for lines is looking for text."""
+    return "\n" + "".join(f"{line}\n" for line in lines)
+
+
+def _occurrences(window: str, text: str) -> list[int]:
+    """The lines (from 0) at which the window is found; two are enough to know that it is not unique."""
     found: list[int] = []
-    size = len(window)
-    for start in range(len(lines) - size + 1):
-        if lines[start] == window[0] and lines[start : start + size] == window:
-            found.append(start)
-            if len(found) == 2:
-                break
+    place = text.find(window)
+    while place >= 0 and len(found) < 2:
+        found.append(text.count("\n", 0, place))
+        place = text.find(window, place + 1)
     return found
 
 

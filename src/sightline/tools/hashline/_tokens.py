@@ -33,7 +33,7 @@ _OPERATIONS = tuple(
 )
 # Nothing but words and signs of a hunk header, yet not one: a slip, not text to be inserted.
 _NEARLY = re.compile(
-    r"(?:replace|delete|insert)(?:[ \t]+(?:block|before|after|head|tail|at|lines?))*[ \t]*[0-9.…\- \t]*:?",
+    r"(?:replace|delete|insert)(?:[ \t]+(?:block|before|after|head|tail|at|lines?))*[0-9.…\- \t]*:?",
     re.IGNORECASE,
 )
 _SENTINEL = re.compile(r"\*{3}[ \t]*(?:(?:Update|Add|Delete) File:|Move to:|End of File\b)", re.IGNORECASE)

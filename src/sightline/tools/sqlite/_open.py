@@ -66,7 +66,7 @@ def opened(path: Path, *, writing: bool = False) -> Iterator[sqlite3.Connection]
         connection = sqlite3.connect(_uri(path, writing), uri=True, isolation_level=None, timeout=BUSY_MS / 1000)
         _restrict(connection, writing)
         yield connection
-    except (sqlite3.Error, sqlite3.Warning, UnicodeError, OverflowError, MemoryError) as problem:
+    except (sqlite3.Error, sqlite3.Warning, OSError, UnicodeError, OverflowError, MemoryError) as problem:
         raise ToolError(explain(problem, path)) from problem
     finally:
         if connection is not None:

@@ -1,0 +1,82 @@
+"""The bytes of a body, unpacked as they come and never more of them than wanted."""
+
+import zlib
+from collections.abc import Callable
+
+from sightline.tools._tool import ToolError
+
+ACCEPTED = "gzip, deflate"
+_GZIP, _ZLIB, _BARE = 16 + zlib.MAX_WBITS, zlib.MAX_WBITS, -zlib.MAX_WBITS
+_PIECE = 1024 * 1024
+
+
+class Body:
+    """Feed it what was received; `data` is what that means. `full`: it has as much as it takes, and the rest is cut."""
+
+    def __init__(self, encoding: str, most: int) -> None:
+        self._most = most
+        self._unpacker = _unpacker(encoding)
+        self.data = bytearray()
+        self.full = False
+
+    def feed(self, received: bytes) -> None:
+        if self._unpacker is None:
+            self._add(received)
+            return
+        try:
+            self._unpacker.feed(received, self._add)
+        except zlib.error:
+            raise ToolError("The page is packed in a way that is broken, so nothing of it can be shown.") from None
+
+    def _add(self, piece: bytes) -> bool:
+        """False when it was the last that fits."""
+        room = self._most - len(self.data)
+        self.data += piece[:room]
+        self.full = self.full or len(piece) > room
+        return not self.full
+
+
+class _Unpacker:
+    """gzip or deflate, in pieces of at most a megabyte, so that a small body cannot become a huge one unseen."""
+
+    def __init__(self, bits: int) -> None:
+        self._bits = bits
+        self._inner = zlib.decompressobj(bits)
+        self._started = False
+
+    def feed(self, received: bytes, add: Callable[[bytes], bool]) -> None:
+        rest = received
+        while rest:
+            try:
+                piece = self._inner.decompress(rest, _PIECE)
+            except zlib.error:
+                if self._started or self._bits != _ZLIB:
+                    raise
+                self._bits = _BARE  # some servers mean this by deflate
+                self._inner = zlib.decompressobj(_BARE)
+                piece = self._inner.decompress(rest, _PIECE)
+            self._started = True
+            if not add(piece):
+                return
+            rest = self._inner.unconsumed_tail
+            if self._inner.eof:
+                rest = self._next_member()
+
+    def _next_member(self) -> bytes:
+        """A gzip body may be several in a row; what follows and is none is ignored, as zeros at the end are."""
+        rest = self._inner.unused_data
+        if self._bits != _GZIP or not rest.startswith(b"\x1f\x8b"):
+            return b""
+        self._inner = zlib.decompressobj(_GZIP)
+        return rest
+
+
+def _unpacker(encoding: str) -> _Unpacker | None:
+    match encoding.strip().lower():
+        case "" | "identity":
+            return None
+        case "gzip" | "x-gzip":
+            return _Unpacker(_GZIP)
+        case "deflate":
+            return _Unpacker(_ZLIB)
+    raise ToolError(f"The page is packed as {encoding[:40]!a}, which was not asked for and cannot be unpacked.")
