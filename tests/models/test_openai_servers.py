@@ -197,6 +197,19 @@ def test_whatever_a_server_sends_nothing_but_our_error_is_raised(
     _answered(make, b"".join(b"data: %s\n\n" % json.dumps(value).encode() for value in values))
 
 
+@pytest.mark.parametrize(("provider", "calls"), [("here", 1), ("openrouter", 1), ("openai", 0)])
+async def test_a_call_in_words_counts_unless_the_model_is_known_to_make_real_ones(provider: str, calls: int) -> None:
+    """What OpenAI's own models write is meant as words."""
+    body = sse(chunk(content='```json\n{"name": "read", "arguments": {}}\n```'), chunk("stop"), named=False)
+    async with Serving([Reply(body)]) as server:
+        model = ChatModel(ModelFacts(id="m", provider=provider), Transport(server.url, {}, retry=Retry(attempts=0)))
+        _, done = await outcome(model, ASK)
+        await model.close()
+    assert isinstance(done, Done)
+    assert len(done.message.calls) == calls
+    assert bool(done.message.text) == (not calls)
+
+
 CHAT_WHOLE = {
     "object": "chat.completion",
     "choices": [{"index": 0, "message": {"role": "assistant", "content": "Hi."}, "finish_reason": "stop"}],

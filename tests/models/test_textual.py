@@ -144,7 +144,8 @@ def test_what_is_held_back_is_bounded() -> None:
     reader = WrittenCalls(NAMES)
     passed = "".join(reader.feed(text[at : at + 1000]) for at in range(0, len(text), 1000))
     assert passed == text
-    assert split_calls(text + '"}}', NAMES) == (text + '"}}', [])
+    for whole in (text + '"}}', "[TOOL_CALLS]" + text + '"}}'):
+        assert split_calls(whole, NAMES) == (whole, [])
 
 
 def test_a_long_hostile_text_takes_time_in_proportion() -> None:

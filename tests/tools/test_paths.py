@@ -103,10 +103,11 @@ def test_reading_outside_is_a_need_of_the_real_place(work: Path, tmp_path: Path)
         assert [(need.access, need.what) for need in write_need(path, work)] == [("write", what)]
 
 
-def test_reading_inside_needs_nothing_and_writing_always_asks(work: Path) -> None:
-    """A link that stays in the workspace is inside; a folder whose name only begins like it is not."""
+def test_a_link_that_stays_in_the_workspace_is_inside(work: Path) -> None:
+    """And the need is of where it leads; a folder whose name only begins like the workspace's is outside."""
     (work / "link").symlink_to(work / "src")
-    assert read_need(work / "link" / "app.py", work) == []
+    assert not is_outside(work / "link" / "app.py", work)
+    assert [need.what for need in read_need(work / "link" / "app.py", work)] == [os.path.realpath(work) + "/src/app.py"]
     assert [need.what for need in write_need(work / "src" / "new.py", work)] == [os.path.realpath(work) + "/src/new.py"]
     assert is_outside(work.with_name("work2"), work)
 

@@ -8,6 +8,7 @@ from sightline.agent._mending import mended
 from sightline.agent._run import RunOutcome
 from sightline.agent._secrets import Secrets
 from sightline.agent._stage import Stage
+from sightline.agent._summaries import summarise_branch
 
 __all__ = [
     "PROMPT_AT_MOST",
@@ -26,4 +27,5 @@ __all__ = [
     "add_extensions",
     "build",
     "mended",
+    "summarise_branch",
 ]

@@ -1,5 +1,6 @@
 """What a model writes about a conversation for another model: at a compaction, and when a branch is left."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from sightline.agent._compaction import (
@@ -15,7 +16,8 @@ from sightline.agent._memory import remembered
 from sightline.conversation import Message, TextPart, UserMessage
 from sightline.events import Notice, State
 from sightline.exceptions import UserMistake
-from sightline.models import Done, ModelError, ModelRequest, Retrying
+from sightline.journal import Entry
+from sightline.models import Done, Model, ModelError, ModelRequest, Retrying
 
 if TYPE_CHECKING:
     from sightline.agent._agent import Agent
@@ -83,26 +85,17 @@ class Summaries:
     async def summary(self, system: str, messages: list[Message], instructions: str = "") -> str:
         """In the words of the model for small work."""
         agent = self._agent
-        text = written_out(messages)
-        text = text[-_CHARACTERS_AT_MOST:] + (f"\n\nWhat matters most: {instructions}" if instructions else "")
-        request = ModelRequest(system=system, messages=[UserMessage([TextPart(text)])])
         small = agent.settings.models.small
         model = agent.open_model(small) if small else agent.model
-        answer = None
         try:
-            async for piece in model.stream(request):
-                if isinstance(piece, Done):
-                    answer = agent.secrets.masked(piece.message.text.strip())
-                elif isinstance(piece, Retrying):
-                    agent.stage.publish(
-                        Notice(f"{piece.reason}; asking again in {piece.seconds:.0f} s", source="agent")
-                    )
+            return agent.secrets.masked(await summarised(model, system, messages, instructions, self._tell_wait))
         finally:
             if model is not agent.model:
                 await model.close()
-        if answer is None:
-            raise ModelError("protocol", "the model's answer has no end")
-        return answer
+
+    def _tell_wait(self, wait: Retrying) -> None:
+        text = f"{wait.reason}; asking again in {wait.seconds:.0f} s"
+        self._agent.stage.publish(Notice(text, source="agent"))
 
     def _keep_recent(self, why: str) -> int:
         """After an overflow less is kept: how much there is room for was known wrongly."""
@@ -115,3 +108,33 @@ class Summaries:
 
     def _overhead(self) -> int:
         return len(self._agent.asking.system) // 4
+
+
+async def summarised(
+    model: Model,
+    system: str,
+    messages: list[Message],
+    instructions: str = "",
+    on_wait: Callable[[Retrying], None] = lambda wait: None,
+) -> str:
+    """What a model makes of a conversation."""
+    text = written_out(messages)
+    text = text[-_CHARACTERS_AT_MOST:] + (f"\n\nWhat matters most: {instructions}" if instructions else "")
+    answer: str | None = None
+    async for piece in model.stream(ModelRequest(system=system, messages=[UserMessage([TextPart(text)])])):
+        if isinstance(piece, Done):
+            answer = piece.message.text.strip()
+        elif isinstance(piece, Retrying):
+            on_wait(piece)
+    if answer is None:
+        raise ModelError("protocol", "the model's answer has no end")
+    return answer
+
+
+async def summarise_branch(model: Model, entries: list[Entry], instructions: str = "") -> str:
+    """What is worth knowing of a branch that is left."""
+    messages = [message for entry in entries if (message := remembered(entry)) is not None]
+    try:
+        return await summarised(model, BRANCH_SUMMARISER, messages, instructions)
+    finally:
+        await model.close()

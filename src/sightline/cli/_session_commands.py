@@ -2,6 +2,7 @@
 
 import argparse
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sightline.exceptions import UserMistake
@@ -74,8 +75,16 @@ def _moved(store: "Store", session: str, arguments: argparse.Namespace) -> str:
 
 
 def _sum_up(entries: "list[Entry]") -> str:
-    """The summary of a branch that is left, of its entries."""
-    raise UserMistake("there is no model to sum it up with", "write what to remember yourself: --summary TEXT")
+    """The summary of a branch that is left, in the words of the model for small work."""
+    import asyncio
+
+    from sightline.agent import summarise_branch
+    from sightline.models import open_model
+    from sightline.settings import load
+
+    settings = load(Path.cwd()).settings
+    model = open_model(settings.models.small or settings.models.default, settings, os.environ)
+    return asyncio.run(summarise_branch(model, entries))
 
 
 def _found(store: "Store", text: str) -> str:

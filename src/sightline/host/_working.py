@@ -1,5 +1,6 @@
 """A session with an agent in it, hosted by the program that asked for it. Others may attach to it meanwhile."""
 
+import asyncio
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -61,6 +62,7 @@ async def working(
             await session.sync()
     finally:
         writer.close()
+    await asyncio.to_thread(store.catalogue.note, writer.folder.name)
     prune_now_and_then(store)
 
 

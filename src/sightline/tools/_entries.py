@@ -9,13 +9,13 @@ Rules:
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import msgspec
 
 from sightline.tools._globs import has_glob
-from sightline.tools._paths import resolve, unquote_path
+from sightline.tools._paths import display, resolve, shown, unquote_path
 from sightline.tools._selectors import split_selector
 from sightline.tools._tool import ToolError
 
@@ -60,6 +60,15 @@ def _is_folder(segments: list[str], cwd: Path) -> bool:
 def is_url(entry: str) -> bool:
     """Whether it begins like an address. `file://` is only another way to write a path."""
     return _URL.match(entry) is not None and not entry.lower().startswith("file://")
+
+
+def shown_as(path: Path, cwd: Path, addresses: Mapping[Path, str]) -> str:
+    """A path as it is displayed, or by the address that it, or a folder above it, was named with."""
+    for named, address in addresses.items():
+        if path.is_relative_to(named):
+            inside = shown(path.relative_to(named).as_posix())
+            return address if inside == "." else f"{address}{'' if address.endswith('/') else '/'}{inside}"
+    return display(path, cwd)
 
 
 def expand(paths: str | list[str], cwd: Path, exists: Callable[[str], bool], *, mistake: str) -> list[str]:

@@ -105,8 +105,8 @@ def is_outside(path: Path, cwd: Path) -> bool:
 
 
 def read_need(path: Path, cwd: Path) -> list[Need]:
-    """Reading in the workspace needs nobody's leave."""
-    return [_need("read", path, cwd)] if is_outside(path, cwd) else []
+    """Reading in the workspace is allowed unless a rule denies it: that is for the rules to say."""
+    return [_need("read", path, cwd)]
 
 
 def write_need(path: Path, cwd: Path) -> list[Need]:

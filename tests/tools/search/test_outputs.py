@@ -205,7 +205,7 @@ async def test_no_matches(search: Search, engine: str) -> None:
 
 
 def test_what_leads_out_of_the_workspace_is_a_need(context: ToolContext, tmp_path: Path) -> None:
-    """`..` and links need leave to read, whatever form they take; inside nothing does."""
+    """`..` and links are needs of where they lead, whatever form they take; addresses are none."""
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / "a.zip").write_bytes(b"")
@@ -215,9 +215,10 @@ def test_what_leads_out_of_the_workspace_is_a_need(context: ToolContext, tmp_pat
     def needs(paths: Any) -> list[str]:
         return [need.what for need in tool.needs(tool.params(pattern="x", paths=paths), context)]
 
-    assert needs([".", "src/*.py", "src/app.py:1-2", "local://x"]) == []
+    inside = str(context.cwd.resolve())
+    assert needs([".", "src/*.py", "src/app.py:1-2", "local://x"]) == [inside, f"{inside}/src", f"{inside}/src/app.py"]
     real = str(outside.resolve())
-    assert needs("../outside/*.py") == needs("link") == needs("src link") == [real]
+    assert needs("../outside/*.py") == needs("link") == needs("docs link")[1:] == [real]
     assert needs("link/new.py:3") == [f"{real}/new.py"]
     assert needs("link/a.zip:x") == [f"{real}/a.zip"]
     assert needs(["link", "../outside"])[:1] == [real]

@@ -114,6 +114,8 @@ def test_a_row_is_written(
         pytest.param(":single:x", "{v: 'y'}", "WITHOUT ROWID", id="write.md/Errors/without rowid"),
         pytest.param(":single:x", "", "WITHOUT ROWID", id="write.md/Errors/without rowid, delete"),
         pytest.param(":plain:word", "{word: 'x'}", "rowid, a whole number", id="write.md/Errors/rowid no number"),
+        pytest.param(":plain:--1", "", "rowid, a whole number", id="write.md/Errors/rowid with two signs"),
+        pytest.param(":plain:1_0", "", "rowid, a whole number", id="write.md/Errors/rowid with underscore"),
         pytest.param(":nobody", "{a: 1}", "Table 'nobody' not found", id="write.md/Errors/no such table"),
         pytest.param(":adults", "{name: 'x'}", "cannot modify adults", id="write.md/Errors/insert into a view"),
         pytest.param(":adults:1", "{name: 'x'}", "is a view", id="write.md/Errors/row of a view"),
@@ -139,6 +141,15 @@ def test_a_database_is_never_made(tmp_path: Path, content: str | None) -> None:
     with pytest.raises(ToolError, match="not found"):
         write(path, RowTarget("t"), "{a: 1}")
     assert path.exists() == (content is not None)
+
+
+def test_only_the_row_of_that_very_key_is_deleted(tmp_path: Path) -> None:
+    """In a column without a type a key is also tried as a number, but only one that is written as such."""
+    path = make_database(tmp_path / "a.db", "CREATE TABLE t (k PRIMARY KEY)", "INSERT INTO t VALUES (1000), (1.5)")
+    for key in ("1_000", "1e3", " 1000", "1000x", "nan", "１０００"):
+        assert write(path, RowTarget("t", key), "").startswith("No row deleted")
+    assert write(path, RowTarget("t", "1.5"), "") == "Deleted row '1.5' from t"
+    assert rows(path, "SELECT k FROM t") == [(1000,)]
 
 
 def test_a_generated_column_is_not_written(tmp_path: Path) -> None:

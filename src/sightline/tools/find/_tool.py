@@ -10,12 +10,12 @@ import msgspec
 from msgspec import Meta
 
 from sightline.tools._context import ToolContext
-from sightline.tools._entries import is_url, place_of
-from sightline.tools._paths import display, read_need
+from sightline.tools._entries import is_url, place_of, shown_as
+from sightline.tools._paths import read_need
 from sightline.tools._tool import Need, Outcome, Tool, ToolError
 from sightline.tools._truncation import MAX_BYTES, truncate_head
 from sightline.tools.find._listing import Listing, listing
-from sightline.tools.find._query import entries_of, existing, places_of, query_of
+from sightline.tools.find._query import Query, entries_of, existing, places_of, query_of
 
 MAX_LIMIT = 200
 SHORTEST, LONGEST = 0.5, 60.0
@@ -55,11 +55,13 @@ class FindTool(Tool[FindParams]):
             there, hidden=params.hidden, gitignore=params.gitignore, limit=limit, seconds=_seconds(params.timeout)
         )
 
-        def tell(paths: list[str]) -> None:
-            context.update(_progress([display(Path(path), context.cwd) for path in paths]))
+        addresses = {place.path: place.entry for place in places if is_url(place.entry)}
 
-        found = await listing(query, tell)
-        return _outcome(found, missing, entries, query.seconds, limit, context.cwd)
+        def shown(path: str) -> str:
+            return shown_as(Path(path), context.cwd, addresses) + ("/" if path.endswith("/") else "")
+
+        found = await listing(query, lambda paths: context.update(_progress(list(map(shown, paths)))))
+        return _outcome(found, list(map(shown, found.paths)), missing, entries, query)
 
 
 def _limit(limit: float) -> int:
@@ -77,10 +79,10 @@ def _progress(paths: list[str]) -> dict[str, Any]:
     return {"ui": {"kind": "files"}, "file_count": len(paths), "display_content": text}
 
 
-def _outcome(found: Listing, missing: list[str], entries: list[str], seconds: float, limit: int, cwd: Path) -> Outcome:
-    paths = [_shown(path, cwd) for path in found.paths]
+def _outcome(found: Listing, paths: list[str], missing: list[str], entries: list[str], query: Query) -> Outcome:
+    limit = query.limit
     body = _grouped(paths) if paths else "No files found matching pattern"
-    text = truncate_head("\n\n".join([body, *_notes(found, missing, seconds, limit)]), max_lines=1 << 40)
+    text = truncate_head("\n\n".join([body, *_notes(found, missing, query.seconds, limit)]), max_lines=1 << 40)
     details: dict[str, Any] = {
         "ui": {"kind": "files"},
         "scope_path": ", ".join(entries)[:1000],
@@ -96,10 +98,6 @@ def _outcome(found: Listing, missing: list[str], entries: list[str], seconds: fl
     if missing:
         details["missing_paths"] = missing[:100]
     return Outcome(text=text.text, details=details)
-
-
-def _shown(path: str, cwd: Path) -> str:
-    return display(Path(path), cwd) + ("/" if path.endswith("/") else "")
 
 
 def _small(paths: list[str]) -> list[str]:

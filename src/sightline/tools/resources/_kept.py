@@ -22,7 +22,9 @@ def artifact(rest: str, context: ToolContext) -> Resource:
         if path is not None:
             kind = _TYPES.get(name.rpartition(".")[2].lower(), "text/plain")
             return Resource(url=f"artifact://{one}/{name}", source_path=path, content_type=kind)
-    raise ToolError(f"There is no artifact://{rest}. Use the address a result named; it may have been of another session.")
+    raise ToolError(
+        f"There is no artifact://{rest}. Use the address a result named; it may have been of another session."
+    )
 
 
 def _sessions(name: str, context: ToolContext) -> list[str]:

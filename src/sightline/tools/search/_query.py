@@ -14,14 +14,15 @@ LINE_CHARACTERS = 512
 
 
 class Target(msgspec.Struct, frozen=True):
-    """A file, or a folder and which of its files (empty: all). `label`: how a file that stands for something else,
-    such as an archive's member, is shown; such a file cannot be edited."""
+    """A file, or a folder and which of its files (empty: all). `label`: how what was not named by its path is shown.
+    `editable`: whether it is a file of the person's, and not one made for the search or kept as it is."""
 
     path: Path
     is_file: bool = True
     glob: str = ""
     ranges: tuple[LineRange, ...] = ()
     label: str = ""
+    editable: bool = True
 
 
 class Query(msgspec.Struct, frozen=True, kw_only=True):

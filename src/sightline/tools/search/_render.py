@@ -7,7 +7,8 @@ from typing import Any
 import msgspec
 
 from sightline.tools._context import ToolContext
-from sightline.tools._paths import display, shown
+from sightline.tools._entries import shown_as
+from sightline.tools._paths import shown
 from sightline.tools._tool import Outcome
 from sightline.tools._truncation import MAX_BYTES, truncate_head
 from sightline.tools.hashline import Snapshots, header, numbered
@@ -30,11 +31,12 @@ class _Body(msgspec.Struct):
 
 
 def render(found: Found, query: Query, scope: Scope, entries: list[str], context: ToolContext) -> Outcome:
-    labels = {str(target.path): target.label for target in query.targets if target.label}
-    files = [Shown(labels.get(hits.path) or display(Path(hits.path), context.cwd), hits) for hits in found.hits]
+    labels = {target.path: target.label for target in query.targets if target.label}
+    files = [Shown(shown_as(Path(hits.path), context.cwd, labels), hits) for hits in found.hits]
+    fixed = {str(target.path) for target in query.targets if not target.editable}
     left_out = select(files, query.before, query.after, MAX_BYTES - _NOTES)
     files = [file for file in files if file.lines]
-    tags = _tags([file for file in files if file.hits.path not in labels], context)
+    tags = _tags([file for file in files if file.hits.path not in fixed], context)
     body = _body(files, tags, query)
     notes = _notes(found, query, scope, body, left_out)
     text = truncate_head("\n\n".join([body.text or "No matches found", *notes]), max_lines=1 << 40)

@@ -109,11 +109,13 @@ async def _resource(entry: str, context: ToolContext, scratch: Path) -> Target:
     resource = await resources.resolve(url, context)
     if resource.source_path is None:
         await asyncio.to_thread(scratch.write_bytes, resource.text.encode("utf-8", "replace"))
-        return Target(scratch, ranges=ranges, label=url)
+        return Target(scratch, ranges=ranges, label=url, editable=False)
     is_file = resource.source_path.is_file()
     if ranges and not is_file:
         raise ToolError(f"Line-range selector requires a single file: {url} is a directory")
-    return Target(resource.source_path, is_file=is_file, ranges=ranges, label=url if resource.immutable else "")
+    return Target(
+        resource.source_path, is_file=is_file, ranges=ranges, label=url, editable=not (is_file and resource.immutable)
+    )
 
 
 def _add_member(member: "Candidate", cwd: Path, scratch: Path, scope: Scope) -> None:
@@ -133,7 +135,7 @@ def _add_member(member: "Candidate", cwd: Path, scratch: Path, scope: Scope) -> 
         return
     file = scratch / str(len(scope.targets))
     file.write_bytes(data)
-    scope.targets.append(Target(file, ranges=ranges, label=label))
+    scope.targets.append(Target(file, ranges=ranges, label=label, editable=False))
 
 
 def _is_utf8(data: bytes) -> bool:

@@ -61,8 +61,9 @@ def _count(connection: sqlite3.Connection, name: str, clock: Clock) -> str:
 
 def _schema(connection: sqlite3.Connection, selection: Schema) -> Reading:
     found = find_table(connection, selection.table)
-    rows = _fetched(connection.execute(f"SELECT * FROM {quoted(found.name)} LIMIT {SAMPLE_ROWS}"), SAMPLE_ROWS)
-    sample = table(found.columns, rows) if rows else "(no rows)"
+    result = connection.execute(f"SELECT * FROM {quoted(found.name)} LIMIT {SAMPLE_ROWS}")
+    rows = _fetched(result, SAMPLE_ROWS)
+    sample = table(_names(result), rows) if rows else "(no rows)"
     return Reading("schema", f"{cut(found.sql, _SQL_CHARS)}\n\nSample rows:\n{sample}", len(rows))
 
 
@@ -84,13 +85,14 @@ def _query(connection: sqlite3.Connection, selection: Query) -> Reading:
     order = f" ORDER BY {_order(found, selection.order)}" if selection.order is not None else ""
     source = f"{quoted(found.name)}{condition}"
     window = f" LIMIT {selection.limit} OFFSET {selection.offset}"
-    rows = _fetched(connection.execute(f"SELECT * FROM {source}{order}{window}"), selection.limit)
+    result = connection.execute(f"SELECT * FROM {source}{order}{window}")
+    rows = _fetched(result, selection.limit)
     total = _total(connection, source)
     if not rows:
         return Reading(
             "query", f"No rows{f' from offset {selection.offset} on' if selection.offset else ''}.", 0, total
         )
-    text = table(found.columns, rows)
+    text = table(_names(result), rows)
     last = selection.offset + len(rows)
     if total is None or last < total:
         of = "" if total is None else f" of {total}"

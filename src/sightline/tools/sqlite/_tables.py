@@ -1,10 +1,14 @@
 """What a database says of its tables: names, columns, keys, and how a row is found by its key."""
 
+import re
 import sqlite3
 
 import msgspec
 
 from sightline.tools._tool import ToolError
+
+_INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
+_DECIMAL = re.compile(r"[+-]?[0-9]{1,300}\.[0-9]{1,300}")
 
 
 class Table(msgspec.Struct, frozen=True):
@@ -82,7 +86,7 @@ def key_condition(
     column = _key_column(table, writing=writing)
     if column is None:
         column = _rowid_name(table)
-        if not key.strip().lstrip("+-").isdecimal():
+        if not _INTEGER.fullmatch(key.strip()):
             raise ToolError(
                 f"Rows of '{table.name}' are found by rowid, a whole number; '{key}' is none. Use ?where=… instead."
             )
@@ -119,10 +123,6 @@ def _rowid_name(table: Table) -> str:
 
 def _readings(key: str) -> list[str | int | float]:
     """A key is text, and in a column without a type a number is only found as one."""
-    readings: list[str | int | float] = [key]
-    for kind in (int, float):
-        try:
-            readings.append(kind(key))
-        except (ValueError, OverflowError):
-            continue
-    return readings
+    if _INTEGER.fullmatch(key):
+        return [key, int(key)]
+    return [key, float(key)] if _DECIMAL.fullmatch(key) else [key]

@@ -5,18 +5,46 @@ import re
 
 _MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 _DECLARED = re.compile(
-    rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([A-Za-z0-9_.:-]{1,40})|<\?xml[^>]{0,100}?encoding\s*=\s*["']([A-Za-z0-9_.:-]{1,40})""",
+    rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([A-Za-z0-9_.:-]{1,40})"""
+    rb"""|<\?xml[^>]{0,100}?encoding\s*=\s*["']([A-Za-z0-9_.:-]{1,40})""",
     re.IGNORECASE,
 )
 _LOOKED_AT = 2048
 # Character sets of pages. Others that Python knows are no such thing, and some are slow on purpose-made bytes.
-_KNOWN = frozenset(
-    "utf-8 utf-16 utf-16-le utf-16-be utf-32 ascii koi8-r koi8-u gb2312 gbk gb18030 big5 big5hkscs shift_jis cp932 "
-    "euc_jp iso2022_jp euc_kr cp949 cp866 cp874 tis-620 mac-roman".split()
-) | {f"cp125{number}" for number in range(9)} | {f"iso8859-{number}" for number in range(1, 17)}
+_KNOWN = (
+    frozenset(
+        [
+            "utf-8",
+            "utf-16",
+            "utf-16-le",
+            "utf-16-be",
+            "utf-32",
+            "ascii",
+            "koi8-r",
+            "koi8-u",
+            "gb2312",
+            "gbk",
+            "gb18030",
+            "big5",
+            "big5hkscs",
+            "shift_jis",
+            "cp932",
+            "euc_jp",
+            "iso2022_jp",
+            "euc_kr",
+            "cp949",
+            "cp866",
+            "cp874",
+            "tis-620",
+            "mac-roman",
+        ]
+    )
+    | {f"cp125{number}" for number in range(9)}
+    | {f"iso8859-{number}" for number in range(1, 17)}
+)
 # What calls itself one of these is, on the web, the larger set.
 _WIDER = {"ascii": "cp1252", "iso8859-1": "cp1252", "gb2312": "gb18030", "gbk": "gb18030", "shift_jis": "cp932"}
-_WIDE = ("utf-16", "utf-32")
+_NOT_LIKE_UTF8 = ("utf-16", "utf-32", "iso2022")  # or too much like it
 
 
 def text_of(body: bytes, charset: str) -> tuple[str, str]:
@@ -25,7 +53,7 @@ def text_of(body: bytes, charset: str) -> tuple[str, str]:
         if body.startswith(mark):
             return _noted(body[len(mark) :].decode(name, "replace"))
     declared = _known(charset) or _known(_in_page(body))
-    if declared.startswith(_WIDE):
+    if declared.startswith(_NOT_LIKE_UTF8):
         return _noted(body.decode(declared, "replace"))
     try:
         return body.decode("utf-8"), ""  # no other set of characters makes valid UTF-8 by chance

@@ -25,6 +25,10 @@ _METADATA = frozenset({ipaddress.IPv4Address("168.63.129.16")})
 _MOST = 4  # addresses that are tried
 
 
+class NotFound(ToolError):
+    """A name has no address here."""
+
+
 async def addresses_of(host: str, port: int, *, private: bool) -> list[str]:
     """Addresses that may be connected to. ToolError when the name has none, or one that may not."""
     loop = asyncio.get_running_loop()
@@ -32,7 +36,7 @@ async def addresses_of(host: str, port: int, *, private: bool) -> list[str]:
         found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as problem:
         reason = getattr(problem, "strerror", None) or problem
-        raise ToolError(f"The host {host} cannot be found: {reason}. Check the name.") from None
+        raise NotFound(f"The host {host} cannot be found: {reason}. Check the name.") from None
     addresses = list(dict.fromkeys(str(one[4][0]) for one in found))
     if not private:
         for address in addresses:

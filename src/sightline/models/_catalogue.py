@@ -1,0 +1,74 @@
+"""What is known of the vendors' models, from `data/models.json`: a cache of what their documentation said on its date.
+
+A model that is not in it can be used all the same; then nothing is known of it but its name. `context` is what a model
+reads, which is less than its window where the vendor limits the input by itself. `best` is the one a vendor recommends
+for this kind of work.
+"""
+
+import re
+from functools import cache
+from pathlib import Path
+
+import msgspec
+
+from sightline.models._api import ModelFacts
+
+_FILE = Path(__file__).parent / "data" / "models.json"
+# A version of a model that is otherwise the model: -20250929, -2025-08-07, -latest.
+_dated = re.compile(r"-(?:20\d{6}|20\d\d-\d\d-\d\d|latest)\Z")
+
+
+class Known(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    id: str
+    released: str  # 2026-09-22
+    context: int
+    max_output: int
+    thinking: bool
+    images: bool
+    tools: bool
+
+
+class Vendor(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    best: str
+    models: list[Known]
+
+
+class Catalogue(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    date: str
+    anthropic: Vendor
+    openai: Vendor
+    google: Vendor
+    openrouter: Vendor
+
+
+@cache
+def catalogue() -> Catalogue:
+    return msgspec.json.decode(_FILE.read_bytes(), type=Catalogue)
+
+
+def vendor(provider: str) -> Vendor | None:
+    if provider not in Catalogue.__struct_fields__[1:]:
+        return None
+    found: Vendor = getattr(catalogue(), provider)
+    return found
+
+
+def known(provider: str, model_id: str) -> Known | None:
+    listed = vendor(provider)
+    models = {model.id: model for model in listed.models} if listed is not None else {}
+    return models.get(model_id) or models.get(_dated.sub("", model_id))
+
+
+def facts_of(provider: str, model_id: str) -> ModelFacts:
+    model = known(provider, model_id)
+    if model is None:
+        return ModelFacts(id=model_id, provider=provider)
+    return ModelFacts(
+        id=model_id,
+        provider=provider,
+        context=model.context,
+        max_output=model.max_output,
+        thinking=model.thinking,
+        images=model.images,
+        tools=model.tools,
+    )
