@@ -4,7 +4,20 @@ import argparse
 import sys
 from collections.abc import Callable, Iterator
 
-from bench import first_paint, markdown, page, parsing, program, reading, running, terminal, typing, width, wrapping
+from bench import (
+    first_paint,
+    markdown,
+    page,
+    parsing,
+    program,
+    reading,
+    running,
+    searching,
+    terminal,
+    typing,
+    width,
+    wrapping,
+)
 from bench.row import Row
 
 GROUPS: dict[str, Callable[[], Iterator[Row]]] = {
@@ -19,6 +32,7 @@ GROUPS: dict[str, Callable[[], Iterator[Row]]] = {
     "typing": typing.rows,
     "painting": first_paint.rows,
     "reading": reading.rows,
+    "searching": searching.rows,
 }
 
 

@@ -47,6 +47,7 @@ class Queued(msgspec.Struct, frozen=True, kw_only=True):
     how: How = "prompt"
     images: tuple[ImagePart, ...] = ()
     origin: str = ""  # empty: the person
+    job: str = ""  # whose end it tells
 
 
 class Agent:
@@ -117,10 +118,7 @@ class Agent:
             text = await self.hooks.prompt(text)
         if self.busy and how == "prompt":
             how = "steer"
-        self._queue.append(Queued(text=text, how=how, images=images, origin=origin))
-        self._tell_queue()
-        if not self.busy:
-            self._begin()
+        self._accept(Queued(text=text, how=how, images=images, origin=origin))
 
     async def wait(self) -> RunOutcome | None:
         """The end of the run that is going on, or of the last one."""
@@ -139,10 +137,11 @@ class Agent:
         """A job has ended: the model hears of it after what it is doing, or now."""
         said = job.result_text if job.status == "completed" else job.error_text
         text = f"Background job {job.id} ({job.label}) has ended: {job.status}.\n\n{said or ''}".rstrip()
-        await self.prompt(text, how="follow_up", origin="job")
+        self._accept(Queued(text=text, how="follow_up", origin="job", job=job.id))
 
     def take_prompts(self, *, how: How = "steer", first: bool = False) -> bool:
         """Put what is queued into the conversation; false when there is nothing."""
+        self._drop_known()
         if first:
             taken = self._queue[:1]
         else:
@@ -228,6 +227,19 @@ class Agent:
         self.memory.note("custom", value, name)
         self.stage.publish(State(name, self.secrets.masked_value(value), source="agent"))
 
+    def _accept(self, queued: Queued) -> None:
+        self._queue.append(queued)
+        self._tell_queue()
+        if not self.busy:
+            self._begin()
+
+    def _drop_known(self) -> None:
+        """The end of a job that the model read itself meanwhile is not told again."""
+        jobs = self.workplace.jobs
+        if jobs is not None and any(queued.job for queued in self._queue):
+            self._queue = [queued for queued in self._queue if not (queued.job and jobs.acknowledged(queued.job))]
+            self._tell_queue()
+
     def _begin(self) -> None:
         self._run = Run(self)
         self._reminded = 0
@@ -236,6 +248,7 @@ class Agent:
 
     def _ended(self, task: "asyncio.Task[RunOutcome]") -> None:
         self._run = None
+        self._drop_known()
         if not task.cancelled() and task.exception() is None and self._queue:
             self._begin()  # it came in between
         else:

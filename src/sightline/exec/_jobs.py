@@ -66,6 +66,7 @@ class _Job:
         self.settled: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.watchers = 0
         self.told = False  # nobody need hear of its end any more
+        self.acknowledged = False  # and whoever should hear of it read it himself
 
     def snapshot(self, now: float) -> JobSnapshot:
         return JobSnapshot(
@@ -146,7 +147,17 @@ class Jobs:
         for id in ids:
             job = self._jobs.get(id)
             if job is not None and job.status != "running":
-                job.told = True
+                job.told = job.acknowledged = True
+
+    def acknowledged(self, id: str) -> bool:
+        """Whether the end of a job was acknowledged: a delivery that still waits to be read can be dropped."""
+        job = self._jobs.get(id)
+        return job is not None and job.acknowledged
+
+    @property
+    def full(self) -> bool:
+        """Whether as many are running as may."""
+        return sum(job.status == "running" for job in self._jobs.values()) >= self._max_running
 
     async def wait(
         self,
@@ -192,7 +203,7 @@ class Jobs:
     def _make_sure_there_is_room(self) -> None:
         if self._closed:
             raise RuntimeError("the session is ending")
-        if sum(job.status == "running" for job in self._jobs.values()) >= self._max_running:
+        if self.full:
             raise UserMistake(
                 f"{self._max_running} background jobs are running, which is the most there may be",
                 "wait for one of them to end, or cancel one",

@@ -112,10 +112,10 @@ STRIPPED = [
     pytest.param("¶a.py#0A3B\n1:x\n¶b.py#0A3C\n1:y", "x\ny", id="two headers"),
     pytest.param("¶a.py#0A3B\nx\ny\n", "x\ny\n", id="header alone"),
     pytest.param("¶a.py#0A3B\r\n1:x\r\n", "x\r\n", id="CRLF"),
-    pytest.param("3:x\n4:y\n", "x\ny\n", id="numbers that count up"),
+    pytest.param("1:x\n2:y\n3:z\n", "x\ny\nz\n", id="a whole file without its header"),
 ]
 KEPT = ["", "\n\n", "8080:80", "8080:80\n", "1:x\n3:y", "1:x\ny", "a: 1\nb: 2", "¶ not a header\n1:x\nz"]
-KEPT += ["¶a#12\n", "x\n¶a#0A3B\n"]
+KEPT += ["¶a#12\n", "x\n¶a#0A3B\n", "12:30\n13:45\n", "3:x\n4:y\n5:z\n", "1:x\n2:y\n"]
 
 
 @pytest.mark.parametrize(("shown", "content"), STRIPPED)

@@ -422,7 +422,7 @@ async def test_a_path_found_by_its_end_never_leads_out_of_the_workspace(context:
 
 
 def test_what_a_read_needs(context: ToolContext, tmp_path: Path) -> None:
-    """Nothing in the workspace; a read need where a path really leads outside, also through links and containers."""
+    """Where a path really leads, also through links and containers: what is outside the workspace is seen to be."""
     outside = tmp_path / "out.zip"
     outside.write_bytes(b"PK\5\6" + b"\0" * 18)
     write(context, "a.txt", "x")
@@ -433,8 +433,8 @@ def test_what_a_read_needs(context: ToolContext, tmp_path: Path) -> None:
     def needs(path: str) -> list[Need]:
         return tool.needs(tool.params(path=path), context)
 
-    for path in ("a.txt", "a.txt:1-2", "missing", "/", "."):
-        assert needs(path) == []
+    for path, what in (("a.txt", "a.txt"), ("a.txt:1-2", "a.txt"), ("missing", "missing"), ("/", ""), (".", "")):
+        assert [(need.access, need.what) for need in needs(path)] == [("read", os.path.realpath(context.cwd / what))]
     for path, what in [
         ("/etc/passwd:1", "/etc/passwd"),
         ("../x", str(tmp_path / "x")),

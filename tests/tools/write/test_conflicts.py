@@ -52,7 +52,7 @@ async def test_the_last_conflict_of_a_file_is_said_to_be_the_last(tmp_path: Path
 async def test_copied_line_numbers_are_removed_here_too(tmp_path: Path) -> None:
     """Content often comes from what `:conflicts` showed."""
     context = with_conflicts(tmp_path)
-    outcome = await run(WriteTool(), context, path="conflict://3", content="3:ours\n4:more\n")
+    outcome = await run(WriteTool(), context, path="conflict://3", content="¶d/b.py#0A3B\n3:ours\n4:more\n")
     assert (context.cwd / "d/b.py").read_text() == "a\nours\nmore\nb\n"
     assert "[Removed the headers" in outcome.text
 

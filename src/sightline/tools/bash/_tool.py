@@ -6,27 +6,32 @@ Rules:
   rule or a person.
 - What it writes is shown as it comes and kept whole. The model gets the last 50 KB and where the rest is.
 - A call that is cancelled ends the command and everything it started; what it wrote until then is its result.
-- As a job (asked for, or because it takes long) it outlives the call: the result says how to wait for it.
+- As a job (asked for, or because it takes long) it outlives the call: the result says how to wait for it. Where no more
+  jobs may run, one that was asked for is not begun, and one that takes long is waited for.
 """
 
 import asyncio
 import os
 import shutil
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 from msgspec import Meta
 
+from sightline.events import ToolResult
 from sightline.exceptions import OutsideFailure
 from sightline.exec import CommandSpec, Jobs, SandboxSpec, filtered_environment, sandbox_status
+from sightline.text import clean_line, cut_graphemes
 from sightline.tools._context import ToolContext
 from sightline.tools._paths import display, read_need, resolve
 from sightline.tools._running import RunningCommand
 from sightline.tools._tool import Need, Outcome, Tool, ToolError
+from sightline.tools.bash._blocked import sandbox_hint
 from sightline.tools.bash._words import begun_text, result_text
 
 _SECONDS_BEFORE_TIMEOUT = 1.0
+_LABEL_AT_MOST = 120
 # What a program should know that is not watched by a person.
 _UNATTENDED = {"PAGER": "cat", "GIT_PAGER": "cat", "GIT_TERMINAL_PROMPT": "0", "DEBIAN_FRONTEND": "noninteractive"}
 
@@ -47,8 +52,8 @@ class BashParams(msgspec.Struct, frozen=True, kw_only=True):
 class BashTool(Tool[BashParams]):
     name = "bash"
     description = (
-        "Run a command with bash and get what it prints and its exit code. Commands run in a sandbox: they can write "
-        "below the working folder only and have no network. Use `read`, `search`, `find`, `edit` and `write` instead "
+        "Run a command with bash and get what it prints and its exit code. Unless the person set it otherwise, commands "
+        "run in a sandbox: they can write below the working folder only and have no network. They get no input. Use `read`, `search`, `find`, `edit` and `write` instead "
         "of cat, grep, ls, sed and echo where they do the job. Output is cut to its last 50 KB; the whole of it is "
         "kept as an artifact you can `read`. Long-running commands: pass async: true."
     )
@@ -71,48 +76,48 @@ class BashTool(Tool[BashParams]):
         command = context.start(spec)
         if params.background:
             assert jobs is not None
-            return self._as_job(command, jobs, params, context, "started in the background")
+            return self._as_job(command, jobs, spec, params, context, "started in the background")
         patience = self._patience(spec, context) if jobs is not None else None
         try:
-            result = await asyncio.wait_for(command.wait(), patience)
-        except TimeoutError:
-            assert jobs is not None
-            return self._as_job(command, jobs, params, context, f"still running after {patience:g} s")
+            try:
+                result = await asyncio.wait_for(command.wait(), patience)
+            except TimeoutError:
+                assert jobs is not None
+                if not jobs.full:
+                    return self._as_job(command, jobs, spec, params, context, f"still running after {patience:g} s")
+                result = await command.wait()
         except asyncio.CancelledError:
             command.cancel()
             result = await command.wait()
-        return self._outcome(command, result, params, context)
-
-    def _outcome(self, command: RunningCommand, result: Any, params: BashParams, context: ToolContext) -> Outcome:
-        details = dict(result.details or {})
+        details = {**result.details, "sandboxed": spec.sandbox is not None}
         if params.cwd:
             details["cwd"] = display(self._folder(params, context), context.cwd)
         return Outcome(
-            text=result_text(command, result),
+            text=_told(command, result, spec),
             details=details,
             is_error=result.exit_code != 0,
             exit_code=result.exit_code,
         )
 
     def _as_job(
-        self, command: RunningCommand, jobs: Jobs, params: BashParams, context: ToolContext, why: str
+        self,
+        command: RunningCommand,
+        jobs: Jobs,
+        spec: CommandSpec,
+        params: BashParams,
+        context: ToolContext,
+        why: str,
     ) -> Outcome:
         job = command.become_job()
-
-        async def work() -> str:
-            try:
-                result = await command.wait()
-            except asyncio.CancelledError:
-                command.cancel()
-                await command.wait()
-                raise
-            text = result_text(command, result)
-            if result.exit_code != 0:
-                raise OutsideFailure(text)
-            return text
-
-        jobs.register("bash", params.command, work, owner=context.agent, id=job)
-        details = {"ui": {"kind": "command"}, "ended": "job", "job": job, "artifact": command.artifact}
+        label = cut_graphemes(clean_line(params.command.strip()), _LABEL_AT_MOST)
+        jobs.register("bash", label, lambda: _work(command, spec), owner=context.agent, id=job)
+        details = {
+            "ui": {"kind": "command"},
+            "ended": "job",
+            "job": job,
+            "artifact": command.artifact,
+            "sandboxed": spec.sandbox is not None,
+        }
         return Outcome(text=begun_text(command, job, why), details=details)
 
     def _jobs(self, params: BashParams, context: ToolContext) -> Jobs | None:
@@ -121,6 +126,11 @@ class BashTool(Tool[BashParams]):
         available = jobs is not None and settings.jobs.enabled
         if params.background and not available:
             raise ToolError("background jobs are disabled here (jobs.enabled); run it without async")
+        if params.background and jobs is not None and jobs.full:
+            raise ToolError(
+                f"{settings.jobs.max_jobs} background jobs are running, which is the most there may be; wait for one "
+                "of them to end or cancel one (job), or run it without async"
+            )
         if params.background or settings.bash.auto_background:
             return jobs if available else None
         return None
@@ -152,6 +162,28 @@ class BashTool(Tool[BashParams]):
         if not folder.is_dir():
             raise ToolError(f"cwd is not a folder: {params.cwd}")
         return folder
+
+
+async def _work(command: RunningCommand, spec: CommandSpec) -> str:
+    """The job. When it is cancelled, what it wrote until then is still what it has to say."""
+    try:
+        result = await command.wait()
+    except asyncio.CancelledError:
+        command.cancel()
+        return _told(command, await command.wait(), spec)
+    if result.details["ended"] == "cancelled":  # not through the job: somebody else ended it
+        raise asyncio.CancelledError
+    text = _told(command, result, spec)
+    if result.exit_code != 0:
+        raise OutsideFailure(text)
+    return text
+
+
+def _told(command: RunningCommand, result: ToolResult, spec: CommandSpec) -> str:
+    text = result_text(command, result)
+    if spec.sandbox is None or result.details["ended"] != "exit" or result.exit_code == 0:
+        return text
+    return "\n".join([part for part in (text, sandbox_hint(text, spec.sandbox)) if part])
 
 
 def _shell(chosen: str) -> str:

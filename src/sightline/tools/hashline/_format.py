@@ -20,12 +20,14 @@ def header(display_path: str, tag: str) -> str:
 def numbered(number: int, text: str) -> str:
     return f"{number}:{text}"
 
+_UNHEADED_AT_LEAST = 3
+
 
 def strip_display(content: str) -> tuple[str, bool]:
     """Content without the header and line numbers it was copied with; whether there were any.
 
-    Line numbers go only where nothing else can be meant: under a header each line has one, without a header there are
-    several lines and the numbers count up by one. `8080:80` alone is left as it is.
+    Line numbers go only where nothing else can be meant: under a header each line has one; without a header there are
+    at least three lines and they are numbered from 1, as a whole file is shown. `12:30` and `13:45` are left alone.
     """
     lines = content.split("\n")
     first = next((index for index, line in enumerate(lines) if line.strip()), None)
@@ -53,6 +55,6 @@ def _without_numbers(lines: list[str], *, counting_up: bool) -> list[str] | None
             return None
         texts.append(line if found is None else found[2])
         numbers.extend([] if found is None else [int(found[1])])
-    if not numbers or (counting_up and numbers != list(range(numbers[0], numbers[0] + len(numbers)))):
+    if not numbers or (counting_up and numbers != list(range(1, len(numbers) + 1))):
         return None
-    return texts if len(numbers) > 1 or not counting_up else None
+    return texts if len(numbers) >= _UNHEADED_AT_LEAST or not counting_up else None
