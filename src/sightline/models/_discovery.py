@@ -1,0 +1,271 @@
+"""Where models can be had: keys in the environment, servers in the settings, servers on this machine.
+
+- Nothing here asks a paid API. Servers on this machine are asked what they have (`GET …/models`), all at the same time
+  and for no longer than 300 ms; so are servers the settings name, wherever they are.
+- A base URL in the environment stands for a key: a server of one's own may want none.
+"""
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+import msgspec
+
+from sightline.models._api import ModelFacts
+from sightline.settings import Settings
+from sightline.text import clean_line
+
+Api = Literal["anthropic", "responses", "chat", "gemini"]
+
+ASK_SECONDS = 0.3
+_REPLY_LIMIT = 4 * 1024 * 1024
+_MOST_MODELS = 1000
+
+
+class Place(msgspec.Struct, frozen=True, kw_only=True):
+    """Where models can be had, and how they are spoken to."""
+
+    name: str  # the part of a model's name before the slash
+    api: Api
+    base_url: str = ""  # empty: the vendor's own
+    key: str = ""
+    found: str = ""  # what it was found by: the name of a variable, a file's section, an address
+    provider: str = ""  # as the catalogue knows it; empty: nobody there
+    headers: dict[str, str] = {}
+    models: tuple[str, ...] = ()  # what the settings say it has
+    context: int | None = None
+
+    @property
+    def is_plain_server(self) -> bool:
+        return not self.provider
+
+
+class Vendor(msgspec.Struct, frozen=True):
+    """Whose models can be had with a key. The first variable that is set counts."""
+
+    name: str
+    api: Api
+    provider: str
+    keys: tuple[str, ...]
+    base_urls: tuple[str, ...] = ()
+    base_url: str = ""
+    # Names that are this vendor's whether or not the catalogue knows them.
+    prefixes: tuple[str, ...] = ()
+
+
+# In the order in which they are preferred.
+VENDORS = (
+    Vendor(
+        "anthropic",
+        "anthropic",
+        "anthropic",
+        ("ANTHROPIC_API_KEY",),
+        ("ANTHROPIC_BASE_URL",),
+        prefixes=("claude-",),
+    ),
+    Vendor(
+        "openai",
+        "responses",
+        "openai",
+        ("OPENAI_API_KEY",),
+        ("OPENAI_BASE_URL",),
+        prefixes=("gpt-", "o1", "o3", "o4", "codex-", "chatgpt-"),
+    ),
+    Vendor(
+        "google",
+        "gemini",
+        "google",
+        ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+        ("GEMINI_BASE_URL", "GOOGLE_GEMINI_BASE_URL"),
+        prefixes=("gemini-", "gemma-"),
+    ),
+    Vendor(
+        "openrouter",
+        "chat",
+        "openrouter",
+        ("OPENROUTER_API_KEY",),
+        ("OPENROUTER_BASE_URL",),
+        "https://openrouter.ai/api/v1",
+    ),
+)
+# The same models and the same key through another API: to be named, never chosen.
+OTHER_APIS = (Vendor("openai-chat", "chat", "openai", ("OPENAI_API_KEY",), ("OPENAI_BASE_URL",)),)
+
+# Usual places on this machine, in the order in which they are preferred.
+LOCAL = {
+    "ollama": "http://127.0.0.1:11434/v1",
+    "llama.cpp": "http://127.0.0.1:8080/v1",
+    "vllm": "http://127.0.0.1:8000/v1",
+    "lmstudio": "http://127.0.0.1:1234/v1",
+}
+
+
+def place_of(vendor: Vendor, environ: Mapping[str, str]) -> Place | None:
+    """None without a key or a base URL."""
+    key = next((name for name in vendor.keys if environ.get(name, "").strip()), "")
+    base = next((name for name in vendor.base_urls if environ.get(name, "").strip()), "")
+    if not key and not base:
+        return None
+    return Place(
+        name=vendor.name,
+        api=vendor.api,
+        base_url=environ[base].strip() if base else vendor.base_url,
+        key=environ[key].strip() if key else "",
+        found=key or base,
+        provider=vendor.provider,
+    )
+
+
+def configured(settings: Settings, environ: Mapping[str, str]) -> list[Place]:
+    """The servers of the settings, in their order."""
+    return [
+        Place(
+            name=name,
+            api=server.api,
+            base_url=server.base_url,
+            key=environ.get(server.api_key_env, "").strip() if server.api_key_env else "",
+            found=f"models.servers.{name}",
+            headers=server.headers,
+            models=tuple(server.models),
+            context=server.context or None,
+        )
+        for name, server in settings.models.servers.items()
+    ]
+
+
+def local(environ: Mapping[str, str]) -> list[Place]:
+    """Where a server on this machine would be, whether or not there is one."""
+    places = dict(LOCAL)
+    if host := environ.get("OLLAMA_HOST", "").strip():
+        places["ollama"] = ollama_url(host)
+    return [Place(name=name, api="chat", base_url=url, found=url.removesuffix("/v1")) for name, url in places.items()]
+
+
+def ollama_url(host: str) -> str:
+    """OLLAMA_HOST is an address to listen at as well: everywhere means here, and each part may be missing."""
+    scheme, separator, rest = host.rpartition("://")
+    parts = urlsplit(f"//{rest.rstrip('/')}")
+    try:
+        port = parts.port or {"https": 443, "http": 80}.get(scheme if separator else "", 11434)
+    except ValueError:
+        port = 11434
+    name = parts.hostname or "127.0.0.1"
+    name = "127.0.0.1" if name in ("0.0.0.0", "::") else f"[{name}]" if ":" in name else name
+    return f"{scheme or 'http'}://{name}:{port}{parts.path}/v1"
+
+
+def ask(places: Iterable[Place], seconds: float = ASK_SECONDS) -> dict[str, list[ModelFacts]]:
+    """What the servers say they have, by their names; who does not answer in time is not in it.
+
+    In a thread, so that it can be called where an event loop runs.
+    """
+    places = list(places)
+    if not places:
+        return {}
+    from threading import Thread
+
+    answers: dict[str, list[ModelFacts]] = {}
+    thread = Thread(target=lambda: answers.update(asyncio.run(_ask_all(places, seconds))), daemon=True)
+    thread.start()
+    thread.join()
+    return answers
+
+
+async def _ask_all(places: list[Place], seconds: float) -> dict[str, list[ModelFacts]]:
+    replies = await asyncio.gather(*(_reply(place, seconds) for place in places))
+    return {
+        place.name: listed(reply, place) for place, reply in zip(places, replies, strict=True) if reply is not None
+    }
+
+
+async def _reply(place: Place, seconds: float) -> bytes | None:
+    try:
+        async with asyncio.timeout(seconds):
+            return await _get(place)
+    except (OSError, ValueError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
+        return None
+
+
+async def _get(place: Place) -> bytes | None:
+    """HTTP/1.0, whose answers end with the connection. Importing a real client would take longer than the answer."""
+    url = urlsplit(place.base_url)
+    secure = url.scheme == "https"
+    port = url.port or (443 if secure else 80)
+    reader, writer = await asyncio.open_connection(url.hostname, port, ssl=secure or None)
+    try:
+        key = f"Authorization: Bearer {place.key}\r\n" if place.key else ""
+        path = f"{url.path.rstrip('/')}/models"
+        request = f"GET {path} HTTP/1.0\r\nHost: {url.netloc.rpartition('@')[2]}\r\nAccept: application/json\r\n{key}\r\n"
+        writer.write(request.encode("ascii"))
+        head = await reader.readuntil(b"\r\n\r\n")
+        if head.split(None, 2)[1:2] != [b"200"]:
+            return None
+        body = b""
+        while len(body) <= _REPLY_LIMIT and (piece := await reader.read(65536)):
+            body += piece
+        return body
+    finally:
+        writer.close()
+
+
+class _Architecture(msgspec.Struct):
+    input_modalities: list[str] = []
+
+
+class _TopProvider(msgspec.Struct):
+    max_completion_tokens: int | None = None
+
+
+class _Meta(msgspec.Struct):
+    n_ctx: int | None = None
+
+
+class _Listed(msgspec.Struct):
+    """One model of a list, with what different servers say about it."""
+
+    id: str
+    max_model_len: int | None = None  # vLLM
+    context_length: int | None = None  # OpenRouter
+    context_window: int | None = None  # Groq
+    max_context_length: int | None = None  # LM Studio, Mistral
+    meta: _Meta | None = None  # llama.cpp
+    architecture: _Architecture | None = None
+    top_provider: _TopProvider | None = None
+    supported_parameters: list[str] | None = None
+
+
+class _List(msgspec.Struct):
+    data: list[Any]
+
+
+def listed(reply: bytes, place: Place) -> list[ModelFacts]:
+    """The models in a server's reply; what is no such list has none."""
+    try:
+        told = msgspec.json.decode(reply, type=_List).data
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return []
+    return [facts for item in told[:_MOST_MODELS] if (facts := _facts(item, place)) is not None]
+
+
+def _facts(item: Any, place: Place) -> ModelFacts | None:
+    try:
+        model = msgspec.convert(item, _Listed)
+    except msgspec.ValidationError:
+        name = item.get("id") if isinstance(item, dict) else None
+        if not isinstance(name, str):
+            return None
+        model = _Listed(name)
+    if not model.id or model.id != clean_line(model.id) or "embed" in model.id.lower():
+        return None
+    said = (model.max_model_len, model.context_length, model.context_window, model.max_context_length)
+    context = next((number for number in said if number), None) or (model.meta.n_ctx if model.meta else None)
+    return ModelFacts(
+        id=model.id,
+        provider=place.provider or place.name,
+        context=place.context or context,
+        max_output=model.top_provider.max_completion_tokens if model.top_provider else None,
+        images="image" in model.architecture.input_modalities if model.architecture else None,
+        thinking="reasoning" in model.supported_parameters if model.supported_parameters is not None else None,
+        tools="tools" in model.supported_parameters if model.supported_parameters is not None else None,
+    )
