@@ -6,6 +6,9 @@
             print(event)
 
 The session is kept like any other: `sightline sessions` lists it, `sightline attach` watches it.
+
+What goes wrong before the agent works is raised, as a `SightlineError` with a message and a hint. What goes wrong while
+it works is an `error` event and the outcome of the run.
 """
 
 import os
@@ -16,9 +19,10 @@ from typing import Any
 
 from sightline import paths
 from sightline.agent import How, RunOutcome, Wanted
+from sightline.agent._function_tool import FunctionTool, ToolFunction
 from sightline.events import Event
 from sightline.exceptions import UserMistake
-from sightline.host import Working, working
+from sightline.host import Subscription, Working, working
 from sightline.journal import KeptSession, Store
 from sightline.settings import Approval, Policy, Thinking, load, remembered_rules
 from sightline.tools import Tool
@@ -26,12 +30,14 @@ from sightline.transcript import Snapshot
 
 
 class Session:
-    """A running session. Made by `start`."""
+    """A running session. Made by `start`; used in the event loop it was made in."""
 
-    def __init__(self, running: Working, store: Store) -> None:
+    def __init__(self, running: Working, store: Store, first: int) -> None:
         self._running = running
         self._store = store
-        self._last = running.session.seq  # the number of the last event that was given out
+        self._last = first  # the number of the last event that was given out
+        self._reading: set[Subscription] = set()
+        running.agent.on_idle = self._end_readers
 
     @property
     def id(self) -> str:
@@ -39,6 +45,7 @@ class Session:
 
     @property
     def busy(self) -> bool:
+        """Whether the agent works."""
         return self._running.agent.busy
 
     async def send(self, text: str, *, how: How = "prompt") -> None:
@@ -47,17 +54,12 @@ class Session:
 
     async def events(self) -> AsyncIterator[Event]:
         """Every event since the last one that was given out, each once, until the agent has nothing more to do."""
-        session, agent = self._running.session, self._running.agent
+        session = self._running.session
         session.flush()
         frames = session.subscribe(self._last)
-
-        def end_when_idle() -> None:
-            session.flush()
-            frames.end()
-
-        agent.on_idle = end_when_idle
-        if not agent.busy:
-            end_when_idle()
+        self._reading.add(frames)
+        if not self.busy:
+            self._end_readers()
         try:
             async for frame in frames:
                 for event in self._missed() if isinstance(frame, Snapshot) else frame:
@@ -65,11 +67,15 @@ class Session:
                         self._last = event.seq
                         yield event
         finally:
+            self._reading.discard(frames)
             frames.close()
 
     async def wait(self) -> RunOutcome:
-        """How the run ended."""
-        outcome = await self._running.agent.wait()
+        """How the run ended that is going on, or that was the last."""
+        agent = self._running.agent
+        outcome = await agent.wait()
+        while agent.busy:
+            outcome = await agent.wait()
         if outcome is None:
             raise UserMistake("nothing was sent yet", "send something first")
         return outcome
@@ -81,6 +87,11 @@ class Session:
     def answer(self, request: str, answer: Any) -> bool:
         """Answer a `request` event by its id; false when it is no longer open."""
         return self._running.agent.requests.answer(request, answer)
+
+    def _end_readers(self) -> None:
+        self._running.session.flush()
+        for frames in self._reading:
+            frames.end()
 
     def _missed(self) -> list[Event]:
         """What came faster than it was taken, from where it is kept."""
@@ -99,15 +110,18 @@ async def start(
     allow: Iterable[str] = (),
     deny: Iterable[str] = (),
     settings: Mapping[str, str] | None = None,
-    tools: Iterable[Tool[Any]] = (),
+    tools: Iterable[Tool[Any] | ToolFunction] = (),
     attended: bool = False,
 ) -> AsyncIterator[Session]:
-    """Start a session in a folder, or go on with a kept one.
+    """Start a session in a folder, or go on with a kept one. Leaving it stops the agent.
 
+    `tools`: async functions, or `Tool`s; one with the name of a tool that is there takes its place.
     `attended`: you answer `request` events with `Session.answer`. Otherwise what no rule allows is refused at once.
     `settings` are by name, as `--set` has them: `{"read.default_limit": "500"}`.
     """
     folder = Path(cwd).resolve()
+    if not folder.is_dir():
+        raise UserMistake(f"no folder {folder}", "name the folder the agent is to work in")
     loaded = load(folder, flags=dict(settings or {}))
     rules, remembered = loaded.settings.permissions, remembered_rules(folder)
     policy = Policy(
@@ -123,9 +137,10 @@ async def start(
         model=model,
         thinking=thinking,
         environ=dict(os.environ),
-        tools=tuple(tools),
+        tools=tuple([tool if isinstance(tool, Tool) else FunctionTool(tool) for tool in tools]),
         notices=tuple([*loaded.notices, *remembered.notices]),
     )
     store = Store(paths.data_folder())
-    async with working(store, wanted, resume=resume, attended=attended) as running:
-        yield Session(running, store)
+    kept = store.find_conversation(resume, str(folder)) if resume else ""
+    async with working(store, wanted, resume=kept, attended=attended) as running:
+        yield Session(running, store, running.first)

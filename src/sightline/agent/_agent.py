@@ -16,6 +16,7 @@ import msgspec
 from sightline.agent._approvals import Approvals
 from sightline.agent._asking import Asking
 from sightline.agent._calls import Calls
+from sightline.agent._command_run import CommandRun, named
 from sightline.agent._compaction import tokens_used
 from sightline.agent._hooks import Hooks
 from sightline.agent._memory import Memory
@@ -88,7 +89,7 @@ class Agent:
         self._summaries = Summaries(self)
         self._queue: list[Queued] = []
         self._told_queue: list[dict[str, str]] = []
-        self._run: Run | None = None
+        self._run: Run | CommandRun | None = None
         self._task: asyncio.Task[RunOutcome] | None = None
         self._reminded = 0
         self.commands: dict[str, Callable[[str], Awaitable[Any]]] = {}  # of extensions
@@ -114,6 +115,9 @@ class Agent:
                 f"the prompt has {len(text)} characters, more than {PROMPT_AT_MOST}",
                 "put it into a file and name that in the prompt",
             )
+        if self.commands and not origin and self._is_command(text):
+            self._begin(CommandRun(self, text))
+            return
         if self.hooks and not origin:
             text = await self.hooks.prompt(text)
         if self.busy and how == "prompt":
@@ -211,6 +215,16 @@ class Agent:
             raise UserMistake(f"no command {name}", f"commands of extensions here: {known}")
         return await command(args)
 
+    def tell_model(self, text: str, origin: str) -> None:
+        """Words of an extension's, with the next request: between a call and its result none may stand."""
+        if isinstance(self._run, Run):
+            self._queue.append(Queued(text=text, how="steer", origin=origin))
+            self._tell_queue()
+            return
+        text = self.secrets.masked(text)
+        self.stage.publish(User(clean_text(text), [], "steer", source=origin))
+        self.memory.add_custom(origin, UserMessage([TextPart(text)], origin))
+
     async def close(self) -> None:
         """Stop, wait for that, and let go of what is open."""
         self.stop()
@@ -240,8 +254,15 @@ class Agent:
             self._queue = [queued for queued in self._queue if not (queued.job and jobs.acknowledged(queued.job))]
             self._tell_queue()
 
-    def _begin(self) -> None:
-        self._run = Run(self)
+    def _is_command(self, text: str) -> bool:
+        if named(text)[0] not in self.commands:
+            return False
+        if self.busy:
+            raise UserMistake("the agent is working", "give the command when it is done")
+        return True
+
+    def _begin(self, run: "Run | CommandRun | None" = None) -> None:
+        self._run = run or Run(self)
         self._reminded = 0
         self._task = asyncio.get_running_loop().create_task(self._run.run())
         self._task.add_done_callback(self._ended)

@@ -19,7 +19,7 @@ from sightline.exec import Jobs
 from sightline.journal import Tree
 from sightline.models import Model, open_model
 from sightline.settings import Policy, Settings, Thinking
-from sightline.tools import ArtifactShelf, History, Tools, Workplace, builtin_tools
+from sightline.tools import ArtifactShelf, History, Tool, Tools, Workplace, builtin_tools
 
 
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,7 +65,7 @@ def build(
         open_model=opened,
         settings=settings,
         policy=wanted.policy,
-        tools=Tools([*builtin_tools(), *wanted.tools]),
+        tools=Tools([*_offered(settings), *wanted.tools]),
         workplace=workplace,
         memory=memory,
         requests=requests,
@@ -80,6 +80,10 @@ def build(
         thinking=wanted.thinking or _level(_last(tree, "thinking_level_change", "level")) or settings.models.thinking,
     )
     return agent
+
+
+def _offered(settings: Settings) -> list[Tool[Any]]:
+    return [tool for tool in builtin_tools() if tool.name != "todo" or settings.todo.enabled]
 
 
 def _last(tree: Tree, type: Any, key: str) -> str:

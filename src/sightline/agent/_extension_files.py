@@ -17,7 +17,7 @@ def add_extensions(agent: "Agent", environ: Mapping[str, str]) -> None:
         return
     own, project = extension_folders(agent.workplace.cwd, environ)
     files = _files(own)
-    theirs = _files(project) if project is not None else []
+    theirs = _files(project) if project is not None and not _same(project, own) else []
     if theirs and project is not None and not is_trusted(project):
         hint = "read them, then trust the folder with `sightline config trust`"
         text = f"{len(theirs)} extension{'s' * (len(theirs) > 1)} of this project not loaded: the folder is not trusted"
@@ -29,10 +29,15 @@ def add_extensions(agent: "Agent", environ: Mapping[str, str]) -> None:
         load_extensions(agent, [*files, *theirs])
 
 
+def _same(project: Path, own: Path) -> bool:
+    """With `SIGHTLINE_HOME` in the project, its extensions are the person's own."""
+    return project.resolve() == own.resolve()
+
+
 def _files(folder: Path) -> list[Path]:
     """By name. A name that begins with an underscore or a dot is not an extension's."""
     try:
-        names = sorted(folder.glob("*.py"))
+        names = sorted(file for file in folder.glob("*.py") if file.is_file())
     except OSError:
         return []
     return [file for file in names if not file.name.startswith(("_", "."))]

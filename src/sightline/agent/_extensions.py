@@ -3,195 +3,198 @@
 Rules:
 
 - A file has a function `setup(extension)`. It is called once for a session, before the first prompt.
-- The person's own files are in the user's folder. A project's are loaded only when the person trusted the folder.
-- A file that cannot be loaded is told, with the line that failed, and left out; the session goes on.
+- A file's name is its extension's. Of two with the same name the first counts: nothing in a project takes the place of
+  what is the person's own. Nor does a tool or a command take the place of one that is there already.
+- A file that cannot be loaded is told, with the line that failed, and left out whole; the session goes on.
 """
 
 import inspect
+import re
 import sys
 import traceback
-from collections.abc import Awaitable, Callable, Iterable
-from importlib.machinery import ModuleSpec, SourceFileLoader
-from importlib.util import module_from_spec, spec_from_file_location
+from collections.abc import Callable, Iterable
+from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, TypeVar, get_args, overload
 
-import msgspec
-
+from sightline.agent._function_tool import FunctionTool, Needs, ToolFunction
 from sightline.agent._hooks import Hook, Moment
-from sightline.conversation import TextPart, UserMessage
 from sightline.events import Notice
 from sightline.text import clean_line, clean_text
-from sightline.tools import Access, Need, Outcome, Tool, ToolContext
+from sightline.tools import Access, Tool
 
 if TYPE_CHECKING:
     from sightline.agent._agent import Agent
 
 F = TypeVar("F", bound=Callable[..., Any])
+T = TypeVar("T", bound=ToolFunction)
+
+_tool_name = re.compile(r"[A-Za-z0-9_-]{1,64}").fullmatch  # what every model API takes
+_command_name = re.compile(r"[A-Za-z0-9][\w.:-]*").fullmatch
 
 
 class Extension:
-    """What a file's `setup` is given."""
+    """What a file's `setup` is given. What `setup` adds counts once it has returned; what is added later, at once."""
 
     def __init__(self, name: str, agent: "Agent", options: Any = None) -> None:
         self.name = name
         self.options = options  # `extensions.options.NAME` of the settings
         self._agent = agent
+        self._waiting: list[Callable[[], None]] | None = []
+        self._tools: set[str] = set()
+        self._commands: set[str] = set()
 
     @property
     def cwd(self) -> Path:
+        """The folder the agent works in."""
         return self._agent.workplace.cwd
 
+    @overload
+    def tool(self, function: T) -> T: ...
+    @overload
     def tool(
         self,
-        function: Callable[..., Awaitable[Outcome | str]] | None = None,
         *,
         name: str = "",
         description: str = "",
         access: Access = "read",
-        needs: Callable[..., list[Need]] | None = None,
+        needs: Needs | None = None,
         exclusive: bool = False,
-    ) -> Any:
+    ) -> Callable[[T], T]: ...
+    def tool(self, function: Any = None, **more: Any) -> Any:
         """Make a tool of an async function: its parameters but `context` are the arguments, its docstring says what
         it does, what it returns goes to the model. `@extension.tool` or `@extension.tool(access="network")`."""
 
-        def made(function: F) -> F:
-            self.add_tool(_FunctionTool(function, name, description, access, needs, exclusive))
+        def made(function: T) -> T:
+            self.add_tool(FunctionTool(function, **more))
             return function
 
         return made if function is None else made(function)
 
     def add_tool(self, tool: Tool[Any]) -> None:
         """A tool written as a class."""
-        self._agent.tools.add(tool)
-        self._agent.asking.tools_changed()
+        if not isinstance(tool, Tool):
+            raise TypeError(f"not a tool: {tool!r}")
+        if not _tool_name(tool.name):
+            raise ValueError(f"{tool.name!r} is no name for a tool: up to 64 letters, digits, _ and -")
+        if tool.name in self._agent.tools or tool.name in self._tools:
+            raise ValueError(f"there is a tool {tool.name} already; give it another name")
+        self._tools.add(tool.name)
+        self._do(lambda: self._add_tool(tool))
 
     def command(self, name: str) -> Callable[[F], F]:
-        """Make a command of a function of one text: `@extension.command("greet")`."""
+        """Make a command of a function of one text: `@extension.command("greet")` is `/greet`."""
+        if not isinstance(name, str) or not _command_name(name):
+            raise ValueError(f"{name!r} is no name for a command: letters, digits, . : _ and -, without the slash")
+        if name in self._agent.commands or name in self._commands:
+            raise ValueError(f"there is a command /{name} already; give it another name")
+        self._commands.add(name)
 
         def made(function: F) -> F:
             async def run(args: str) -> Any:
                 said = function(args)
                 return await said if inspect.isawaitable(said) else said
 
-            self._agent.commands[name] = run
+            self._do(lambda: self._agent.commands.update({name: run}))
             return function
 
         return made
 
     def on(self, moment: Moment) -> Callable[[F], F]:
         """Be asked, or told, at a moment: `@extension.on("before_call")`."""
+        if moment not in get_args(Moment):
+            raise ValueError(f"no moment {moment!r}; there are {', '.join(get_args(Moment))}")
 
         def made(function: F) -> F:
             hook: Hook = function
-            self._agent.hooks.add(moment, hook, self.name)
+            self._do(lambda: self._agent.hooks.add(moment, hook, self.name))
             return function
 
         return made
 
     def notify(self, text: str, hint: str = "") -> None:
         """Tell the person something."""
+        text = self._agent.secrets.masked(text)
         self._agent.stage.publish(Notice(clean_text(text), "info", clean_text(hint), source=self.name))
 
     def say(self, text: str) -> None:
         """Tell the model something with the next request."""
-        self._agent.memory.add_custom(self.name, UserMessage([TextPart(text)], self.name))
+        self._agent.tell_model(text, self.name)
+
+    async def prompt(self, text: str) -> None:
+        """Have the agent work on this, as if the person had said it; while it works, it joins in."""
+        await self._agent.prompt(text, origin=self.name)
 
     def keep(self, value: Any) -> None:
-        """Keep a value with the conversation; `kept` has it again after a resume."""
+        """Keep a value with the conversation; `kept` has it again after a resume. Plain data only."""
         self._agent.keep(self.name, value)
 
     @property
     def kept(self) -> Any:
         return self._agent.workplace.kept.get(self.name)
 
+    def settle(self) -> None:
+        """`setup` has returned: what it added counts."""
+        waiting, self._waiting = self._waiting, None
+        for add in waiting or ():
+            add()
 
-class _FunctionTool(Tool[Any]):
-    """A tool made of a function."""
+    def _do(self, add: Callable[[], None]) -> None:
+        if self._waiting is None:
+            add()
+        else:
+            self._waiting.append(add)
 
-    def __init__(
-        self,
-        function: Callable[..., Awaitable[Outcome | str]],
-        name: str,
-        description: str,
-        access: Access,
-        needs: Callable[..., list[Need]] | None,
-        exclusive: bool,
-    ) -> None:
-        if not inspect.iscoroutinefunction(function):
-            raise TypeError(f"{function.__name__} is not an async function")
-        self.name = name or function.__name__  # type: ignore[misc]
-        self.description = description or inspect.getdoc(function) or self.name  # type: ignore[misc]
-        self.exclusive = exclusive  # type: ignore[misc]
-        self.params = _params_of(function)
-        self._function = function
-        self._access = access
-        self._needs = needs
-        self._wants_context = "context" in inspect.signature(function).parameters
-
-    def needs(self, params: Any, context: ToolContext) -> list[Need]:
-        if self._needs is not None:
-            return self._needs(**_as_arguments(params))
-        if self._access == "read":
-            return []
-        what = str(context.cwd) if self._access == "write" else self.name
-        return [Need(self._access, what, why=f"the tool {self.name} of an extension")]
-
-    def preview(self, params: Any) -> str:
-        return next((value for value in _as_arguments(params).values() if isinstance(value, str)), "")
-
-    async def execute(self, params: Any, context: ToolContext) -> Outcome:
-        arguments = _as_arguments(params)
-        if self._wants_context:
-            arguments["context"] = context
-        said = await self._function(**arguments)
-        return said if isinstance(said, Outcome) else Outcome(text="" if said is None else str(said))
-
-
-def _params_of(function: Callable[..., Any]) -> type[msgspec.Struct]:
-    hints = get_type_hints(function, include_extras=True)
-    fields: list[Any] = []
-    for name, parameter in inspect.signature(function).parameters.items():
-        if name == "context":
-            continue
-        kind = hints.get(name, str)
-        required = parameter.default is inspect.Parameter.empty
-        fields.append((name, kind) if required else (name, kind, parameter.default))
-    return msgspec.defstruct(f"{function.__name__}_params", fields, kw_only=True, frozen=True)
-
-
-def _as_arguments(params: Any) -> dict[str, Any]:
-    return {name: getattr(params, name) for name in params.__struct_fields__}
+    def _add_tool(self, tool: Tool[Any]) -> None:
+        self._agent.tools.add(tool)
+        self._agent.asking.tools_changed()
 
 
 def load_extensions(agent: "Agent", files: Iterable[Path]) -> None:
     """Load each; what fails is told."""
+    loaded: dict[str, Path] = {}
     for file in files:
-        name = file.stem
         try:
-            module = _imported(file)
-            setup = getattr(module, "setup", None)
-            if setup is None:
-                raise TypeError("it has no function setup(extension)")
-            setup(Extension(name, agent, agent.settings.extensions.options.get(name)))
-        except Exception as error:
+            if file.stem in loaded:
+                raise ValueError(f"{loaded[file.stem]} has the same name")
+            _load(agent, file)
+            loaded[file.stem] = file
+        except (Exception, SystemExit) as error:
             _tell(agent, file, error)
 
 
-def _imported(file: Path) -> Any:
-    name = f"sightline_extension_{file.stem}"
-    spec: ModuleSpec | None = spec_from_file_location(name, file, loader=SourceFileLoader(name, str(file)))
-    if spec is None or spec.loader is None:
-        raise ImportError(f"cannot load {file}")
-    module = module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
+def _load(agent: "Agent", file: Path) -> None:
+    setup = getattr(_imported(file), "setup", None)
+    if not callable(setup):
+        raise TypeError("it has no function setup(extension)")
+    if inspect.iscoroutinefunction(setup):
+        raise TypeError("setup is async; make it an ordinary function, and wait in a session_start hook")
+    extension = Extension(file.stem, agent, agent.settings.extensions.options.get(file.stem))
+    setup(extension)
+    extension.settle()
+
+
+def _imported(file: Path) -> ModuleType:
+    """Compiled here and not by the import system, which would leave its cache in the project's folder."""
+    digest = blake2b(str(file).encode("utf-8", "surrogateescape"), digest_size=4).hexdigest()
+    module = ModuleType(f"sightline_extension_{file.stem}_{digest}")
+    module.__file__ = str(file)
+    code = compile(file.read_bytes(), str(file), "exec", dont_inherit=True)
+    sys.modules[module.__name__] = module  # type hints are looked up there
+    exec(code, module.__dict__)
     return module
 
 
-def _tell(agent: "Agent", file: Path, error: Exception) -> None:
-    here = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(file)]
-    line = getattr(error, "lineno", None) or (here[-1].lineno if here else None)
+def _tell(agent: "Agent", file: Path, error: BaseException) -> None:
+    line = _line(file, error)
     where = f"{file}:{line}" if line else str(file)
     text = clean_line(f"the extension {where} is left out: {type(error).__name__}: {error}")
     agent.stage.publish(Notice(text, "warning", "mend it, or move it away", source="agent"))
+
+
+def _line(file: Path, error: BaseException) -> int | None:
+    if isinstance(error, SyntaxError) and error.filename == str(file):
+        return error.lineno
+    here = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(file)]
+    return here[-1].lineno if here else None

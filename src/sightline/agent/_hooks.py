@@ -1,13 +1,22 @@
-"""Where an extension may step in. Each hook is asked in the order it was added; what it raises is told, not fatal."""
+"""Where an extension may step in.
 
+Each hook is asked in the order it was added. One that raises, or has not answered after half a minute, is told and
+counts as having said nothing.
+"""
+
+import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any, Literal, TypeAlias
 
 import msgspec
 
+from sightline.text import clean_line
 from sightline.tools import Outcome
 
 Moment = Literal["session_start", "prompt", "before_call", "after_call", "before_tree", "tree", "session_end"]
+
+PATIENCE = 30.0  # seconds for one answer
+_PATIENCE_AT_END = 5.0  # somebody waits for the program to end
 
 
 class Call(msgspec.Struct, frozen=True):
@@ -53,6 +62,7 @@ class Hooks:
     def __init__(self, complain: Complain = lambda text: None) -> None:
         self._hooks: dict[str, list[tuple[str, Hook]]] = {}
         self.complain = complain
+        self.patience = PATIENCE
 
     def add(self, moment: Moment, hook: Hook, owner: str = "") -> None:
         self._hooks.setdefault(moment, []).append((owner, hook))
@@ -93,13 +103,24 @@ class Hooks:
         return None
 
     async def tell(self, moment: Moment, *args: Any) -> None:
+        if moment == "session_end":
+            self.patience = min(self.patience, _PATIENCE_AT_END)
         for owner, hook in self._hooks.get(moment, ()):
             await self._ask(owner, hook, *args)
 
     async def _ask(self, owner: str, hook: Hook, *args: Any) -> Any:
         try:
             said = hook(*args)
-            return await said if isinstance(said, Awaitable) else said
+            return await self._answer(said) if isinstance(said, Awaitable) else said
         except Exception as error:
-            self.complain(f"extension {owner or 'hook'}: {type(error).__name__}: {error}")
+            self.complain(clean_line(f"extension {owner or 'hook'}: {type(error).__name__}: {error}"))
             return None
+
+    async def _answer(self, said: Awaitable[Any]) -> Any:
+        try:
+            async with asyncio.timeout(self.patience) as waiting:
+                return await said
+        except TimeoutError:
+            if not waiting.expired():
+                raise
+            raise TimeoutError(f"no answer in {self.patience:g} s") from None

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from sightline.agent._agent import Agent
 
 _REFUSED = 3
-_STOPPED = {"cancelled": 130, "timeout": 124}
+STOPPED = {"cancelled": 130, "timeout": 124}
 _UNFINISHED = "not made: the model was stopped while it was writing the arguments"
 
 
@@ -95,7 +95,7 @@ class Run:
                 break
         text = "" if self._last is None else self._last.text
         if self._stopped:
-            return RunOutcome(exit_code=_STOPPED[self._stopped], stop_reason=self._stopped, text=text)
+            return RunOutcome(exit_code=STOPPED[self._stopped], stop_reason=self._stopped, text=text)
         refused = len(agent.approvals.refused) > refused_before
         reason = "refused" if refused else self._last.stop_reason if self._last else "stop"
         return RunOutcome(exit_code=_REFUSED if refused else 0, stop_reason=reason, text=text)

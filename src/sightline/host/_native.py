@@ -60,7 +60,7 @@ class NativeRun:
         title = cut_graphemes(clean_line(first_line(self._prompt)), _TITLE)
         async with working(self._store, self._wanted, resume=self._resume, title=title) as running:
             self._working = running
-            self._last = running.session.seq
+            self._last = running.first
             frames = running.session.subscribe(self._last)
             work = asyncio.get_running_loop().create_task(self._work(running, frames))
             try:
@@ -86,6 +86,8 @@ class NativeRun:
             if self._timeout is not None:
                 timer = asyncio.get_running_loop().call_later(self._timeout, agent.stop, "timeout")
             ended = await agent.wait()
+            while agent.busy:  # a command had a prompt of its own
+                ended = await agent.wait()
             assert ended is not None
             self._settle(running.session.id, ended)
             await self._end_jobs(running)

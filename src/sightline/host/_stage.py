@@ -9,7 +9,7 @@ from sightline.exec import CommandSpec
 from sightline.host._call_command import CallCommand
 from sightline.host._session import Session
 from sightline.journal import Artifact, Entry, Store, Tree, artifact_file, is_session_id, keep_file
-from sightline.text import clean_text
+from sightline.text import clean_output
 from sightline.tools import RunningCommand
 
 Mask = Callable[[str], str]
@@ -77,7 +77,8 @@ class _CallOutput:
             return
         offset = self._artifact.size
         self._artifact.write(stream, data)
-        shown = clean_text(self._mask(text))
+        # The same way the journal reads it back from the artifact, so that live and replayed cannot differ.
+        shown = self._mask(clean_output(data.decode()))
         self._session.publish(ToolOutput(self._call, shown, stream, offset, 0, len(data), source="agent"))
 
     def close(self) -> None:

@@ -29,6 +29,7 @@ class Working(msgspec.Struct, frozen=True):
     session: Session
     agent: Agent
     stage: SessionStage
+    first: int  # the number of the last event before this start: what was told meanwhile comes after it
 
 
 @asynccontextmanager
@@ -47,6 +48,7 @@ async def working(
         session.worker = AgentWorker(agent)
         if resume:
             _mend(session, agent, writer, tree)
+        first = session.seq
         for text in wanted.notices:
             session.publish(Notice(clean_text(text), "warning", source="settings"))
         server = SocketServer(session, listen(session.id), cwd=str(wanted.cwd), started=time.time())
@@ -54,7 +56,7 @@ async def working(
         add_extensions(agent, wanted.environ)
         await agent.hooks.tell("session_start")
         try:
-            yield Working(session, agent, stage)
+            yield Working(session, agent, stage, first)
         finally:
             await session.stop()
             await server.close()

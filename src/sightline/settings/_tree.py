@@ -104,6 +104,7 @@ class Web(Section, frozen=True):
 
 
 class Todo(Section, frozen=True):
+    enabled: bool = True  # the model keeps a list of what is to be done
     reminders: bool = True  # tell the model when it ends with open tasks
     reminders_max: Count = 3  # in one run
 

@@ -56,18 +56,23 @@ def install(report: Callable[[str], None]) -> None:
     if not wanted:
         report(f"agent CLIs: all {len(pinned())} installed in {_shown(cache_folder())}")
         return
-    _check_node()
+    check_node()
     folder = cache_folder()
-    folder.mkdir(parents=True, exist_ok=True)
     packages = [_pin(cli) for cli in pinned().values()]
     report(f"agent CLIs: installing {', '.join(packages)} into {_shown(folder)} (about 1.1 GB)")
+    npm_install(folder, packages)
+    for cli in pinned().values():
+        set_up(folder, cli.package)
+        report(f"agent CLIs: {cli.binary} {cli.tested} is ready")
+    _ready_list().write_text("\n".join(packages) + "\n")
+
+
+def npm_install(folder: Path, packages: list[str]) -> None:
+    """Packages with their exact versions, into a folder of their own; no script of theirs is run."""
+    folder.mkdir(parents=True, exist_ok=True)
     (folder / "package.json").write_text('{"private": true}\n')
     npm = ["npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error", "--save-exact"]
     _run([*npm, "--prefix", str(folder), *packages], folder)
-    for cli in pinned().values():
-        _set_up(cli)
-        report(f"agent CLIs: {cli.binary} {cli.tested} is ready")
-    _ready_list().write_text("\n".join(packages) + "\n")
 
 
 def _pin(cli: CommandLine) -> str:
@@ -83,15 +88,16 @@ class _Manifest(msgspec.Struct):
     scripts: dict[str, str] = {}
 
 
-def _set_up(cli: CommandLine) -> None:
-    folder = cache_folder() / "node_modules" / cli.package
-    manifest = msgspec.json.decode((folder / "package.json").read_bytes(), type=_Manifest)
+def set_up(folder: Path, package: str) -> None:
+    """Run the script a package that was installed there needs before it works, if it has one."""
+    inside = folder / "node_modules" / package
+    manifest = msgspec.json.decode((inside / "package.json").read_bytes(), type=_Manifest)
     script = manifest.scripts.get(_SETUP_SCRIPT)
     if script:
-        _run(shlex.split(script), folder)
+        _run(shlex.split(script), inside)
 
 
-def _check_node() -> None:
+def check_node() -> None:
     for program in ("node", "npm"):
         if shutil.which(program) is None:
             raise CliError(f"{program} is not installed; the agent CLIs need node {_OLDEST_NODE} or newer, and npm")

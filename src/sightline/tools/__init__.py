@@ -1,8 +1,9 @@
 """What the agent can do: one module or small package per tool, and what they have in common."""
 
 from sightline.tools._context import ArtifactShelf, History, ToolContext, Workplace
-from sightline.tools._registry import Tools, builtin_tools, parameters, schema_of
+from sightline.tools._registry import Tools, builtin_tools, parameters
 from sightline.tools._running import RunningCommand
+from sightline.tools._schema import schema_of
 from sightline.tools._tool import (
     Access,
     Answer,

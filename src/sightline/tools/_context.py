@@ -84,9 +84,13 @@ class ToolContext:
         self.agent = agent
         self.workplace = workplace
         self.update = update  # structured progress: replaces what was told before
-        self.output = output  # words as they come: kept in the call's artifact and shown live
+        self._output = output
         self.start = start  # run a command whose output is this call's
         self._keep = keep
+
+    def output(self, text: str, stream: Literal["stdout", "stderr"] = "stdout") -> None:
+        """Words as they come: kept in the call's artifact and shown live."""
+        self._output(text, stream)
 
     @property
     def cwd(self) -> Path:

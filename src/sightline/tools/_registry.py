@@ -1,16 +1,23 @@
 """The tools of a session by name, how a model is told of them, and its arguments made into parameters.
 
 What a model writes is read leniently where the meaning is certain (a number in quotes, a list written as its JSON
-text, one item where a list is meant) and refused with one precise line where it is not.
+text, one item where a list is meant, null for what need not be given) and refused with one precise line where it is
+not.
 """
 
+import re
 from collections.abc import Iterable, Iterator
-from types import UnionType
+from types import NoneType, UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
 import msgspec
 
+from sightline.text import clean_line, cut_graphemes
+from sightline.tools._schema import schema_of
 from sightline.tools._tool import Tool, ToolError
+
+_ERROR_AT_MOST = 200
+_steps = re.compile(r"\[[^\]]*\]|[^.\[\]]+").findall
 
 
 class Tools:
@@ -34,7 +41,8 @@ class Tools:
         """The tool; a ToolError that names those there are when there is none of that name."""
         tool = self._tools.get(name)
         if tool is None:
-            raise ToolError(f"there is no tool '{name}'{_nearest(name, self._tools)}; tools: {', '.join(self._tools)}")
+            said = f"there is no tool '{_one_line(name)}'{_nearest(name, self._tools)}"
+            raise ToolError(f"{said}; tools: {', '.join(self._tools)}")
         return tool
 
 
@@ -63,41 +71,34 @@ def builtin_tools() -> list[Tool[Any]]:
     ]
 
 
-def schema_of(params: type[msgspec.Struct]) -> dict[str, Any]:
-    """The JSON schema of a tool's arguments: one object, nothing referred to elsewhere, no titles."""
-    schema = msgspec.json.schema(params)
-    definitions = schema.pop("$defs", {})
-    plain: dict[str, Any] = _inlined(schema, definitions)
-    plain.setdefault("properties", {})
-    plain["additionalProperties"] = False
-    return plain
-
-
 def parameters(tool: Tool[Any], args: dict[str, Any]) -> Any:
     """The parameters a call's arguments stand for, or a ToolError that says what is wrong with them."""
     fields = {field.encode_name: field for field in msgspec.structs.fields(tool.params)}
     for name in args:
         if name not in fields:
             known = ", ".join(fields) or "none"
-            raise ToolError(f"{tool.name} has no argument '{name}'{_nearest(name, fields)}; arguments: {known}")
-    given = {name: _meant(value, fields[name].type) for name, value in args.items()}
+            said = f"{tool.name} has no argument '{_one_line(name)}'{_nearest(name, fields)}"
+            raise ToolError(f"{said}; arguments: {known}")
+    given = {
+        name: _meant(value, fields[name].type)
+        for name, value in args.items()
+        if value is not None or fields[name].required
+    }
     try:
         return msgspec.convert(given, tool.params, strict=False)
     except msgspec.ValidationError as error:
-        raise ToolError(f"{tool.name}: {_said(str(error))}") from None
+        raise ToolError(f"{tool.name}: {_said(str(error), tool)}") from None
 
 
 def _meant(value: Any, wanted: Any) -> Any:
     """A list or an object written as its JSON text, or one item in place of a list of one."""
-    if not isinstance(value, str):
-        return value
     kinds = {get_origin(kind) or kind for kind in _alternatives(wanted)}
-    if str in kinds:
-        return value
-    decoded = _decoded(value)
-    if decoded is not None:
-        return decoded
-    return [value] if kinds & {list, tuple} else value
+    if isinstance(value, str) and str not in kinds:
+        decoded = _decoded(value)
+        value = value if decoded is None else decoded
+    if isinstance(value, str | dict) and not kinds - {list, tuple, NoneType}:
+        return [value]
+    return value
 
 
 def _alternatives(wanted: Any) -> list[Any]:
@@ -118,12 +119,28 @@ def _decoded(text: str) -> Any:
         return None
 
 
-def _said(error: str) -> str:
+def _said(error: str, tool: Tool[Any]) -> str:
     """`Expected `int`, got `str` - at `$.limit`` → `limit: expected int, got str`."""
-    what, _, where = error.replace("`", "").partition(" - at ")
+    at = error.rfind(" - at `$")
+    what, where = (error, "") if at < 0 else (error[:at], error[at + len(" - at `$") :].rstrip("`"))
+    what = _one_line(what.replace("`", ""))
     what = what[:1].lower() + what[1:]
-    place = where.removeprefix("$").removeprefix(".")
+    place = where.removeprefix(".")
+    if what.startswith("invalid enum value"):
+        what += _choices(schema_of(tool.params), place)
     return f"{place}: {what}" if place else what
+
+
+def _choices(schema: dict[str, Any], place: str) -> str:
+    """The values there are for the field at a place such as `ops[0].op`."""
+    for name in _steps(place):
+        schema = schema.get("items", {}) if name.startswith("[") else schema.get("properties", {}).get(name, {})
+    known = schema.get("enum", ())
+    return f"; one of: {', '.join(map(str, known))}" if known else ""
+
+
+def _one_line(text: str) -> str:
+    return cut_graphemes(clean_line(text), _ERROR_AT_MOST)
 
 
 def _nearest(name: str, known: Iterable[str]) -> str:
@@ -131,13 +148,3 @@ def _nearest(name: str, known: Iterable[str]) -> str:
 
     near = difflib.get_close_matches(name, list(known), 1)
     return f" (did you mean '{near[0]}'?)" if near else ""
-
-
-def _inlined(schema: Any, definitions: dict[str, Any]) -> Any:
-    if isinstance(schema, list):
-        return [_inlined(item, definitions) for item in schema]
-    if not isinstance(schema, dict):
-        return schema
-    if "$ref" in schema:
-        return _inlined(definitions[schema["$ref"].rpartition("/")[2]], definitions)
-    return {key: _inlined(value, definitions) for key, value in schema.items() if key != "title"}

@@ -6,13 +6,14 @@
 
 from sightline.testing.standin._http import Request
 from sightline.testing.standin._script import MAIN, ErrorBlock, Script, ScriptError, ScriptSource, load_script
-from sightline.testing.standin._server import StandIn
+from sightline.testing.standin._server import Exchange, StandIn
 from sightline.testing.standin._turn import Calling, ReadyTurn, Saying, Thinking
 
 __all__ = [
     "MAIN",
     "Calling",
     "ErrorBlock",
+    "Exchange",
     "ReadyTurn",
     "Request",
     "Saying",

@@ -2,11 +2,14 @@
 
 import asyncio
 import threading
+import time
 from asyncio import StreamReader, StreamWriter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import TracebackType
 from typing import Any
+
+import msgspec
 
 from sightline.testing.standin._anthropic import Anthropic
 from sightline.testing.standin._chat import Chat
@@ -39,12 +42,21 @@ _MODEL = {
 }
 
 
+class Exchange(msgspec.Struct, frozen=True):
+    """When a request was there and when its answer was out, on the clock of `time.perf_counter`."""
+
+    asked: float
+    answered: float
+    is_conversation: bool
+
+
 class StandIn:
     """A scripted model on loopback. `requests` is all it was asked, `turns` what it played, each turn once."""
 
     def __init__(self, script: ScriptSource, *, port: int = 0) -> None:
         self.requests: list[Request] = []
         self.turns: list[ReadyTurn] = []
+        self.exchanges: list[Exchange] = []
         self.port = port
         self._director = Director(load_script(script))
         self._broken: set[str] = set()
@@ -106,10 +118,13 @@ class StandIn:
     async def _serve(self, reader: StreamReader, writer: StreamWriter) -> None:
         try:
             while (request := await read_request(reader, writer)) is not None:
+                asked = time.perf_counter()
                 self.requests.append(request)
-                if not await self._reply(request, writer):
-                    break
+                goes_on = await self._reply(request, writer)
                 await writer.drain()
+                self.exchanges.append(Exchange(asked, time.perf_counter(), _dialect(request) is not None))
+                if not goes_on:
+                    break
         except ConnectionError:
             pass  # the client went away, as a cancelled one does
         finally:

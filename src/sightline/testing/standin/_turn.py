@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any, Union
 
 import msgspec
@@ -11,6 +12,7 @@ from sightline.testing.standin._script import ReasoningBlock, TextBlock, ToolBlo
 _ALPHABET = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 
 
+@lru_cache(4096)
 def stable_id(*parts: object, length: int = 24) -> str:
     """Looks like a service's id, and is the same on every run."""
     number = int.from_bytes(hashlib.sha512("/".join(map(str, parts)).encode()).digest(), "big")

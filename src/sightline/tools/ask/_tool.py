@@ -38,12 +38,21 @@ class AskTool(Tool[AskParams]):
             raise ToolError("two choices have the same label; make them different")
         if params.several and not choices:
             raise ToolError("several needs choices; give some, or leave it out for free text")
-        if context.workplace.ask is None:
-            return _outcome(params, Answer(nobody=True))
-        answer = await context.workplace.ask(
-            Question(text=params.question, choices=tuple(choices), several=params.several)
-        )
-        return _outcome(params, answer)
+        answer = Answer(nobody=True)
+        if context.workplace.ask is not None:
+            question = Question(text=params.question, choices=tuple(choices), several=params.several)
+            answer = await context.workplace.ask(question)
+        return _outcome(params, _understood(answer, labels, params.several))
+
+
+def _understood(answer: Answer, labels: list[str], several: bool) -> Answer:
+    """What is none of the choices, or one more than could be chosen, is something the person says."""
+    chosen = [label for label in labels if label in answer.chosen]
+    chosen = chosen if several else chosen[:1]
+    said = [*[label for label in dict.fromkeys(answer.chosen) if label not in chosen], answer.text]
+    text = "\n".join([part.strip() for part in said if part.strip()])
+    dismissed = answer.dismissed or not (answer.nobody or chosen or text)
+    return Answer(chosen=tuple(chosen), text=text, nobody=answer.nobody, dismissed=dismissed)
 
 
 def _outcome(params: AskParams, answer: Answer) -> Outcome:
@@ -60,7 +69,7 @@ def _outcome(params: AskParams, answer: Answer) -> Outcome:
 def _words(answer: Answer) -> str:
     if answer.nobody:
         return NOBODY
-    if answer.dismissed or not (answer.chosen or answer.text.strip()):
+    if answer.dismissed:
         return DISMISSED
     parts = [f"The person chose: {', '.join(answer.chosen)}"] if answer.chosen else []
-    return "\n".join(parts + ([f"The person says: {answer.text}"] if answer.text.strip() else []))
+    return "\n".join(parts + ([f"The person says: {answer.text}"] if answer.text else []))

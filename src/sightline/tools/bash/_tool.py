@@ -52,10 +52,11 @@ class BashParams(msgspec.Struct, frozen=True, kw_only=True):
 class BashTool(Tool[BashParams]):
     name = "bash"
     description = (
-        "Run a command with bash and get what it prints and its exit code. Unless the person set it otherwise, commands "
-        "run in a sandbox: they can write below the working folder only and have no network. They get no input. Use `read`, `search`, `find`, `edit` and `write` instead "
-        "of cat, grep, ls, sed and echo where they do the job. Output is cut to its last 50 KB; the whole of it is "
-        "kept as an artifact you can `read`. Long-running commands: pass async: true."
+        "Run a command with bash and get what it prints and its exit code. Unless the person set it otherwise it runs "
+        "in a sandbox: it can write below the working folder only and has no network. It gets no input. Use `read`, "
+        "`search`, `find`, `edit` and `write` instead of cat, grep, ls, sed and echo where they do the job. Output is "
+        "cut to its last 50 KB; the whole of it is kept as an artifact you can `read`. Long-running commands: pass "
+        "async: true."
     )
     params = BashParams
 
@@ -78,17 +79,10 @@ class BashTool(Tool[BashParams]):
             assert jobs is not None
             return self._as_job(command, jobs, spec, params, context, "started in the background")
         patience = self._patience(spec, context) if jobs is not None else None
-        try:
-            try:
-                result = await asyncio.wait_for(command.wait(), patience)
-            except TimeoutError:
-                assert jobs is not None
-                if not jobs.full:
-                    return self._as_job(command, jobs, spec, params, context, f"still running after {patience:g} s")
-                result = await command.wait()
-        except asyncio.CancelledError:
-            command.cancel()
-            result = await command.wait()
+        result = await _waited(command, jobs, patience)
+        if result is None:
+            assert jobs is not None
+            return self._as_job(command, jobs, spec, params, context, f"still running after {patience:g} s")
         details = {**result.details, "sandboxed": spec.sandbox is not None}
         if params.cwd:
             details["cwd"] = display(self._folder(params, context), context.cwd)
@@ -162,6 +156,20 @@ class BashTool(Tool[BashParams]):
         if not folder.is_dir():
             raise ToolError(f"cwd is not a folder: {params.cwd}")
         return folder
+
+
+async def _waited(command: RunningCommand, jobs: Jobs | None, patience: float | None) -> ToolResult | None:
+    """Its end, or None when it takes so long that it should go on as a job."""
+    try:
+        try:
+            return await asyncio.wait_for(command.wait(), patience)
+        except TimeoutError:
+            if jobs is None or not jobs.full:
+                return None
+            return await command.wait()
+    except asyncio.CancelledError:
+        command.cancel()
+        return await command.wait()
 
 
 async def _work(command: RunningCommand, spec: CommandSpec) -> str:

@@ -5,9 +5,11 @@ Rules:
 - Cancelling comes first. A wait is over when the first watched job ends, after its time, or when the call is cancelled;
   it never ends a job.
 - Whatever has ended among what is told here counts as told: it is not delivered again.
+- An empty list of ids asks for nothing: it is no reason to refuse `list`, and to wait for none is to wait for nothing.
 """
 
 import asyncio
+from collections.abc import Iterable
 from typing import Annotated, Any
 
 import msgspec
@@ -18,9 +20,11 @@ from sightline.tools._context import ToolContext
 from sightline.tools._tool import Outcome, Tool, ToolError
 
 _WAITS = {"5s": 5.0, "10s": 10.0, "30s": 30.0, "1m": 60.0, "5m": 300.0}
-_TEXT_IN_DETAILS = 4000  # characters of what a job said, for views
+_IN_DETAILS, _ALL_IN_DETAILS = 4000, 40_000  # characters of what one job said, and all of them, for views
+_ALL_IN_TEXT = 150_000  # characters of what they said, for the model; shared out when several said much
 
 DISABLED = "Async execution is disabled; no background jobs are available."
+NO_JOBS = "No background jobs."
 NOTHING_TO_WAIT_FOR = "No running background jobs to wait for."
 
 
@@ -44,28 +48,30 @@ class JobTool(Tool[JobParams]):
     params = JobParams
 
     def preview(self, params: JobParams) -> str:
-        return "list" if params.listing else ", ".join([*(params.cancel or ()), *(params.poll or ())])
+        ids = [*(params.cancel or ()), *(params.poll or ())]
+        return "list" if params.listing else ", ".join(ids) or "all"
 
     async def execute(self, params: JobParams, context: ToolContext) -> Outcome:
-        if params.listing and (params.poll is not None or params.cancel is not None):
+        if params.listing and (params.poll or params.cancel):
             raise ToolError("list cannot be combined with poll or cancel; call job once for each")
         jobs = context.workplace.jobs
-        if jobs is None:
+        if jobs is None or not (context.settings.jobs.enabled or jobs.snapshots()):
             return _outcome(DISABLED, [], None)
         if params.listing:
-            return _listed(jobs, context)
+            found = jobs.snapshots(context.agent)
+            return _told(jobs, found, None) if found else _outcome(NO_JOBS, [], None)
         cancelled = None
         if params.cancel is not None:
             cancelled = [(id, jobs.cancel(id)) for id in dict.fromkeys(params.cancel)]
-            if params.poll is None and params.cancel:
-                return _told(_known(jobs, [id for id, _ in cancelled]), cancelled)
+        if cancelled and params.poll is None:
+            return _told(jobs, _known(jobs, params.cancel), cancelled)
         return await self._polled(jobs, params, cancelled, context)
 
     async def _polled(self, jobs: Jobs, params: JobParams, cancelled: _Cancelled, context: ToolContext) -> Outcome:
         ids = _watched(jobs, params, context)
         if not ids:
             if cancelled:
-                return _told(_known(jobs, [id for id, _ in cancelled]), cancelled)
+                return _told(jobs, _known(jobs, params.cancel), cancelled)
             if params.poll:
                 return _outcome(f"No matching jobs found for IDs: {', '.join(params.poll)}", [], cancelled)
             return _outcome(NOTHING_TO_WAIT_FOR, [], cancelled)
@@ -77,9 +83,8 @@ class JobTool(Tool[JobParams]):
             found = await jobs.wait(ids, _WAITS[context.settings.jobs.poll_wait], progress=progress)
         except asyncio.CancelledError:
             found = _known(jobs, ids)  # the person stopped the wait, not the jobs
-            jobs.acknowledge(job.id for job in found)
-        also = _known(jobs, [id for id, _ in cancelled or () if id not in ids])
-        return _told([*also, *found], cancelled)
+        also = [job for job in _known(jobs, params.cancel) if job.id not in ids]
+        return _told(jobs, [*also, *found], cancelled)
 
 
 def _watched(jobs: Jobs, params: JobParams, context: ToolContext) -> list[str]:
@@ -88,34 +93,32 @@ def _watched(jobs: Jobs, params: JobParams, context: ToolContext) -> list[str]:
     return [job.id for job in jobs.snapshots(context.agent) if job.status == "running"]
 
 
-def _known(jobs: Jobs, ids: list[str]) -> list[JobSnapshot]:
-    return [job for id in ids if (job := jobs.get(id)) is not None]
+def _known(jobs: Jobs, ids: Iterable[str] | None) -> list[JobSnapshot]:
+    return [job for id in dict.fromkeys(ids or ()) if (job := jobs.get(id)) is not None]
 
 
-def _listed(jobs: Jobs, context: ToolContext) -> Outcome:
-    found = jobs.snapshots(context.agent)
-    if not found:
-        return _outcome("No background jobs.", [], None)
-    return _told(found, None)
-
-
-def _told(found: list[JobSnapshot], cancelled: _Cancelled) -> Outcome:
+def _told(jobs: Jobs, found: list[JobSnapshot], cancelled: _Cancelled) -> Outcome:
+    jobs.acknowledge(job.id for job in found)
     ended = [job for job in found if job.status != "running"]
     running = [job for job in found if job.status == "running"]
     parts: list[str] = []
     if cancelled:
         parts.append("\n".join([f"## Cancelled ({len(cancelled)})", *[f"- {id}: {how}" for id, how in cancelled]]))
     if ended:
-        parts.append("\n\n".join([f"## Completed ({len(ended)})", *map(_ended, ended)]))
+        most = _ALL_IN_TEXT // len(ended)
+        parts.append("\n\n".join([f"## Completed ({len(ended)})", *[_ended(job, most) for job in ended]]))
     if running:
         lines = [f"- {job.id} ({job.label}), {job.duration_ms / 1000:.1f} s" for job in running]
         parts.append("\n".join([f"## Still Running ({len(running)})", *lines]))
     return _outcome("\n\n".join(parts), found, cancelled)
 
 
-def _ended(job: JobSnapshot) -> str:
+def _ended(job: JobSnapshot, most: int) -> str:
     head = f"### {job.id} ({job.label}): {job.status} after {job.duration_ms / 1000:.1f} s"
-    return "\n".join([head, *[text for text in (job.result_text, job.error_text) if text]])
+    said = "\n".join([text for text in (job.result_text, job.error_text) if text])
+    if len(said) > most:
+        said = f"[the last {most} of {len(said)} characters; poll it alone for all of them]\n{said[-most:]}"
+    return f"{head}\n{said}".rstrip("\n")
 
 
 def _outcome(text: str, found: list[JobSnapshot], cancelled: _Cancelled) -> Outcome:
@@ -126,18 +129,19 @@ def _outcome(text: str, found: list[JobSnapshot], cancelled: _Cancelled) -> Outc
 
 
 def _as_data(found: list[JobSnapshot]) -> list[dict[str, Any]]:
-    rows = []
-    for job in found:
-        row: dict[str, Any] = {
-            "id": job.id,
-            "type": job.kind,
-            "status": job.status,
-            "label": job.label,
-            "duration_ms": job.duration_ms,
-        }
-        if job.result_text is not None:
-            row["result_text"] = job.result_text[-_TEXT_IN_DETAILS:]
-        if job.error_text is not None:
-            row["error_text"] = job.error_text[-_TEXT_IN_DETAILS:]
-        rows.append(row)
-    return rows
+    most = min(_IN_DETAILS, _ALL_IN_DETAILS // max(len(found), 1))
+    return [_row(job, most) for job in found]
+
+
+def _row(job: JobSnapshot, most: int) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        "id": job.id,
+        "type": job.kind,
+        "status": job.status,
+        "label": job.label,
+        "duration_ms": job.duration_ms,
+    }
+    for name, said in (("result_text", job.result_text), ("error_text", job.error_text)):
+        if said is not None:
+            row[name] = said[-most:]
+    return row

@@ -1,7 +1,7 @@
 """Searching without ripgrep: Python's regular expressions, one core, a few milliseconds at a time.
 
-A file is first searched as one text, which tells most files apart quickly; only one that has a match is searched line
-by line, so that no match crosses lines that must not.
+A file is first searched as one text, or for the letters of a pattern that is nothing else, which tells most files apart
+quickly; only one that has a match is searched line by line, so that no match crosses lines that must not.
 """
 
 import asyncio
@@ -16,6 +16,7 @@ from sightline.tools.search._collect import Collector, path_order
 from sightline.tools.search._query import BadPattern, Found, Query, Target
 
 _SLICE = 0.05
+_SYNTAX = re.compile(r"[\\.^$*+?()\[\]{}|]")
 # Where a text begins and ends is not where its lines do: such a pattern is tried on the lines at once.
 _TEXT_EDGES = re.compile(r"\\[AzZ]")
 
@@ -44,8 +45,9 @@ def _compiled(query: Query) -> re.Pattern[str]:
 
 def _steps(query: Query, pattern: re.Pattern[str], collector: Collector) -> Iterator[None]:
     """One step per file."""
+    literal = b"" if query.ignore_case or _SYNTAX.search(query.pattern) else query.pattern.encode("utf-8", "replace")
     for path in _files(query):
-        text = _text(path)
+        text = _text(path, literal)
         if text is not None:
             _search_text(path, text, query, pattern, collector)
         yield
@@ -68,7 +70,8 @@ def _files_below(target: Target, query: Query) -> Iterator[str]:
             yield os.path.join(target.path, name)
 
 
-def _text(path: str) -> str | None:
+def _text(path: str, literal: bytes) -> str | None:
+    """None when it cannot be read, is not text, or does not contain the letters a pattern consists of."""
     try:
         with open(path, "rb") as file:
             data = file.read()
@@ -76,6 +79,8 @@ def _text(path: str) -> str | None:
         return None
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return data.decode("utf-16", "replace")
+    if literal not in data:
+        return None
     return None if b"\0" in data else data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
 
 

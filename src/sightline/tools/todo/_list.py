@@ -7,6 +7,7 @@ Rules:
 - A task is named by its exact text, a phase by its exact name.
 """
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Annotated, Literal
 
@@ -15,6 +16,8 @@ from msgspec import Meta
 
 Status = Literal["pending", "in_progress", "completed", "abandoned"]
 Verb = Literal["init", "start", "done", "rm", "drop", "append", "note"]
+
+OPEN: tuple[Status, ...] = ("pending", "in_progress")
 
 
 class Task(msgspec.Struct, omit_defaults=True):
@@ -42,7 +45,7 @@ class Operation(msgspec.Struct, frozen=True, omit_defaults=True):
     )
     task: Annotated[str, Meta(description="start, note, done, drop, rm: the exact text of one task")] | None = None
     phase: Annotated[str, Meta(description="append, done, drop, rm: the exact name of a phase")] | None = None
-    items: Annotated[list[str], Meta(description="append: tasks to add")] | None = None
+    items: Annotated[list[str], Meta(min_length=1, description="append: tasks to add")] | None = None
     text: Annotated[str, Meta(description="note: what to write down")] | None = None
 
 
@@ -70,14 +73,24 @@ def normalized(phases: list[Phase]) -> list[Phase]:
 
 
 def newly_completed(before: list[Phase], after: list[Phase]) -> list[dict[str, str]]:
-    """The tasks that were not completed before and are now."""
-    old = {(phase.name, task.content): task.status for phase in before for task in phase.tasks}
-    return [
-        {"phase": phase.name, "content": task.content}
-        for phase in after
-        for task in phase.tasks
-        if task.status == "completed" and old.get((phase.name, task.content)) != "completed"
-    ]
+    """The tasks that were not completed before and are now. Of several with one name, as many as there are more."""
+    old = Counter(_completed(before))
+    new: list[dict[str, str]] = []
+    for name, content in _completed(after):
+        old[name, content] -= 1
+        if old[name, content] < 0:
+            new.append({"phase": name, "content": content})
+    return new
+
+
+def without_ended(phases: list[Phase]) -> list[Phase]:
+    """Only what is still to be done, and the phases in which something is."""
+    left = [Phase(phase.name, [task for task in phase.tasks if task.status in OPEN]) for phase in phases]
+    return [phase for phase in left if phase.tasks]
+
+
+def _completed(phases: list[Phase]) -> list[tuple[str, str]]:
+    return [(phase.name, task.content) for phase in phases for task in phase.tasks if task.status == "completed"]
 
 
 def _copied(phases: list[Phase]) -> list[Phase]:

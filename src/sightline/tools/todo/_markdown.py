@@ -19,12 +19,12 @@ _note = re.compile(r"\s*>\s?(.*)$").match
 def to_markdown(phases: list[Phase]) -> str:
     parts: list[str] = []
     for phase in phases:
-        lines = [f"# {phase.name}", ""]
+        lines = [f"# {_one_line(phase.name)}", ""]
         for task in phase.tasks:
-            lines.append(f"- [{_MARKS[task.status]}] {task.content}")
+            lines.append(f"- [{_MARKS[task.status]}] {_one_line(task.content)}")
             for number, note in enumerate(task.notes):
                 lines += [""] * bool(number) + [f"  > {line}" for line in note.split("\n")]
-        parts.append("\n".join(lines))
+        parts.append("\n".join(lines).rstrip("\n"))
     return "\n\n".join(parts) + "\n" if parts else ""
 
 
@@ -47,3 +47,7 @@ def from_markdown(text: str) -> list[Phase]:
                 phases.append(Phase(_PHASE_OF_ORPHANS, []))
             phases[-1].tasks.append(Task(item[2], _READ[item[1]], []))
     return normalized(phases)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split("\n"))

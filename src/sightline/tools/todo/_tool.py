@@ -1,4 +1,8 @@
-"""`todo`: the plan of the work, kept with the conversation and shown to the person."""
+"""`todo`: the plan of the work, kept with the conversation and shown to the person.
+
+A list that comes from the tree, after a resume or a move to another branch, begins with what is still to be done: what
+was completed or dropped before is history.
+"""
 
 from typing import Annotated, Any
 
@@ -7,12 +11,10 @@ from msgspec import Meta
 
 from sightline.tools._context import ToolContext, Workplace
 from sightline.tools._tool import Outcome, Tool
-from sightline.tools.todo._list import Operation, Phase, Task, apply, newly_completed
+from sightline.tools.todo._list import OPEN, Operation, Phase, Task, apply, newly_completed, normalized, without_ended
 
 CLEARED = "Todo list cleared."
 NAME = "todo"  # under which it is kept
-
-_OPEN = ("pending", "in_progress")
 
 
 class TodoParams(msgspec.Struct, frozen=True):
@@ -37,10 +39,11 @@ class TodoTool(Tool[TodoParams]):
     async def execute(self, params: TodoParams, context: ToolContext) -> Outcome:
         before = phases_of(context.workplace)
         after, errors = apply(before, params.ops)
-        context.keep(NAME, msgspec.to_builtins(after))
+        kept = context.shared(_Written).value = msgspec.to_builtins(after)
+        context.keep(NAME, kept)
         details: dict[str, Any] = {
             "ui": {"kind": "todo"},
-            "phases": msgspec.to_builtins(after),
+            "phases": kept,
             "storage": "session",
         }
         completed = newly_completed(before, after)
@@ -49,17 +52,25 @@ class TodoTool(Tool[TodoParams]):
         return Outcome(text=summary(after, errors), details=details, is_error=bool(errors))
 
 
+class _Written:
+    """The list as a call of this workplace kept it last."""
+
+    value: Any = None
+
+
 def phases_of(workplace: Workplace) -> list[Phase]:
-    """The list as it is kept."""
+    """The list as it is now."""
+    kept = workplace.kept.get(NAME, [])
     try:
-        return msgspec.convert(workplace.kept.get(NAME, []), list[Phase])
+        phases = msgspec.convert(kept, list[Phase])
     except msgspec.ValidationError:
         return []
+    return phases if kept is workplace.shared(_Written).value else normalized(without_ended(phases))
 
 
 def reminder(workplace: Workplace) -> str:
     """What to tell a model that stops although there is something left to do; empty when there is nothing."""
-    open_tasks = [task for phase in phases_of(workplace) for task in phase.tasks if task.status in _OPEN]
+    open_tasks = [task for phase in phases_of(workplace) for task in phase.tasks if task.status in OPEN]
     if not open_tasks:
         return ""
     listed = "\n".join([f"- {task.content}" for task in open_tasks])
@@ -73,7 +84,7 @@ def summary(phases: list[Phase], errors: list[str]) -> str:
     lines = [f"Errors: {'; '.join(errors)}"] if errors else []
     if not any(phase.tasks for phase in phases):
         return "\n".join([*lines, "The list is empty."] if lines else [CLEARED])
-    left = [(phase, task) for phase in phases for task in phase.tasks if task.status in _OPEN]
+    left = [(phase, task) for phase in phases for task in phase.tasks if task.status in OPEN]
     if left:
         lines.append(f"Remaining items ({len(left)}):")
         lines += [f"- {task.content} [{task.status}] ({phase.name})" for phase, task in left]
@@ -87,7 +98,7 @@ def summary(phases: list[Phase], errors: list[str]) -> str:
 
 def _progress(phases: list[Phase], first: Phase) -> list[str]:
     active = next((p for p in phases if any(task.status == "in_progress" for task in p.tasks)), first)
-    done = sum(task.status not in _OPEN for task in active.tasks)
+    done = sum(task.status not in OPEN for task in active.tasks)
     number = phases.index(active) + 1
     return [f'Phase {number}/{len(phases)} "{active.name}": {done}/{len(active.tasks)} tasks done']
 

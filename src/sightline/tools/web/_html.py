@@ -4,6 +4,7 @@ Nothing here recurses and nothing grows with depth, so a page may nest as deep a
 """
 
 import re
+import time
 from urllib.parse import urljoin
 
 import msgspec
@@ -13,19 +14,22 @@ from sightline.tools.web._blocks import Blocks, fence, table_rows
 from sightline.tools.web._tags import Piece, attributes, pieces
 
 MAX_INPUT = 5 * 1024**2  # characters of a page that are rendered
+SECONDS = 10.0  # after which the rest of a page is left out
+_LOOKS_AT_CLOCK = 2000  # pieces between two looks at the clock
 _DROPPED = frozenset(
-    "script style template svg noscript iframe object canvas nav select button math xmp noembed noframes textarea".split()
+    ("script", "style", "template", "svg", "noscript", "iframe", "object", "canvas", "nav", "select", "button", "math")
 )
-_MAY_BE_HIDDEN = frozenset("div span section article aside ul ol table dialog form".split())
-_HIDDEN = re.compile(r"""(?:^|\s)hidden(?=[\s=]|$)|display\s{0,5}:\s{0,5}none""", re.IGNORECASE)
-_BLOCKS = frozenset(
-    "p div section article main header footer aside figure figcaption form fieldset address dl dt dd details summary "
-    "body html center tbody thead tfoot caption legend".split()
-)
+# Only elements that have to be closed: where a hidden one ends is known.
+_MAY_BE_HIDDEN = frozenset(("div", "span", "section", "article", "aside", "ul", "ol", "table", "dialog", "form"))
+_HIDDEN = re.compile(r"(?:^|\s)hidden(?=[\s=]|$)|display\s{0,5}:\s{0,5}none", re.IGNORECASE)
+_SECTIONS = ("p", "div", "section", "article", "main", "header", "footer", "aside", "address", "center", "body", "html")
+_PARTS = ("figure", "figcaption", "form", "fieldset", "legend", "dl", "dt", "dd", "details", "summary", "caption")
+_BLOCKS = frozenset((*_SECTIONS, *_PARTS, "tbody", "thead", "tfoot"))
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _LANGUAGE = re.compile(r"(?:lang|language|highlight-source)-([A-Za-z0-9+#_.-]{1,30})")
 _SPACE = re.compile(r"[ \t\r\n\f\u00a0]+")
 _LONGEST_LINK = 2000
+_LISTED = 20
 _DOCUMENTS = (".pdf", ".docx", ".pptx", ".xlsx", ".epub")
 
 
@@ -39,13 +43,14 @@ class Rendered(msgspec.Struct, kw_only=True):
 
 def render(html: str, base: str) -> Rendered:
     """Links are made whole with `base`, or with what the page says instead. Never raises. Blocking."""
+    end = time.monotonic() + SECONDS
     page = _Page(base, menus=False)
-    page.read(html[:MAX_INPUT])
+    page.read(html[:MAX_INPUT], end)
     if not page.blocks.rows:  # a menu is better than nothing, and one that is never closed swallows everything
         page = _Page(base, menus=True)
-        page.read(html[:MAX_INPUT])
+        page.read(html[:MAX_INPUT], end)
     found = page.found
-    found.cut = page.blocks.full or len(html) > MAX_INPUT
+    found.cut = page.cut or len(html) > MAX_INPUT
     title = " ".join(page.title.split())[:300]
     if title and not page.has_heading:
         page.blocks.rows[:0] = [f"# {title}", ""]
@@ -59,6 +64,7 @@ class _Page:
         self.blocks = Blocks()
         self.title = ""
         self.has_heading = False
+        self.cut = False
         self._base = base
         self._dropped = _DROPPED - {"nav"} if menus else _DROPPED
         self._skipping: tuple[str, int] | None = None  # the element that is left out, and how often it is open
@@ -68,28 +74,30 @@ class _Page:
         self._table: list[list[str]] | None = None
         self._tables = 0
 
-    def read(self, html: str) -> None:
-        in_title = False
-        for piece in pieces(html):
-            if self.blocks.full:
+    def read(self, html: str, end: float) -> None:
+        for number, piece in enumerate(pieces(html)):
+            if self.blocks.full or (number % _LOOKS_AT_CLOCK == 0 and time.monotonic() > end):
+                self.cut = True
                 break
-            if piece.name == "title":
-                if piece.kind == "text" and not self.title:
-                    self.title = piece.text
-                in_title = piece.kind == "open"
-            elif self._skipping is not None:
-                self._skip(piece)
-            elif piece.kind == "text":
-                if not in_title and not piece.name:
-                    self._text(piece.text)
-            elif piece.kind == "open":
-                self._open(piece.name, piece.text)
-            else:
-                self._close(piece.name)
+            self._piece(piece)
         if self._pre is not None:
             self._end_code()
         self._end_table()
         self._flush()
+
+    def _piece(self, piece: Piece) -> None:
+        if piece.name == "title":
+            if piece.kind == "text" and not self.title:
+                self.title = piece.text
+        elif self._skipping is not None:
+            self._skip(piece)
+        elif piece.kind == "text":
+            if not piece.name:  # else it is the inside of something left out
+                self._text(piece.text)
+        elif piece.kind == "open":
+            self._open(piece.name, piece.text)
+        else:
+            self._close(piece.name)
 
     def _skip(self, piece: Piece) -> None:
         name, depth = self._skipping or ("", 0)
@@ -214,8 +222,8 @@ class _Page:
         if whole:
             self._link = whole
             self.blocks.mark()
-            if whole.partition("?")[0].lower().endswith(_DOCUMENTS) and len(self.found.documents) < 100:
-                self.found.documents = [*self.found.documents, whole]
+            if whole.partition("?")[0].lower().endswith(_DOCUMENTS) and len(self.found.documents) < _LISTED:
+                self.found.documents.append(whole)
 
     def _end_link(self) -> None:
         if self._link:
@@ -247,10 +255,10 @@ class _Page:
     def _note(self, name: str, said: dict[str, str]) -> None:
         if name == "base" and (base := _whole(self._base, said.get("href", ""))):
             self._base = base
-        elif "alternate" in said.get("rel", "").lower().split() and len(self.found.alternates) < 20:
-            href = _whole(self._base, said.get("href", ""))
-            if href:
-                self.found.alternates = {said.get("type", "").lower(): href} | self.found.alternates
+        elif "alternate" in said.get("rel", "").lower().split():
+            kind, known = said.get("type", "").lower(), self.found.alternates
+            if kind not in known and len(known) < _LISTED and (href := _whole(self._base, said.get("href", ""))):
+                known[kind] = href
 
 
 def _language(written: str) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from html import unescape
 from typing import Literal, NamedTuple
 
+_START = re.compile(r"<(?=[a-zA-Z!?]|/[a-zA-Z])")
 _TAG = re.compile(r"""<(/?)([a-zA-Z][^\s/>]*+)((?:[^>"']|"[^"]*+"|'[^']*+')*+)>""")
 _SIMPLE_TAG = re.compile(r"<(/?)([a-zA-Z][^\s/>]*+)([^>]*+)>")
 _ATTRIBUTE = re.compile(r"""([^\s=/"'>]++)(?:\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s"'>]++)))?+""")
@@ -29,7 +30,8 @@ class Piece(NamedTuple):
 def pieces(html: str) -> Iterator[Piece]:
     at = 0
     closed_quotes = True
-    while (start := html.find("<", at)) >= 0:
+    while (found := _START.search(html, at)) is not None:
+        start = found.start()
         if start > at:
             yield Piece("text", "", resolved(html[at:start]))
         if html.startswith(("<!", "<?"), start):
@@ -37,11 +39,6 @@ def pieces(html: str) -> Iterator[Piece]:
             continue
         tag = _TAG.match(html, start) if closed_quotes else None
         if tag is None:
-            following = html[start + 1 : start + 3]
-            if not following[:1].isalpha() and not (following[:1] == "/" and following[1:].isalpha()):
-                yield Piece("text", "", "<")
-                at = start + 1
-                continue
             closed_quotes = False  # some quote after this place is never closed: quotes mean nothing any more
             tag = _SIMPLE_TAG.match(html, start)
         if tag is None:

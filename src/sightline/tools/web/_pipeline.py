@@ -1,0 +1,186 @@
+"""From an answer to text: by what it is, and for a page of HTML by the best form of it there is.
+
+    image · document · JSON · feed · text                     as they are
+    HTML: markdown it names → ADDRESS.md → its own text       and, where that is next to nothing because scripts
+          would write it: a feed it names → a document it links to → the site's llms.txt → the HTML itself
+
+A server is asked for markdown first, so one that can answer in it already has.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+import msgspec
+
+from sightline.tools import _documents
+from sightline.tools._tool import Image, ToolError
+from sightline.tools.read._files import looks_binary
+from sightline.tools.read._present import human_size
+from sightline.tools.web._address import Address, follow, is_same_site
+from sightline.tools.web._binary import as_image, document_suffix, document_text, is_image
+from sightline.tools.web._charset import text_of
+from sightline.tools.web._feeds import NotAFeed, feed_text
+from sightline.tools.web._fetch import Fetched
+from sightline.tools.web._html import Rendered, render
+
+Probe = Callable[[Address], Awaitable[Fetched | None]]  # one more request; None when it was in vain
+_THIN = 200  # characters of a page that, with scripts, are next to nothing
+_MARKDOWN = ("text/markdown", "text/x-markdown")
+_FEEDS = ("application/rss+xml", "application/atom+xml", "application/rdf+xml")
+_HTML = ("text/html", "application/xhtml+xml")
+
+
+class Shaped(msgspec.Struct, kw_only=True):
+    """What an answer came to; `address` and `content_type` are of the one that won."""
+
+    method: str
+    address: Address
+    content_type: str
+    text: str = ""
+    image: Image | None = None
+    notes: list[str] = []
+
+
+async def shape(fetched: Fetched, probe: Probe, limits: tuple[int, int], *, raw: bool) -> Shaped:
+    """`limits`: bytes and pixels of an image."""
+    if is_image(fetched):
+        image, note = await asyncio.to_thread(as_image, fetched, limits)
+        return _shaped(fetched, "image", note, image=image)
+    suffix = document_suffix(fetched)
+    if suffix:
+        return await _document(fetched, suffix)
+    if looks_binary(fetched.body[:65536]) and not fetched.body.startswith((b"\xff\xfe", b"\xfe\xff")):
+        size = human_size(len(fetched.body))
+        text = f"[Binary content ({size}) is not shown. Download it with a command to look into it]"
+        return _shaped(fetched, "binary", text)
+    text, note = await asyncio.to_thread(text_of, fetched.body, fetched.charset)
+    shaped = await _text(fetched, text, probe, raw=raw)
+    shaped.notes += [note] if note else []
+    shaped.notes += [f"only the first {human_size(len(fetched.body))} were read"] if fetched.cut else []
+    return shaped
+
+
+async def _text(fetched: Fetched, text: str, probe: Probe, *, raw: bool) -> Shaped:
+    kind = fetched.media_type
+    start = text[:1000].lstrip("\ufeff \t\r\n").lower()
+    if raw:
+        return _shaped(fetched, "raw", text)
+    if kind in _HTML or (not kind and start.startswith(("<!doctype html", "<html"))):
+        return await _page(fetched, text, probe)
+    if kind == "application/json" or kind.endswith("+json"):
+        return _shaped(fetched, "json", await asyncio.to_thread(_formatted, text))
+    if kind in _FEEDS or kind.endswith("xml"):
+        return await _feed(fetched, text)
+    return _shaped(fetched, "content-negotiation" if _negotiated(fetched) else "text", text)
+
+
+async def _page(fetched: Fetched, html: str, probe: Probe) -> Shaped:
+    rendered = await asyncio.to_thread(render, html, str(fetched.address))
+    better = await _markdown(fetched, rendered, probe)
+    if better is not None:
+        return better
+    notes = ["only the beginning of the page was rendered"] if rendered.cut else []
+    if len(rendered.text) >= _THIN or not (rendered.has_scripts or not rendered.text):
+        return _shaped(fetched, "html", rendered.text, notes=notes)
+    instead = await _instead(fetched, rendered, probe)
+    if instead is not None:
+        instead.notes.append("the page itself has next to no text without its scripts")
+        return instead
+    if rendered.text:
+        notes.append("the page has little text without its scripts")
+        return _shaped(fetched, "html", rendered.text, notes=notes)
+    return _shaped(fetched, "raw-html", html, notes=["no text was found in the page; this is its source"])
+
+
+async def _markdown(fetched: Fetched, rendered: Rendered, probe: Probe) -> Shaped | None:
+    """The same page as markdown: where it says so, or under the name it would have."""
+    for kind in _MARKDOWN:
+        found = await _probed(fetched, rendered.alternates.get(kind, ""), probe)
+        if found is not None and (text := _as_markdown(found)):
+            return _shaped(found, "alternate-markdown", text)
+    path = fetched.address.path.rstrip("/")
+    if not path or path.endswith((".md", ".txt")):
+        return None
+    beside = msgspec.structs.replace(fetched.address, target=f"{path}.md")
+    found = await probe(beside)
+    if found is not None and (text := _as_markdown(found)):
+        return _shaped(found, "md-suffix", text)
+    return None
+
+
+async def _instead(fetched: Fetched, rendered: Rendered, probe: Probe) -> Shaped | None:
+    """What says something where the page does not."""
+    for kind in _FEEDS:
+        found = await _probed(fetched, rendered.alternates.get(kind, ""), probe)
+        if found is not None:
+            shaped = await _feed(found, text_of(found.body, found.charset)[0])
+            if shaped.method == "feed":
+                shaped.method = "alternate-feed"
+                return shaped
+    for link in rendered.documents[:1]:
+        found = await _probed(fetched, link, probe)
+        if found is not None and (suffix := document_suffix(found)):
+            shaped = await _document(found, suffix)
+            shaped.method = "linked-document"
+            return shaped
+    found = await probe(msgspec.structs.replace(fetched.address, target="/llms.txt"))
+    if found is not None and (text := _as_markdown(found)):
+        return _shaped(found, "llms.txt", text)
+    return None
+
+
+async def _probed(fetched: Fetched, link: str, probe: Probe) -> Fetched | None:
+    """Another address of the same site; any other would need a leave of its own."""
+    address = follow(fetched.address, link) if link else None
+    if address is None or not is_same_site(address.host, fetched.address.host):
+        return None
+    return await probe(address)
+
+
+def _as_markdown(found: Fetched) -> str:
+    """The text of an answer that is not, after all, a page: many servers answer everything with one."""
+    if found.media_type in _HTML or looks_binary(found.body[:65536]):
+        return ""
+    text = text_of(found.body, found.charset)[0]
+    is_page = text[:1000].lstrip("\ufeff \t\r\n").lower().startswith(("<!doctype", "<html", "<?xml"))
+    return "" if is_page else text.strip("\r\n")
+
+
+async def _feed(fetched: Fetched, text: str) -> Shaped:
+    try:
+        words = await asyncio.to_thread(feed_text, text, str(fetched.address))
+    except NotAFeed as reason:
+        notes = [f"not read as a feed: {reason}"] if fetched.media_type in _FEEDS else []
+        return _shaped(fetched, "text", text, notes=notes)
+    return _shaped(fetched, "feed", words)
+
+
+async def _document(fetched: Fetched, suffix: str) -> Shaped:
+    if fetched.cut:
+        reason = f"it is larger than {human_size(len(fetched.body))}"
+        return _shaped(fetched, "markit", _documents.cannot_read(f"a{suffix}", reason))
+    try:
+        return _shaped(fetched, "markit", await document_text(fetched.body, suffix))
+    except ToolError as reason:
+        return _shaped(fetched, "markit", _documents.cannot_read(f"a{suffix}", reason))
+
+
+def _formatted(text: str) -> str:
+    """With line breaks, so that there are lines to read."""
+    try:
+        return msgspec.json.format(text.lstrip("\ufeff"), indent=2)
+    except (msgspec.DecodeError, RecursionError, ValueError):
+        return text
+
+
+def _negotiated(fetched: Fetched) -> bool:
+    return fetched.media_type in _MARKDOWN and not fetched.address.path.lower().endswith((".md", ".markdown", ".txt"))
+
+
+def _shaped(
+    fetched: Fetched, method: str, text: str, *, image: Image | None = None, notes: list[str] | None = None
+) -> Shaped:
+    kind = fetched.media_type or "unknown"
+    return Shaped(
+        method=method, address=fetched.address, content_type=kind, text=text, image=image, notes=list(notes or ())
+    )

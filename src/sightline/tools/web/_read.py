@@ -1,0 +1,145 @@
+"""Reading a web address: a page is fetched when it is read from its start; further lines come from what was kept."""
+
+import asyncio
+import time
+from typing import Any
+
+import msgspec
+
+from sightline.tools._context import ToolContext
+from sightline.tools._selectors import Selector
+from sightline.tools._tool import Image, Outcome, ToolError
+from sightline.tools._truncation import Truncated, truncate_head
+from sightline.tools.read._present import DISPLAYED, Shown, details_of, human_size
+from sightline.tools.read._text import present_text
+from sightline.tools.web._address import Address, parse
+from sightline.tools.web._cache import Page, Pages
+from sightline.tools.web._fetch import Fetched, fetch
+from sightline.tools.web._pipeline import shape
+
+SHOWN_LINES = 300
+SHOWN_BYTES = 50 * 1024
+PROBE_SECONDS = 5.0
+_FAILED_LINES, _FAILED_BYTES = 40, 4096  # of what a server says when it refuses
+_RENDERED = frozenset(
+    {"html", "alternate-markdown", "md-suffix", "content-negotiation", "feed", "alternate-feed", "markit", "llms.txt"}
+)
+
+
+async def read(path: str, context: ToolContext) -> Outcome:
+    address, selector = parse(path)
+    raw = selector is not None and selector.raw
+    pages = context.shared(Pages)
+    wants_lines = selector is not None and bool(selector.ranges)
+    page = pages.get(str(address), raw=raw) if wants_lines else None
+    image: Image | None = None
+    if page is None:
+        page, image = await _loaded(address, context, raw=raw)
+        if page.method != "failed" and image is None:
+            pages.keep(str(address), page, raw=raw)
+    if wants_lines and image is None and page.method != "failed":
+        assert selector is not None
+        return await asyncio.to_thread(_lines, page, selector, str(address), context)
+    return await asyncio.to_thread(_whole, page, image, str(address), context)
+
+
+async def _loaded(address: Address, context: ToolContext, *, raw: bool) -> tuple[Page, Image | None]:
+    settings = context.settings
+    private = settings.web.private_hosts
+    end = time.monotonic() + settings.web.timeout
+    fetched = await fetch(address, seconds=settings.web.timeout, private=private)
+
+    async def probe(other: Address) -> Fetched | None:
+        seconds = min(PROBE_SECONDS, end - time.monotonic())
+        if seconds <= 0 or other == fetched.address:
+            return None
+        try:
+            found = await fetch(other, seconds=seconds, private=private)
+        except ToolError:
+            return None
+        return found if found.ok and not found.cut else None
+
+    limits = (settings.images.max_bytes, settings.images.max_side)
+    shaped = await shape(fetched, probe if fetched.ok else _no_probe, limits, raw=raw)
+    notes = [f"redirected from {address}"] if fetched.address != address else []
+    text = shaped.text
+    if not fetched.ok:
+        shaped.method = "failed"
+        notes.append(f"HTTP {fetched.status} {fetched.reason}".rstrip())
+        text = truncate_head(text, _FAILED_LINES, _FAILED_BYTES).text
+    page = Page(
+        url=str(shaped.address),
+        content_type=shaped.content_type,
+        method=shaped.method,
+        text=text,
+        notes=(*notes, *shaped.notes),
+    )
+    return page, shaped.image if fetched.ok else None
+
+
+async def _no_probe(address: Address) -> Fetched | None:
+    return None
+
+
+def _lines(page: Page, selector: Selector, asked: str, context: ToolContext) -> Outcome:
+    """Some lines of a page. Lines are those of its text, not of the header before it."""
+    what = Shown(name=asked, source=page.url, source_kind="url", noun="page")
+    outcome = present_text(page.text, selector, what, context)
+    details = outcome.details | _facts(page, asked)
+    if "truncation" in details:
+        details["truncation"] |= {"artifact_id": _kept(page, context)}
+    return msgspec.structs.replace(outcome, details=details)
+
+
+def _whole(page: Page, image: Image | None, asked: str, context: ToolContext) -> Outcome:
+    cut = truncate_head(page.text, SHOWN_LINES, SHOWN_BYTES)
+    what = Shown(name=asked, source=page.url, source_kind="url", noun="page")
+    kind = "image" if image else "markdown" if page.method in _RENDERED else "read"
+    details = details_of(kind, what, total=cut.total_lines) | _facts(page, asked)
+    details["display_content"] = {"text": cut.text[:DISPLAYED], "start_line": 1}
+    text = f"{_header(page)}{cut.text}" if cut.text else f"{_header(page)}[The page has no text]"
+    if cut.truncated:
+        artifact = _kept(page, context)
+        details["truncation"] = details["meta"]["truncation"] = _truncation(cut, artifact)
+        text = f"{text.rstrip(chr(10))}\n\n{_notice(cut, page, asked, artifact)}"
+    return Outcome(text=text, images=(image,) if image else (), details=details)
+
+
+def _header(page: Page) -> str:
+    notes = f"Notes: {'; '.join(page.notes)}\n" if page.notes else ""
+    return f"URL: {page.url}\nContent-Type: {page.content_type}\nMethod: {page.method}\n{notes}\n---\n\n"
+
+
+def _notice(cut: Truncated, page: Page, asked: str, artifact: str) -> str:
+    raw = ":raw" if page.method == "raw" else ""
+    if cut.mid_line:
+        more = f"The line is longer than one read shows; all of it is in {artifact}"
+    else:
+        more = f"Use {asked}:{cut.shown_lines + 1}{raw} to continue; all of it is in {artifact}"
+    return f"[Showing lines 1-{cut.shown_lines} of {cut.total_lines} ({human_size(cut.total_bytes)} in all). {more}]"
+
+
+def _kept(page: Page, context: ToolContext) -> str:
+    return context.workplace.artifacts.keep(f"{context.call}-page.txt", page.text.encode("utf-8", "replace"))
+
+
+def _facts(page: Page, asked: str) -> dict[str, Any]:
+    return {
+        "kind": "url",
+        "url": asked,
+        "final_url": page.url,
+        "content_type": page.content_type,
+        "method": page.method,
+        "notes": list(page.notes),
+    }
+
+
+def _truncation(cut: Truncated, artifact: str) -> dict[str, Any]:
+    return {
+        "by": cut.by,
+        "shown_ranges": [[1, cut.shown_lines]],
+        "total_lines": cut.total_lines,
+        "total_bytes": cut.total_bytes,
+        "next_offset": cut.shown_lines + 1,
+        "artifact_id": artifact,
+    }
