@@ -135,3 +135,18 @@ async def test_what_each_level_allows(tmp_path: Path, approval: str, call: dict[
         (result,) = here.of(ToolResult)
         assert result.is_error is not allowed, result.content
     assert (tmp_path / "secret.txt").read_text() == "secret\n"
+
+
+async def test_what_may_not_be_read_is_not_found_either(tmp_path: Path) -> None:
+    """A deny rule about some files holds for a search that walks over them, and for reading them by name."""
+    search = {"tool": "search", "args": {"pattern": "token", "paths": "."}}
+    read = {"tool": "read", "args": {"path": "conf/.env"}}
+    async with lab(tmp_path, [[search, read], [{"text": "ok"}]], deny=["read(**/.env)"]) as here:
+        (tmp_path / "work" / "conf").mkdir()
+        (tmp_path / "work" / "conf" / ".env").write_text("token=very-private\n")
+        (tmp_path / "work" / "notes.txt").write_text("the token is elsewhere\n")
+        await here.run()
+        found, refused = [text_of(message) for message in here.messages if isinstance(message, ToolMessage)]
+    assert "elsewhere" in found
+    assert "very-private" not in found + refused
+    assert "not allowed" in refused

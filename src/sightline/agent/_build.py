@@ -1,6 +1,6 @@
 """An agent put together from settings, for a session."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from sightline.exec import Jobs
 from sightline.journal import Tree
 from sightline.models import Model, open_model
 from sightline.settings import Policy, Settings, Thinking
-from sightline.tools import ArtifactShelf, History, Tool, Tools, Workplace, builtin_tools
+from sightline.tools import ArtifactShelf, History, Need, Tool, Tools, Workplace, builtin_tools
 
 
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,6 +57,7 @@ def build(
         ask=asked(requests, lambda: stage.attended),
         attended=lambda: stage.attended,
         sandbox=settings.permissions.sandbox and wanted.policy.approval != "full",
+        is_denied=_denied(wanted.policy),
     )
     memory = Memory(stage, tree)
     agent = Agent(
@@ -84,6 +85,13 @@ def build(
 
 def _offered(settings: Settings) -> list[Tool[Any]]:
     return [tool for tool in builtin_tools() if tool.name != "todo" or settings.todo.enabled]
+
+
+def _denied(policy: Policy) -> Callable[[str], bool] | None:
+    """What a search that walks over files leaves out."""
+    if not any(rule.startswith("read") for rule in policy.deny):
+        return None
+    return lambda path: policy.decide(Need("read", path)).verdict == "deny"
 
 
 def _last(tree: Tree, type: Any, key: str) -> str:

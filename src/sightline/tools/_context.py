@@ -46,6 +46,7 @@ class Workplace:
         ask: Callable[[Question], Awaitable[Answer]] | None = None,
         attended: Callable[[], bool] = lambda: False,
         sandbox: bool = True,
+        is_denied: Callable[[str], bool] | None = None,
     ) -> None:
         self.cwd = cwd  # the workspace: commands run here, relative paths mean this, only here is written unasked
         self.settings = settings
@@ -56,6 +57,7 @@ class Workplace:
         self.ask = ask
         self.attended = attended
         self.sandbox = sandbox  # commands run sandboxed unless a call asks otherwise
+        self.is_denied = is_denied  # whether a rule forbids to read a file; None: there is no such rule
         self.kept: dict[str, Any] = {}  # what tools keep with the conversation, by name; follows the branch
         self._shared: dict[type[Any], Any] = {}
 

@@ -120,11 +120,12 @@ class StandIn:
             while (request := await read_request(reader, writer)) is not None:
                 asked = time.perf_counter()
                 self.requests.append(request)
-                goes_on = await self._reply(request, writer)
-                await writer.drain()
-                self.exchanges.append(Exchange(asked, time.perf_counter(), _dialect(request) is not None))
-                if not goes_on:
-                    break
+                try:
+                    if not await self._reply(request, writer):
+                        break
+                    await writer.drain()
+                finally:  # a client that has heard enough may be gone by now
+                    self.exchanges.append(Exchange(asked, time.perf_counter(), _dialect(request) is not None))
         except ConnectionError:
             pass  # the client went away, as a cancelled one does
         finally:

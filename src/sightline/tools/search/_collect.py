@@ -52,6 +52,8 @@ class Collector:
 
     def _next_file(self, path: str) -> None:
         self._done.add(self._current.path)
+        if self._query.is_denied is not None and self._query.is_denied(path):
+            self._done.add(path)
         self._current = Hits(path, [])
         self._current_ranges = self._ranges.get(path, ())
 

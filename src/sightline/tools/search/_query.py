@@ -1,5 +1,6 @@
 """What is searched for and where, and what was found: the words the parts of the tool share."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -34,6 +35,7 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
     after: int
     skip: int
     targets: list[Target]
+    is_denied: Callable[[str], bool] | None = None  # files a rule forbids to read
 
     @property
     def single(self) -> bool:

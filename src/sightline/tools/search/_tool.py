@@ -95,6 +95,7 @@ def _query(params: SearchParams, pattern: str, skip: int, scope: Scope, context:
         after=context.settings.search.context_after,
         skip=skip,
         targets=scope.targets,
+        is_denied=context.workplace.is_denied,
     )
 
 

@@ -1,0 +1,36 @@
+"""One command, run by a session's `bash`."""
+
+from pathlib import Path
+from typing import Any
+
+from sightline.conversation import ToolMessage, text_of
+from sightline.events import ToolResult
+from tests.agent.support import Lab, lab
+
+
+class Ran:
+    """What became of it: the text for the model, the event for views, and the session it ran in."""
+
+    def __init__(self, here: Lab) -> None:
+        self.here = here
+        self.seen = list(here.seen)
+        self.result = here.of(ToolResult)[0]
+        self.message = next(m for m in here.messages if isinstance(m, ToolMessage))
+        self.text = text_of(self.message)
+        self.details: dict[str, Any] = self.result.details or {}
+
+    @property
+    def artifact(self) -> bytes:
+        """All of its output, as its artifact has it."""
+        folder = self.here.store.folder(self.here.session.id)
+        return (folder / "artifacts" / f"{self.result.id}.out").read_bytes()
+
+
+def bash(command: str, **more: Any) -> dict[str, Any]:
+    return {"tool": "bash", "args": {"command": command, **more}}
+
+
+async def ran(folder: Path, command: str, *, settings: dict[str, str] | None = None, **more: Any) -> Ran:
+    async with lab(folder, [[bash(command, **more)], [{"text": "ok"}]], settings=settings) as here:
+        await here.run()
+        return Ran(here)

@@ -1,0 +1,1 @@
+"""Web pages for the read tool."""

@@ -1,0 +1,235 @@
+"""Which addresses may be spoken to."""
+
+import asyncio
+import ipaddress
+import socket
+import ssl
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sightline.tools import ToolContext, ToolError
+from sightline.tools.web import _fetch, read_url
+from sightline.tools.web._guard import is_public
+from tests.tools.web.server import Server, serving
+
+PRIVATE = [
+    "127.0.0.1",
+    "127.1.2.3",
+    "0.0.0.0",
+    "10.0.0.1",
+    "172.16.0.1",
+    "172.31.255.255",
+    "192.168.1.1",
+    "169.254.169.254",
+    "169.254.0.1",
+    "100.64.0.1",
+    "100.100.100.200",
+    "168.63.129.16",
+    "192.0.2.1",
+    "198.18.0.1",
+    "224.0.0.1",
+    "240.0.0.1",
+    "255.255.255.255",
+    "::",
+    "::1",
+    "::127.0.0.1",
+    "::ffff:127.0.0.1",
+    "::ffff:169.254.169.254",
+    "::ffff:10.0.0.1",
+    "64:ff9b::7f00:1",
+    "64:ff9b::a9fe:a9fe",
+    "64:ff9b:1::1",
+    "2002:7f00:1::",
+    "2002:a9fe:a9fe::1",
+    "2001:0:0:0:0:0:80ff:fffe",
+    "fe80::1",
+    "fe80::1%1",
+    "fec0::1",
+    "fc00::1",
+    "fd00:ec2::254",
+    "ff02::1",
+    "2001:db8::1",
+]
+
+
+@pytest.mark.parametrize("address", [pytest.param(one, id=f"private {one}") for one in PRIVATE])
+def test_an_address_of_no_public_host_is_recognised(address: str) -> None:
+    """In all its forms."""
+    assert not is_public(ipaddress.ip_address(address))
+
+
+@pytest.mark.parametrize("address", ["1.1.1.1", "93.184.216.34", "2606:4700:4700::1111", "::ffff:1.1.1.1"])
+def test_a_public_address_is_recognised(address: str) -> None:
+    """It may be read."""
+    assert is_public(ipaddress.ip_address(address))
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "127.0.0.1",
+        "localhost",
+        "[::1]",
+        "[::ffff:127.0.0.1]",
+        "2130706433",
+        "0x7f.1",
+        "0177.0.0.1",
+        "127.1",
+        "0",
+        "169.254.169.254",
+    ],
+)
+async def test_this_machine_is_not_read(strict: ToolContext, server: Server, host: str) -> None:
+    """However it is written; nothing is connected to."""
+    with pytest.raises(ToolError, match=r"private network|cannot be found"):
+        await read_url(f"http://{host}:{server.port}/", strict)
+    assert server.asked == []
+
+
+def _answers(monkeypatch: pytest.MonkeyPatch, *answers: list[str]) -> list[str]:
+    """Have names looked up with these answers, one after the other; returns the names asked for."""
+    asked: list[str] = []
+    real = socket.getaddrinfo
+
+    def lookup(host: Any, port: Any, *args: Any, **named: Any) -> Any:
+        if not str(host).endswith(".test"):
+            return real(host, port, *args, **named)
+        asked.append(host)
+        found = answers[min(len(asked), len(answers)) - 1]
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port)) for address in found]
+
+    monkeypatch.setattr(socket, "getaddrinfo", lookup)
+    return asked
+
+
+async def test_a_name_that_leads_to_this_machine_is_not_read(
+    strict: ToolContext, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One private address among public ones is enough."""
+    _answers(monkeypatch, ["1.1.1.1", "127.0.0.1"])
+    with pytest.raises(ToolError, match=r"inner\.test \(127\.0\.0\.1\)"):
+        await read_url(f"http://inner.test:{server.port}/", strict)
+    assert server.asked == []
+
+
+async def test_the_connection_goes_to_the_address_that_was_checked(
+    context: ToolContext, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A name is looked up once: what it says the second time does not matter."""
+    asked = _answers(monkeypatch, ["127.0.0.1"], ["192.0.2.1"])
+    server.page("/x.txt", "here", "text/plain")
+    outcome = await read_url(f"http://again.test:{server.port}/x.txt", context)
+    assert outcome.text.endswith("here")
+    assert asked == ["again.test"]
+    assert f"host: again.test:{server.port}\r\n" in server.heads[0].lower()
+
+
+async def test_the_next_address_is_tried_when_one_does_not_answer(
+    context: ToolContext, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A host may have several."""
+    _answers(monkeypatch, ["127.77.77.77", "127.0.0.1"])  # nobody listens at the first
+    server.page("/x.txt", "here", "text/plain")
+    assert (await read_url(f"http://two.test:{server.port}/x.txt", context)).text.endswith("here")
+
+
+async def test_every_redirect_is_checked(
+    strict: ToolContext, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second lookup of the same name is a new one, and it is checked again."""
+    checked: list[str] = []
+    real = _fetch._guard.check
+
+    def check(host: str, address: str) -> None:
+        checked.append(address)
+        if len(checked) > 1:
+            real(host, address)
+
+    monkeypatch.setattr(_fetch._guard, "check", check)  # the first hop only is let through
+    _answers(monkeypatch, ["127.0.0.1"])
+    server.redirect("/a", "/b")
+    with pytest.raises(ToolError, match="private network"):
+        await read_url(f"http://moves.test:{server.port}/a", strict)
+    assert server.asked == ["/a"]
+
+
+@pytest.mark.parametrize(
+    ("location", "message"),
+    [
+        ("http://evil.test/x", r"another host, evil\.test\. Read http://evil\.test/x"),
+        ("http://169.254.169.254/latest/meta-data/", r"another host, 169\.254\.169\.254"),
+        ("file:///etc/passwd", "no web address"),
+        ("ftp://127.0.0.1/x", "no web address"),
+        ("javascript:alert(1)", "no web address"),
+        ("http://user@127.0.0.1/", "no web address"),
+    ],
+)
+async def test_a_redirect_elsewhere_ends(context: ToolContext, server: Server, location: str, message: str) -> None:
+    """It is said where it leads, and the model can ask for that."""
+    server.redirect("/a", location)
+    with pytest.raises(ToolError, match=message):
+        await read_url(f"{server.url}/a", context)
+    assert server.asked == ["/a"]
+
+
+async def test_a_redirect_to_the_same_host_with_www_is_followed(
+    context: ToolContext, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And noted."""
+    _answers(monkeypatch, ["127.0.0.1"])
+    server.redirect("/a", f"http://www.home.test:{server.port}/b.txt")
+    server.page("/b.txt", "there", "text/plain")
+    outcome = await read_url(f"http://home.test:{server.port}/a", context)
+    assert outcome.details["final_url"] == f"http://www.home.test:{server.port}/b.txt"
+    assert f"Notes: redirected from http://home.test:{server.port}/a\n" in outcome.text
+
+
+async def test_redirects_that_never_end_do(context: ToolContext, server: Server) -> None:
+    """After ten."""
+    server.redirect("/a", "/b")
+    server.redirect("/b", "/a", 308)
+    with pytest.raises(ToolError, match="more than 10 times"):
+        await read_url(f"{server.url}/a", context)
+    assert len(server.asked) == 11
+
+
+async def test_nothing_is_told_and_nothing_kept(context: ToolContext, server: Server) -> None:
+    """No cookie comes back, no credentials, no referrer."""
+    server.pages["/a"] = (
+        b"HTTP/1.1 302 Found\r\nlocation: /b.txt\r\nset-cookie: id=1; Path=/\r\ncontent-length: 0\r\n\r\n"
+    )
+    server.page("/b.txt", "x", "text/plain")
+    await read_url(f"{server.url}/a", context)
+    await read_url(f"{server.url}/b.txt", context)
+    heads = "\n".join(server.heads).lower()
+    assert len(server.heads) == 3
+    assert not any(f"{name}:" in heads for name in ("cookie", "authorization", "referer", "x-forwarded-for"))
+
+
+async def test_the_certificate_is_checked_for_the_name(
+    context: ToolContext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Although the connection goes to an address."""
+    key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
+    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=safe.test"]
+    command += ["-addext", "subjectAltName=DNS:safe.test", "-keyout", str(key), "-out", str(certificate)]
+    try:
+        await asyncio.to_thread(subprocess.run, command, check=True, capture_output=True)
+    except (FileNotFoundError, subprocess.CalledProcessError):
+        pytest.skip("no openssl to make a certificate with")
+    secure = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    secure.load_cert_chain(certificate, key)
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    _fetch._certificates.cache_clear()
+    _answers(monkeypatch, ["127.0.0.1"])
+    try:
+        async with serving(secure) as server:
+            server.page("/x.txt", "safe", "text/plain")
+            assert (await read_url(f"https://safe.test:{server.port}/x.txt", context)).text.endswith("safe")
+            with pytest.raises(ToolError, match="(?i)certificate"):
+                await read_url(f"https://other.test:{server.port}/x.txt", context)
+    finally:
+        _fetch._certificates.cache_clear()
