@@ -381,4 +381,4 @@ async def test_a_tool_written_as_a_class_and_types_of_its_own(session: Start, ow
         assert texts == ["Place(row=3, column=1)", "example.org a"]
         (spec,) = [spec for spec in here.requests[0].tools if spec.name == "fetch-it"]
         assert spec.description == "Fetch it."
-        assert b'"description":"where"' in bytes(spec.schema)
+        assert b'"description":"where"' in bytes(spec.parameters)

@@ -11,8 +11,9 @@ from tools.completions import SHELLS, script
 SIGHTLINE = str(Path(sys.executable).with_name("sightline"))
 ROOT = Path(__file__).parent.parent.parent
 COMMANDS = ["view", "events", "flow", "exec", "jobs", "attach", "logs", "cancel", "ps", "stop", "serve"]
-COMMANDS += ["doctor", "demo", "gallery", "completion"]
+COMMANDS += ["sessions", "resume", "tree", "fork", "models", "config", "doctor", "demo", "gallery", "completion"]
 BELOW = [["flow", "run"], ["flow", "check"], ["jobs", "prune"]]
+BELOW += [["config", name] for name in ("get", "set", "unset", "path", "trust", "untrust", "rules")]
 
 
 def sightline(*arguments):
@@ -53,7 +54,10 @@ def test_the_reference_lists_every_option():
     ("arguments", "says"),
     [
         ([], "error: nothing to do"),
-        (["-p", "x"], "error: no provider given"),
+        (["-p", "x", "--model", "nobody/nothing"], "error: "),
+        (["-p", "x", "--allow", "exec("], "error: not a rule: exec("),
+        (["-p", "x", "--set", "read.limit"], "error: not NAME=VALUE: read.limit"),
+        (["-p", "x", "--option", "a=b"], "error: our own agent has no --option"),
         (["-p", "", "--provider", "claude"], "error: the prompt is empty"),
         (["-p", "x", "--provider", "nobody"], "invalid choice: 'nobody'"),
         (["-p", "x", "--provider", "claude", "--timeout", "0"], "not a number of seconds above 0: 0"),

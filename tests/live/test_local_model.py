@@ -48,8 +48,7 @@ async def round_trip(model: Model) -> tuple[AssistantMessage, AssistantMessage]:
         messages = [*example(1, 7, 5), *example(2, 1, 8), UserMessage([TextPart(f"Add {a} and {b}.")])]
         try:
             called = await answer(model, messages, forced=forced)
-        except ModelError as error:
-            assert error.kind in ("cut", "protocol"), "the server gives up on calls it cannot read"
+        except ModelError:  # the server breaks off where it cannot read what the model wrote
             continue
         if [call.args for call in called.calls] == [{"a": a, "b": b}]:
             (call,) = called.calls

@@ -42,7 +42,7 @@ def prompt(arguments: argparse.Namespace) -> int:
 
 
 def _prompt_native(arguments: argparse.Namespace) -> int:
-    from sightline.cli._agent_commands import prompt_native
+    from sightline.cli._collecting import without_collecting
     from sightline.views.plain.piped import read_piped
 
     if arguments.option:
@@ -50,7 +50,11 @@ def _prompt_native(arguments: argparse.Namespace) -> int:
     text = read_piped(arguments.prompt)
     if not text.strip():
         raise UserMistake("the prompt is empty", 'say what to do: -p "…"')
-    return _shown(prompt_native(arguments, text), "", arguments.output_format, arguments)
+    with without_collecting():
+        from sightline.cli._agent_commands import prompt_native
+
+        run = prompt_native(arguments, text)
+    return _shown(run, "", arguments.output_format, arguments)
 
 
 def _shown(run: Any, provider: str, output_format: Any, arguments: argparse.Namespace) -> int:

@@ -3,16 +3,18 @@
 import os
 from collections.abc import Sequence
 
+from sightline.cli._collecting import without_collecting
 from sightline.exceptions import SightlineError, UserMistake
 
 
 def run(argv: Sequence[str]) -> int:
     _open_missing_descriptors()
     try:
-        from sightline.cli import _commands as commands
-        from sightline.cli._parser import build_parser
+        with without_collecting():
+            from sightline.cli import _commands as commands
+            from sightline.cli._parser import parse
 
-        arguments = build_parser().parse_args(argv)
+            arguments = parse(argv)
         if arguments.prompt is not None and arguments.command is not commands.prompt:
             raise UserMistake("a prompt and a command do not go together", "give -p, or the command, not both")
         _start_debug_log(getattr(arguments, "debug_log", None))

@@ -2,13 +2,11 @@
 
 import argparse
 import re
+from collections.abc import Sequence
 from typing import NoReturn, get_args
 
 from sightline import __version__
 from sightline.cli import _commands as commands
-from sightline.cli._job_parser import add_job_commands
-from sightline.cli._session_parser import add_session_commands
-from sightline.cli._settings_parser import add_settings_commands
 from sightline.exceptions import UserMistake
 from sightline.providers import APPROVALS, provider_names
 from sightline.settings import Thinking
@@ -34,7 +32,25 @@ class Parser(argparse.ArgumentParser):
         raise UserMistake(message, hint)
 
 
+def parse(argv: Sequence[str]) -> argparse.Namespace:
+    """What was asked for. A prompt, which is in a hurry, does not wait for every other command to be described."""
+    if "-p" in argv or "--prompt" in argv:
+        parser = Parser(prog="sightline", add_help=False)
+        _add_prompt(parser)
+        try:
+            return parser.parse_args(argv)
+        except UserMistake:
+            pass  # there is more to it, or it is wrong: the whole parser knows which
+    return build_parser().parse_args(argv)
+
+
 def build_parser() -> Parser:
+    """The whole of it."""
+    from sightline.cli._job_parser import add_job_commands
+    from sightline.cli._model_parser import add_model_commands
+    from sightline.cli._session_parser import add_session_commands
+    from sightline.cli._settings_parser import add_settings_commands
+
     parser = Parser(
         prog="sightline",
         description="See what any coding agent does, while it does it, in one form.",
@@ -49,6 +65,7 @@ def build_parser() -> Parser:
     add_job_commands(subparsers, _add_common, _seconds)
     add_session_commands(subparsers, _add_common)
     add_settings_commands(subparsers, _add_common)
+    add_model_commands(subparsers, _add_common)
     _add_doctor(subparsers)
     _add_demo(subparsers)
     _add_gallery(subparsers)

@@ -83,7 +83,10 @@ def _sum_up(entries: "list[Entry]") -> str:
     from sightline.settings import load
 
     settings = load(Path.cwd()).settings
-    model = open_model(settings.models.small or settings.models.default, settings, os.environ)
+    try:
+        model = open_model(settings.models.small or settings.models.default, settings, os.environ)
+    except UserMistake as mistake:
+        raise UserMistake(mistake.message, f"write the summary yourself with --summary TEXT, or {mistake.hint}") from None
     return asyncio.run(summarise_branch(model, entries))
 
 

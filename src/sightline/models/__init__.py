@@ -20,7 +20,8 @@ from sightline.models._api import (
 from sightline.models._assembly import Assembly
 
 if TYPE_CHECKING:
-    from sightline.models._open import open_model
+    from sightline.models._listing import Usable, usable
+    from sightline.models._open import open_model, vision_model
 
 __all__ = [
     "Assembly",
@@ -37,11 +38,14 @@ __all__ = [
     "Retrying",
     "TextDelta",
     "ToolSpec",
+    "Usable",
     "open_model",
+    "usable",
+    "vision_model",
 ]
 
 # Clients and what finds them are imported when a model is opened.
-_LATER = {"open_model": "_open"}
+_LATER = {"open_model": "_open", "vision_model": "_open", "usable": "_listing", "Usable": "_listing"}
 
 
 def __getattr__(name: str) -> Any:

@@ -46,7 +46,9 @@ class Available:
 
     def offers(self) -> list[Offer]:
         """What is known without asking anybody: models of the catalogue there is a key for, and of the settings."""
-        found = [Offer(place, facts_of(place.provider, named.id)) for place in self.keyed for named in self.of_vendor(place)]
+        found = [
+            Offer(place, facts_of(place.provider, named.id)) for place in self.keyed for named in self.of_vendor(place)
+        ]
         for place in self.configured:
             found += [
                 Offer(place, ModelFacts(id=name, provider=place.name, context=place.context)) for name in place.models

@@ -174,9 +174,7 @@ def ask(places: Iterable[Place], seconds: float = ASK_SECONDS) -> dict[str, list
 
 async def _ask_all(places: list[Place], seconds: float) -> dict[str, list[ModelFacts]]:
     replies = await asyncio.gather(*(_reply(place, seconds) for place in places))
-    return {
-        place.name: listed(reply, place) for place, reply in zip(places, replies, strict=True) if reply is not None
-    }
+    return {place.name: listed(reply, place) for place, reply in zip(places, replies, strict=True) if reply is not None}
 
 
 async def _reply(place: Place, seconds: float) -> bytes | None:
@@ -196,7 +194,9 @@ async def _get(place: Place) -> bytes | None:
     try:
         key = f"Authorization: Bearer {place.key}\r\n" if place.key else ""
         path = f"{url.path.rstrip('/')}/models"
-        request = f"GET {path} HTTP/1.0\r\nHost: {url.netloc.rpartition('@')[2]}\r\nAccept: application/json\r\n{key}\r\n"
+        request = (
+            f"GET {path} HTTP/1.0\r\nHost: {url.netloc.rpartition('@')[2]}\r\nAccept: application/json\r\n{key}\r\n"
+        )
         writer.write(request.encode("ascii"))
         head = await reader.readuntil(b"\r\n\r\n")
         if head.split(None, 2)[1:2] != [b"200"]:

@@ -22,7 +22,7 @@ from sightline.models._api import Model, ModelFacts
 from sightline.models._available import Available, Offer
 from sightline.models._catalogue import facts_of, vendor
 from sightline.models._discovery import OTHER_APIS, VENDORS, Place, local, place_of
-from sightline.models._names import ROLES, Role, match
+from sightline.models._names import ROLES, match
 from sightline.settings import Settings
 
 SCRIPTED = "scripted:"
@@ -51,7 +51,9 @@ def role_name(name: str, settings: Settings) -> str:
     seen: list[str] = []
     while name in ROLES:
         if name in seen:
-            raise UserMistake(f"models.{name} names itself: {' → '.join([*seen, name])}", "name a model for one of them")
+            raise UserMistake(
+                f"models.{name} names itself: {' → '.join([*seen, name])}", "name a model for one of them"
+            )
         seen.append(name)
         name = getattr(settings.models, name).strip() or (settings.models.default.strip() if name != "default" else "")
     return name or (role_name("default", settings) if not seen and settings.models.default.strip() else "")
@@ -73,14 +75,15 @@ def connected(offer: Offer, settings: Settings) -> Model:
     from sightline.models._transport import Transport
 
     place = offer.place
-    client = _client(place.api)
+    client = client_of(place.api)
     headers = {**client.headers(place.key), **place.headers}
     transport = Transport(place.base_url or client.BASE_URL, headers, retry=settings.retry)
     model: Model = client(offer.facts, transport)
     return model
 
 
-def _client(api: str) -> Any:
+def client_of(api: str) -> Any:
+    """The class of clients that speak an API."""
     if api == "anthropic":
         from sightline.models._anthropic import AnthropicModel
 
@@ -127,7 +130,7 @@ def _explicit(place: Place, model_id: str) -> Offer:
 
 def _is_whole(place: Place, model_id: str) -> bool:
     prefixes = next((one.prefixes for one in VENDORS if one.provider == place.provider), ())
-    return place.name == "openrouter" and "/" in model_id or model_id.startswith(prefixes)
+    return (place.name == "openrouter" and "/" in model_id) or model_id.startswith(prefixes)
 
 
 def _loose(name: str, available: Available) -> Offer:
@@ -169,6 +172,3 @@ def _best(available: Available) -> Offer:
         hint = f"name a model: --model {silent.name}/MODEL, or models.servers.{silent.name}.models in the settings"
         raise UserMistake(f"the server {silent.name} does not say which models it has", hint)
     raise UserMistake("there is no model to work with", _NOTHING_HINT)
-
-
-__all__ = ["ROLES", "Role", "chosen", "connected", "open_model", "role_name", "vision_model"]

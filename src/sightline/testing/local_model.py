@@ -108,6 +108,7 @@ def running(*, call_as_words: bool = False) -> Iterator[str]:
             except subprocess.TimeoutExpired:
                 server.kill()
                 server.wait()
+            server.stdout.close()
 
 
 def serve(*, call_as_words: bool) -> None:

@@ -27,7 +27,8 @@ class Ran:
 
 
 def bash(command: str, **more: Any) -> dict[str, Any]:
-    return {"tool": "bash", "args": {"command": command, **more}}
+    """Its arguments come in one piece: a long command in small ones would be more than a watcher here can follow."""
+    return {"tool": "bash", "args": {"command": command, **more}, "chunk": 1_000_000}
 
 
 async def ran(folder: Path, command: str, *, settings: dict[str, str] | None = None, **more: Any) -> Ran:

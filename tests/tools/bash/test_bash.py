@@ -37,7 +37,7 @@ def alive(pid: int) -> bool:
         pytest.param("echo why; exit 7", "why\n[exit code 7]", 7, id="exit code"),
         pytest.param("nonsense-zzz 2>/dev/null", "(no output)\n[exit code 127]", 127, id="no such command"),
         pytest.param("kill -KILL $$", "(no output)\n[ended by signal 9, exit code 137]", 137, id="signal"),
-        pytest.param("cat; read -r x; echo \"[$x]\"", "[]", 0, id="reading gets the end of input at once"),
+        pytest.param('cat; read -r x; echo "[$x]"', "[]", 0, id="reading gets the end of input at once"),
         pytest.param("printf 'a\\r\\nb\\r\\n'", "a\nb", 0, id="CR LF"),
         pytest.param("printf ' 10%%\\r 50%%\\r100%%\\ndone\\n'", "100%\ndone", 0, id="a progress bar"),
         pytest.param("printf 'abcdef\\rxy\\n'", "xycdef", 0, id="half written over"),
@@ -47,7 +47,7 @@ def alive(pid: int) -> bool:
         pytest.param("printf '\\033]0;title\\007text\\n'", "text", 0, id="other sequences go"),
         pytest.param("printf 'caf\\351 ok\\n'", "caf� ok", 0, id="not UTF-8"),
         pytest.param("printf 'gr\\303\\274n\\n'", "grün", 0, id="UTF-8"),
-        pytest.param("echo \"$PAGER $GIT_TERMINAL_PROMPT\"", "cat 0", 0, id="nobody watches"),
+        pytest.param('echo "$PAGER $GIT_TERMINAL_PROMPT"', "cat 0", 0, id="nobody watches"),
         pytest.param("echo 'a  b' | { cat; echo $((1+1)); }", "a  b\n2", 0, id="a shell's language"),
     ],
 )
@@ -318,7 +318,7 @@ async def test_async_without_a_timeout_has_none(tmp_path: Path) -> None:
         assert jobs is not None
         async with asyncio.timeout(10):
             while any(job.status == "running" for job in jobs.snapshots()):
-                await asyncio.sleep(0.01)
+                await jobs.wait()
         whole, cut = jobs.snapshots()
     assert (whole.status, whole.result_text) == ("completed", "whole")
     assert cut.status == "failed"
@@ -326,17 +326,17 @@ async def test_async_without_a_timeout_has_none(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("threshold_ms", "timeout", "patience"),
+    ("threshold_ms", "seconds", "patience"),
     [
         pytest.param("50", 100, "0.05 s", id="job.md/Spawn paths/the threshold"),
         pytest.param("60000", 1.2, "0.2 s", id="job.md/Spawn paths/a second before the timeout"),
         pytest.param("60000", 0.5, "0 s", id="job.md/Spawn paths/a timeout of less than a second"),
     ],
 )
-async def test_auto_background(tmp_path: Path, threshold_ms: str, timeout: float, patience: str) -> None:
+async def test_auto_background(tmp_path: Path, threshold_ms: str, seconds: float, patience: str) -> None:
     """After the threshold or a second before the timeout, whichever comes first; what it wrote so far is told."""
     settings = {"bash.auto_background": "true", "bash.auto_background_ms": threshold_ms}
-    done = await ran(tmp_path, "echo begun; sleep 60", settings=settings, timeout=timeout)
+    done = await ran(tmp_path, "echo begun; sleep 60", settings=settings, timeout=seconds)
     assert f"still running after {patience}" in done.text
     assert done.details["ended"] == "job"
 

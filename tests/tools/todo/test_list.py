@@ -10,6 +10,7 @@ from sightline.tools.todo import TodoTool
 from tests.tools.support import make_context
 
 TWO = {"op": "init", "list": [{"phase": "One", "items": ["a", "b"]}, {"phase": "Two", "items": ["c"]}]}
+SAME_NAMES = {"op": "init", "list": [{"phase": "P", "items": ["a", "a"]}, {"phase": "P", "items": ["b"]}]}
 LETTERS = {" ": "pending", "/": "in_progress", "x": "completed", "-": "abandoned"}
 
 
@@ -22,7 +23,8 @@ def state(outcome: Outcome) -> str:
     """`One: a/ b  | Two: c ` with a letter for the status."""
     marks = {status: letter for letter, status in LETTERS.items()}
     return " | ".join(
-        f"{phase['name']}: " + " ".join(task["content"] + marks[task.get("status", "pending")] for task in phase["tasks"])
+        f"{phase['name']}: "
+        + " ".join(task["content"] + marks[task.get("status", "pending")] for task in phase["tasks"])
         for phase in outcome.details["phases"]
     )
 
@@ -39,10 +41,14 @@ def state(outcome: Outcome) -> str:
         pytest.param([TWO, {"op": "init", "list": []}], "", id="todo.md/TodoOpEntry/init with nothing"),
         pytest.param([TWO, {"op": "start", "task": "c"}], "One: a  b  | Two: c/", id="todo.md/TodoOpEntry/start"),
         pytest.param([TWO, {"op": "done", "task": "a"}], "One: ax b/ | Two: c ", id="todo.md/TodoOpEntry/done task"),
-        pytest.param([TWO, {"op": "done", "phase": "One"}], "One: ax bx | Two: c/", id="todo.md/TodoOpEntry/done phase"),
+        pytest.param(
+            [TWO, {"op": "done", "phase": "One"}], "One: ax bx | Two: c/", id="todo.md/TodoOpEntry/done phase"
+        ),
         pytest.param([TWO, {"op": "done"}], "One: ax bx | Two: cx", id="todo.md/TodoOpEntry/done all"),
         pytest.param([TWO, {"op": "drop", "task": "a"}], "One: a- b/ | Two: c ", id="todo.md/TodoOpEntry/drop task"),
-        pytest.param([TWO, {"op": "drop", "phase": "One"}], "One: a- b- | Two: c/", id="todo.md/TodoOpEntry/drop phase"),
+        pytest.param(
+            [TWO, {"op": "drop", "phase": "One"}], "One: a- b- | Two: c/", id="todo.md/TodoOpEntry/drop phase"
+        ),
         pytest.param([TWO, {"op": "drop"}], "One: a- b- | Two: c-", id="todo.md/TodoOpEntry/drop all"),
         pytest.param([TWO, {"op": "rm", "task": "a"}], "One: b/ | Two: c ", id="todo.md/TodoOpEntry/rm task"),
         pytest.param([TWO, {"op": "rm", "phase": "One"}], "One:  | Two: c/", id="todo.md/TodoOpEntry/rm phase"),
@@ -86,8 +92,7 @@ def state(outcome: Outcome) -> str:
             id="todo.md/Flow/the first pending is promoted",
         ),
         pytest.param(
-            [{"op": "init", "list": [{"phase": "P", "items": ["a", "a"]}, {"phase": "P", "items": ["b"]}]}]
-            + [{"op": "done", "task": "a"}, {"op": "drop", "phase": "P"}],
+            [SAME_NAMES, {"op": "done", "task": "a"}, {"op": "drop", "phase": "P"}],
             "P: a- a- | P: b/",
             id="todo.md/Notes/init takes duplicates, the first match counts",
         ),

@@ -35,7 +35,8 @@ def test_the_form() -> None:
     ]
     text = to_markdown([Phase("One", tasks), Phase("Two", [])])
     assert text == (
-        "# One\n\n- [x] done\n- [/] now\n  > n1\n  > n2\n\n  > n3\n- [ ] next\n- [-] not\n\n# Two\n\n".rstrip("\n") + "\n"
+        "# One\n\n- [x] done\n- [/] now\n  > n1\n  > n2\n\n  > n3\n- [ ] next\n- [-] not\n\n# Two\n\n".rstrip("\n")
+        + "\n"
     )
     assert to_markdown([]) == ""
 
@@ -48,7 +49,9 @@ def test_the_form() -> None:
         pytest.param("# P\n- [~] a", [("P", [("a", "abandoned")])], id="todo.md/Markdown/~ is abandoned"),
         pytest.param("## P\n* [X] a", [("P", [("a", "completed")])], id="todo.md/Markdown/other marks"),
         pytest.param(
-            "# P\n- [/] a\n- [/] b\n", [("P", [("a", "in_progress"), ("b", "pending")])], id="todo.md/Markdown/normalized"
+            "# P\n- [/] a\n- [/] b\n",
+            [("P", [("a", "in_progress"), ("b", "pending")])],
+            id="todo.md/Markdown/normalized",
         ),
         pytest.param("# P\r\n- [x] a\r\n", [("P", [("a", "completed")])], id="todo.md/Markdown/CR LF"),
         pytest.param("words\n# P\n- [?] a\n- b\n> lost", [("P", [])], id="todo.md/Markdown/anything else"),

@@ -85,7 +85,9 @@ def test_what_two_parsers_could_read_differently_is_refused(written: str) -> Non
         parse(written)
 
 
-@pytest.mark.parametrize("path", ["a.txt", "www.log", "wwwx.example.com", "ftp://host/x", "httpx://host", "artifact://x"])
+@pytest.mark.parametrize(
+    "path", ["a.txt", "www.log", "wwwx.example.com", "ftp://host/x", "httpx://host", "artifact://x"]
+)
 def test_other_paths_are_no_web_addresses(path: str) -> None:
     """A file called www.log is a file."""
     assert not is_web_url(path)

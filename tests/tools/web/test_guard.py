@@ -2,18 +2,17 @@
 
 import asyncio
 import ipaddress
-import socket
 import ssl
 import subprocess
+import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from sightline.tools import ToolContext, ToolError
 from sightline.tools.web import _fetch, read_url
 from sightline.tools.web._guard import is_public
-from tests.tools.web.server import Server, serving
+from tests.tools.web.server import Server, lookups, serving
 
 PRIVATE = [
     "127.0.0.1",
@@ -89,27 +88,11 @@ async def test_this_machine_is_not_read(strict: ToolContext, server: Server, hos
     assert server.asked == []
 
 
-def _answers(monkeypatch: pytest.MonkeyPatch, *answers: list[str]) -> list[str]:
-    """Have names looked up with these answers, one after the other; returns the names asked for."""
-    asked: list[str] = []
-    real = socket.getaddrinfo
-
-    def lookup(host: Any, port: Any, *args: Any, **named: Any) -> Any:
-        if not str(host).endswith(".test"):
-            return real(host, port, *args, **named)
-        asked.append(host)
-        found = answers[min(len(asked), len(answers)) - 1]
-        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port)) for address in found]
-
-    monkeypatch.setattr(socket, "getaddrinfo", lookup)
-    return asked
-
-
 async def test_a_name_that_leads_to_this_machine_is_not_read(
     strict: ToolContext, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One private address among public ones is enough."""
-    _answers(monkeypatch, ["1.1.1.1", "127.0.0.1"])
+    lookups(monkeypatch, ["1.1.1.1", "127.0.0.1"])
     with pytest.raises(ToolError, match=r"inner\.test \(127\.0\.0\.1\)"):
         await read_url(f"http://inner.test:{server.port}/", strict)
     assert server.asked == []
@@ -119,7 +102,7 @@ async def test_the_connection_goes_to_the_address_that_was_checked(
     context: ToolContext, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A name is looked up once: what it says the second time does not matter."""
-    asked = _answers(monkeypatch, ["127.0.0.1"], ["192.0.2.1"])
+    asked = lookups(monkeypatch, ["127.0.0.1"], ["192.0.2.1"])
     server.page("/x.txt", "here", "text/plain")
     outcome = await read_url(f"http://again.test:{server.port}/x.txt", context)
     assert outcome.text.endswith("here")
@@ -131,14 +114,12 @@ async def test_the_next_address_is_tried_when_one_does_not_answer(
     context: ToolContext, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A host may have several."""
-    _answers(monkeypatch, ["127.77.77.77", "127.0.0.1"])  # nobody listens at the first
+    lookups(monkeypatch, ["127.77.77.77", "127.0.0.1"])  # nobody listens at the first
     server.page("/x.txt", "here", "text/plain")
     assert (await read_url(f"http://two.test:{server.port}/x.txt", context)).text.endswith("here")
 
 
-async def test_every_redirect_is_checked(
-    strict: ToolContext, server: Server, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_every_redirect_is_checked(strict: ToolContext, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     """The second lookup of the same name is a new one, and it is checked again."""
     checked: list[str] = []
     real = _fetch._guard.check
@@ -149,7 +130,7 @@ async def test_every_redirect_is_checked(
             real(host, address)
 
     monkeypatch.setattr(_fetch._guard, "check", check)  # the first hop only is let through
-    _answers(monkeypatch, ["127.0.0.1"])
+    lookups(monkeypatch, ["127.0.0.1"])
     server.redirect("/a", "/b")
     with pytest.raises(ToolError, match="private network"):
         await read_url(f"http://moves.test:{server.port}/a", strict)
@@ -179,7 +160,7 @@ async def test_a_redirect_to_the_same_host_with_www_is_followed(
     context: ToolContext, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And noted."""
-    _answers(monkeypatch, ["127.0.0.1"])
+    lookups(monkeypatch, ["127.0.0.1"])
     server.redirect("/a", f"http://www.home.test:{server.port}/b.txt")
     server.page("/b.txt", "there", "text/plain")
     outcome = await read_url(f"http://home.test:{server.port}/a", context)
@@ -224,12 +205,40 @@ async def test_the_certificate_is_checked_for_the_name(
     secure.load_cert_chain(certificate, key)
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
     _fetch._certificates.cache_clear()
-    _answers(monkeypatch, ["127.0.0.1"])
+    lookups(monkeypatch, ["127.0.0.1"])
     try:
         async with serving(secure) as server:
             server.page("/x.txt", "safe", "text/plain")
             assert (await read_url(f"https://safe.test:{server.port}/x.txt", context)).text.endswith("safe")
-            with pytest.raises(ToolError, match="(?i)certificate"):
+            with pytest.raises(ToolError, match=r"(?i)certificate"):
                 await read_url(f"https://other.test:{server.port}/x.txt", context)
     finally:
         _fetch._certificates.cache_clear()
+
+
+async def test_a_proxy_of_the_environment_is_used(
+    strict: ToolContext, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It looks up the names this machine cannot; what this machine knows to be private does not pass."""
+    monkeypatch.setenv("http_proxy", server.url)
+    lookups(monkeypatch, [], ["10.0.0.1"])
+    server.page("http://outside.test/x.txt", "through", "text/plain")
+    assert (await read_url("http://outside.test/x.txt", strict)).text.endswith("through")
+    with pytest.raises(ToolError, match="private network"):
+        await read_url("http://inside.test/x.txt", strict)
+    assert len(server.asked) == 1
+
+
+async def test_no_proxy_is_used_for_this_machine(
+    context: ToolContext, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor for an address of a private network."""
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
+    server.page("/x.txt", "direct", "text/plain")
+    assert (await read_url(f"{server.url}/x.txt", context)).text.endswith("direct")
+
+
+def test_asking_what_a_read_needs_loads_no_client() -> None:
+    """Only a read does."""
+    code = "import sys, sightline.tools.web as web; web.needs_of('https://a.example'); print('httpx2' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout == b"False\n"

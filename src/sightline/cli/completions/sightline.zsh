@@ -13,20 +13,39 @@ _shtab_sightline_commands() {
     attach:'watch a job or a session: what it said, then what it says'
     cancel:'end a job and everything it started; what it said is kept'
     completion:'print a completion script for your shell'
+    config:'Every setting with its value and its source. With the name of one, everything said about it.'
     demo:'play a recording of every provider'
     doctor:'which providers are installed, and what is missing'
     events:'the same stream as our events, one JSON object per line'
     exec:'run a command: seen live, cancelled by Ctrl+C, kept'
     flow:'run or check a workflow of agents and commands'
+    fork:'make a session of its own out of a conversation; prints its id'
     gallery:'every component of the terminal in every state'
     jobs:'commands that run, and those that ended, the newest first'
     logs:'all a job has printed; into a pipe byte for byte'
+    models:'Models there is a key or a server for. Exit code 1 when there is none.'
     ps:'sessions that are running'
+    resume:'what was said in a conversation, and how to go on with it'
     serve:'a web page with sessions and jobs, live, for this machine only'
+    sessions:'conversations that are kept: listed, or found by their words'
     stop:'end sessions: their jobs are cancelled, what they said is kept'
+    tree:'the tree of a conversation: shown, gone on with from elsewhere, labelled'
     view:'show a provider'"'"'s recorded or piped stream'
   )
   _describe 'sightline commands' _commands
+}
+
+_shtab_sightline_config_commands() {
+  local _commands=(
+    get:'one setting, or a section of them; `get` may be left out'
+    path:'where your settings file is, whether or not it exists'
+    rules:'permission rules that hold here: from settings, and remembered'
+    set:'write a setting into your settings file'
+    trust:'use the settings and extensions of a project'
+    unset:'take a setting out of your settings file'
+    untrust:'use them no longer'
+  )
+  _describe 'sightline config commands' _commands
 }
 
 _shtab_sightline_flow_commands() {
@@ -48,12 +67,16 @@ _shtab_sightline_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "(- : *)"{-V,--version}"[show program\'s version number and exit]"
   {-p,--prompt}"[run this prompt\; piped stdin is added to it]:PROMPT:"
-  "--provider[who does the work]:provider:(claude codex gemini opencode openai_compatible)"
-  "--model[a model of the provider\'s]:M:"
+  "--provider[who does the work\; native\: our own agent (default)]:provider:(native claude codex gemini opencode openai_compatible)"
+  "--model[a model of the provider\'s\; see \`sightline models\`]:M:"
   "--output-format[text\: words (default)\; json\: the provider\'s own lines\; events\: our events as NDJSON]:output_format:(text json events)"
   "--continue[go on with the last conversation here]"
-  "--resume[go on with this conversation of the provider\'s]:ID:"
+  "--resume[go on with this conversation\; see \`sightline sessions\`]:ID:"
   "--approval[what the provider may do\: its own rules (auto, default), read only (plan), edit files (edit), anything (full)]:approval:(auto plan edit full)"
+  "*--allow[let our agent do this\: exec(git push)\; repeatable]:RULE:"
+  "*--deny[never let it do this\; repeatable]:RULE:"
+  "--thinking[how much our agent\'s model thinks first]:thinking:(off minimal low medium high max)"
+  "*--set[a setting, for this run\; repeatable]:NAME=VALUE:"
   "--timeout[give up after this long (exit code 124)]:SECONDS:"
   "*--option[an option of the provider\'s own\; repeatable]:NAME=VALUE:"
   {-v,--verbose}"[also show tool calls and subagents]"
@@ -93,6 +116,79 @@ _shtab_sightline_completion_options=(
 
 # guard to ensure default positional specs are added only once per session
 _shtab_sightline_completion_defaults_added=0
+
+_shtab_sightline_config_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+  "--json[as a JSON array]"
+  "--color[auto\: only on a terminal]:color:(auto always never)"
+  "--debug-log[write why a line could not be read, and more, to FILE]:FILE:_files"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_sightline_config_defaults_added=0
+
+_shtab_sightline_config_get_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+  "--json[as a JSON array]"
+  "--color[auto\: only on a terminal]:color:(auto always never)"
+  "--debug-log[write why a line could not be read, and more, to FILE]:FILE:_files"
+  ":such as read.default_limit, or read:"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_sightline_config_get_defaults_added=0
+
+_shtab_sightline_config_path_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+  "--project[the project\'s file instead (.sightline\/settings.toml)]"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_sightline_config_path_defaults_added=0
+
+_shtab_sightline_config_rules_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+  "--forget[no longer remember this one]:RULE:"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_sightline_config_rules_defaults_added=0
+
+_shtab_sightline_config_set_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+  "--project[the project\'s file instead (.sightline\/settings.toml)]"
+  ":such as models.default:"
+  ":a list is written with commas:"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_sightline_config_set_defaults_added=0
+
+_shtab_sightline_config_trust_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+  "--list[print the folders that are trusted]"
+  ":of the project (default\: this one):"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_sightline_config_trust_defaults_added=0
+
+_shtab_sightline_config_unset_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+  "--project[the project\'s file instead (.sightline\/settings.toml)]"
+  ":KEY:"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_sightline_config_unset_defaults_added=0
+
+_shtab_sightline_config_untrust_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+  ":of the project (default\: this one):"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_sightline_config_untrust_defaults_added=0
 
 _shtab_sightline_demo_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
@@ -169,6 +265,17 @@ _shtab_sightline_flow_run_options=(
 # guard to ensure default positional specs are added only once per session
 _shtab_sightline_flow_run_defaults_added=0
 
+_shtab_sightline_fork_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+  "--at[only the way to this entry, not the whole session]:ENTRY:"
+  "--color[auto\: only on a terminal]:color:(auto always never)"
+  "--debug-log[write why a line could not be read, and more, to FILE]:FILE:_files"
+  ":a session, the beginning of its id, or - for the last one in this folder:"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_sightline_fork_defaults_added=0
+
 _shtab_sightline_gallery_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "--print[print them instead of walking through them]"
@@ -216,6 +323,18 @@ _shtab_sightline_logs_options=(
 # guard to ensure default positional specs are added only once per session
 _shtab_sightline_logs_defaults_added=0
 
+_shtab_sightline_models_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+  "--json[as a JSON array]"
+  "--remote[also ask the vendors there are keys for what they have]"
+  "--color[auto\: only on a terminal]:color:(auto always never)"
+  "--debug-log[write why a line could not be read, and more, to FILE]:FILE:_files"
+  "(*)::only those with this in their names:"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_sightline_models_defaults_added=0
+
 _shtab_sightline_ps_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "--json[as a JSON array]"
@@ -225,6 +344,16 @@ _shtab_sightline_ps_options=(
 
 # guard to ensure default positional specs are added only once per session
 _shtab_sightline_ps_defaults_added=0
+
+_shtab_sightline_resume_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+  "--color[auto\: only on a terminal]:color:(auto always never)"
+  "--debug-log[write why a line could not be read, and more, to FILE]:FILE:_files"
+  ":a session, the beginning of its id, or - for the last one in this folder:"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_sightline_resume_defaults_added=0
 
 _shtab_sightline_serve_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
@@ -237,6 +366,20 @@ _shtab_sightline_serve_options=(
 # guard to ensure default positional specs are added only once per session
 _shtab_sightline_serve_defaults_added=0
 
+_shtab_sightline_sessions_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+  "--here[only those of this folder]"
+  "--all[not only the first 30]"
+  "--limit[so many (default\: 30)]:N:"
+  "--json[as a JSON array]"
+  "--color[auto\: only on a terminal]:color:(auto always never)"
+  "--debug-log[write why a line could not be read, and more, to FILE]:FILE:_files"
+  "(*)::only those with these words, the best first:"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_sightline_sessions_defaults_added=0
+
 _shtab_sightline_stop_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "--all[every running session]"
@@ -247,6 +390,23 @@ _shtab_sightline_stop_options=(
 
 # guard to ensure default positional specs are added only once per session
 _shtab_sightline_stop_defaults_added=0
+
+_shtab_sightline_tree_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+  "--filter[which entries are shown]:filter:(default no-tools user-only labeled-only all)"
+  "--search[only entries with all these words]:WORDS:"
+  "--json[as a JSON array]"
+  "--to[have the conversation go on from this entry]:ENTRY:"
+  "--label[name an entry\; without a text its name is taken away]:ENTRY=TEXT:"
+  "--summary[with --to\: what to remember of the branch left]:TEXT:"
+  "--summarize[with --to\: have the model sum up the branch left]"
+  "--color[auto\: only on a terminal]:color:(auto always never)"
+  "--debug-log[write why a line could not be read, and more, to FILE]:FILE:_files"
+  ":a session, the beginning of its id, or - for the last one in this folder:"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_sightline_tree_defaults_added=0
 
 _shtab_sightline_view_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
@@ -282,18 +442,53 @@ _shtab_sightline() {
         attach) _arguments -C -s $_shtab_sightline_attach_options ;;
         cancel) _arguments -C -s $_shtab_sightline_cancel_options ;;
         completion) _arguments -C -s $_shtab_sightline_completion_options ;;
+        config) _shtab_sightline_config ;;
         demo) _arguments -C -s $_shtab_sightline_demo_options ;;
         doctor) _arguments -C -s $_shtab_sightline_doctor_options ;;
         events) _arguments -C -s $_shtab_sightline_events_options ;;
         exec) _arguments -C -s $_shtab_sightline_exec_options ;;
         flow) _shtab_sightline_flow ;;
+        fork) _arguments -C -s $_shtab_sightline_fork_options ;;
         gallery) _arguments -C -s $_shtab_sightline_gallery_options ;;
         jobs) _shtab_sightline_jobs ;;
         logs) _arguments -C -s $_shtab_sightline_logs_options ;;
+        models) _arguments -C -s $_shtab_sightline_models_options ;;
         ps) _arguments -C -s $_shtab_sightline_ps_options ;;
+        resume) _arguments -C -s $_shtab_sightline_resume_options ;;
         serve) _arguments -C -s $_shtab_sightline_serve_options ;;
+        sessions) _arguments -C -s $_shtab_sightline_sessions_options ;;
         stop) _arguments -C -s $_shtab_sightline_stop_options ;;
+        tree) _arguments -C -s $_shtab_sightline_tree_options ;;
         view) _arguments -C -s $_shtab_sightline_view_options ;;
+      esac
+  esac
+}
+
+_shtab_sightline_config() {
+  local context state line curcontext="$curcontext" one_or_more='(*)' remainder='(-)*:' default='*::: :->config'
+
+  # Add default positional/remainder specs only if none exist, and only once per session
+  if (( ! _shtab_sightline_config_defaults_added )); then
+    if (( ${_shtab_sightline_config_options[(I)${(q)one_or_more}*]} +          ${_shtab_sightline_config_options[(I)${(q)remainder}*]} +          ${_shtab_sightline_config_options[(I)${(q)default}]} == 0 )); then
+      _shtab_sightline_config_options+=(': :_shtab_sightline_config_commands' '*::: :->config')
+    fi
+    _shtab_sightline_config_defaults_added=1
+  fi
+  _arguments -C -s $_shtab_sightline_config_options
+
+  case $state in
+    config)
+      words=($line[1] "${words[@]}")
+      (( CURRENT += 1 ))
+      curcontext="${curcontext%:*:*}:_shtab_sightline_config-$line[1]:"
+      case $line[1] in
+        get) _arguments -C -s $_shtab_sightline_config_get_options ;;
+        path) _arguments -C -s $_shtab_sightline_config_path_options ;;
+        rules) _arguments -C -s $_shtab_sightline_config_rules_options ;;
+        set) _arguments -C -s $_shtab_sightline_config_set_options ;;
+        trust) _arguments -C -s $_shtab_sightline_config_trust_options ;;
+        unset) _arguments -C -s $_shtab_sightline_config_unset_options ;;
+        untrust) _arguments -C -s $_shtab_sightline_config_untrust_options ;;
       esac
   esac
 }

@@ -34,6 +34,8 @@ class AskTool(Tool[AskParams]):
     async def execute(self, params: AskParams, context: ToolContext) -> Outcome:
         choices = [Choice(choice) if isinstance(choice, str) else choice for choice in params.choices]
         labels = [choice.label for choice in choices]
+        if not all(label.strip() for label in labels):
+            raise ToolError("a choice needs a label; give each some words")
         if len(set(labels)) < len(labels):
             raise ToolError("two choices have the same label; make them different")
         if params.several and not choices:

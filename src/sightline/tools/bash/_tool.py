@@ -64,7 +64,8 @@ class BashTool(Tool[BashParams]):
         folder = self._folder(params, context)
         sandboxed = self._is_sandboxed(params, context)
         why = "" if sandboxed or params.sandbox else "the call asks to run outside the sandbox"
-        return [*read_need(folder, context.cwd), Need("exec", params.command, sandboxed, why)]
+        reads = read_need(folder, context.cwd) if params.cwd else []
+        return [*reads, Need("exec", params.command, sandboxed, why)]
 
     def preview(self, params: BashParams) -> str:
         return params.command

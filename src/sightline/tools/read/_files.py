@@ -23,7 +23,8 @@ from sightline.tools.read._stream import stream
 WHOLE = 4 * 1024**2  # bytes of a text that is read whole
 WIDE = "[UTF-16 text, shown decoded; it cannot be edited]"
 GARBLED = "[Not valid UTF-8: bytes that are no text are shown as \ufffd, and the file cannot be edited this way]"
-_CONTROLS = bytes(set(range(32)) - set(b"\t\n\r\f\b\x1b")) + b"\x7f"
+_ESC = 27  # of text with colours in it
+_CONTROLS = bytes(set(range(32)) - {*b"\t\n\r\f\b", _ESC}) + b"\x7f"
 _GARBAGE = 0.3  # the share of it that makes a file no text
 _SPECIAL = {
     stat.S_IFIFO: "a named pipe",

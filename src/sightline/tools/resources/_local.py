@@ -8,6 +8,7 @@ from sightline.tools._tool import ToolError
 from sightline.tools.resources._resource import Resource
 
 LISTED = 500
+_LONGEST, _DEEPEST = 200, 20  # bytes of a name, and folders
 _TYPES = {".md": "text/markdown", ".json": "application/json"}
 
 
@@ -43,8 +44,10 @@ def write(rest: str, content: str, folder: Path) -> None:
 def _inside(rest: str, folder: Path) -> Path:
     """The file meant, links followed."""
     parts = rest.split("/")
-    if "\0" in rest or ".." in parts or "\\" in rest:
-        raise ToolError(f"local://{rest!a} is no name in the session's folder: no .., no backslash.")
+    can_be_named = all(len(part.encode("utf-8", "replace")) <= _LONGEST for part in parts) and len(parts) <= _DEEPEST
+    is_text = "\0" not in rest and not any("\ud800" <= one <= "\udfff" for one in rest)
+    if not can_be_named or not is_text or ".." in parts or "\\" in rest:
+        raise ToolError(f"{f'local://{rest}'[:200]!a} is no name in the session's folder: short names, no .., no \\.")
     path = Path(os.path.realpath(folder / "/".join(part for part in parts if part)))
     if not path.is_relative_to(os.path.realpath(folder)):
         raise ToolError(f"local://{rest} leads out of the session's folder and is not followed.")

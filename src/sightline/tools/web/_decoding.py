@@ -39,36 +39,37 @@ class Body:
 class _Unpacker:
     """gzip or deflate, in pieces of at most a megabyte, so that a small body cannot become a huge one unseen."""
 
-    def __init__(self, bits: int) -> None:
-        self._bits = bits
-        self._inner = zlib.decompressobj(bits)
-        self._started = False
+    def __init__(self, *, gzip: bool) -> None:
+        self._gzip = gzip
+        self._inner = zlib.decompressobj(_GZIP) if gzip else None
+        self._start = b""
 
     def feed(self, received: bytes, add: Callable[[bytes], bool]) -> None:
         rest = received
+        if self._inner is None:
+            self._start += received
+            if len(self._start) < 2:
+                return
+            self._inner, rest = zlib.decompressobj(_deflate_bits(self._start)), self._start
         while rest:
-            try:
-                piece = self._inner.decompress(rest, _PIECE)
-            except zlib.error:
-                if self._started or self._bits != _ZLIB:
-                    raise
-                self._bits = _BARE  # some servers mean this by deflate
-                self._inner = zlib.decompressobj(_BARE)
-                piece = self._inner.decompress(rest, _PIECE)
-            self._started = True
-            if not add(piece):
+            if not add(self._inner.decompress(rest, _PIECE)):
                 return
             rest = self._inner.unconsumed_tail
             if self._inner.eof:
-                rest = self._next_member()
+                rest = self._next_member(self._inner.unused_data)
 
-    def _next_member(self) -> bytes:
+    def _next_member(self, rest: bytes) -> bytes:
         """A gzip body may be several in a row; what follows and is none is ignored, as zeros at the end are."""
-        rest = self._inner.unused_data
-        if self._bits != _GZIP or not rest.startswith(b"\x1f\x8b"):
+        if not self._gzip or not rest.startswith(b"\x1f\x8b"):
             return b""
         self._inner = zlib.decompressobj(_GZIP)
         return rest
+
+
+def _deflate_bits(start: bytes) -> int:
+    """Some servers leave out the header that belongs to it."""
+    has_header = start[0] & 0x0F == 8 and (start[0] << 8 | start[1]) % 31 == 0
+    return _ZLIB if has_header else _BARE
 
 
 def _unpacker(encoding: str) -> _Unpacker | None:
@@ -76,7 +77,7 @@ def _unpacker(encoding: str) -> _Unpacker | None:
         case "" | "identity":
             return None
         case "gzip" | "x-gzip":
-            return _Unpacker(_GZIP)
+            return _Unpacker(gzip=True)
         case "deflate":
-            return _Unpacker(_ZLIB)
+            return _Unpacker(gzip=False)
     raise ToolError(f"The page is packed as {encoding[:40]!a}, which was not asked for and cannot be unpacked.")

@@ -27,6 +27,7 @@ Probe = Callable[[Address], Awaitable[Fetched | None]]  # one more request; None
 _THIN = 200  # characters of a page that, with scripts, are next to nothing
 _MARKDOWN = ("text/markdown", "text/x-markdown")
 _FEEDS = ("application/rss+xml", "application/atom+xml", "application/rdf+xml")
+_WIDE = ("utf-16", "utf-32")
 _HTML = ("text/html", "application/xhtml+xml")
 
 
@@ -49,7 +50,7 @@ async def shape(fetched: Fetched, probe: Probe, limits: tuple[int, int], *, raw:
     suffix = document_suffix(fetched)
     if suffix:
         return await _document(fetched, suffix)
-    if looks_binary(fetched.body[:65536]) and not fetched.body.startswith((b"\xff\xfe", b"\xfe\xff")):
+    if _is_binary(fetched):
         size = human_size(len(fetched.body))
         text = f"[Binary content ({size}) is not shown. Download it with a command to look into it]"
         return _shaped(fetched, "binary", text)
@@ -58,6 +59,16 @@ async def shape(fetched: Fetched, probe: Probe, limits: tuple[int, int], *, raw:
     shaped.notes += [note] if note else []
     shaped.notes += [f"only the first {human_size(len(fetched.body))} were read"] if fetched.cut else []
     return shaped
+
+
+def _is_binary(fetched: Fetched) -> bool:
+    """By its bytes; what is called text may have bytes that are no UTF-8, but no zeros except where characters are
+    wide."""
+    if fetched.charset.startswith(_WIDE) or fetched.body.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return False
+    if fetched.media_type.startswith("text/") or fetched.media_type.endswith(("json", "xml", "javascript")):
+        return b"\0" in fetched.body[:65536]
+    return looks_binary(fetched.body[:65536])
 
 
 async def _text(fetched: Fetched, text: str, probe: Probe, *, raw: bool) -> Shaped:
@@ -139,7 +150,7 @@ async def _probed(fetched: Fetched, link: str, probe: Probe) -> Fetched | None:
 
 def _as_markdown(found: Fetched) -> str:
     """The text of an answer that is not, after all, a page: many servers answer everything with one."""
-    if found.media_type in _HTML or looks_binary(found.body[:65536]):
+    if found.media_type in _HTML or _is_binary(found):
         return ""
     text = text_of(found.body, found.charset)[0]
     is_page = text[:1000].lstrip("\ufeff \t\r\n").lower().startswith(("<!doctype", "<html", "<?xml"))

@@ -1,0 +1,180 @@
+"""Commands in the sandbox, for real: what they cannot do, what the model is told then, and how it may get out."""
+
+import socket
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from sightline.events import Request, ToolResult
+from sightline.exec import SandboxSpec, sandbox_status
+from sightline.tools import parameters
+from sightline.tools.bash import BashTool
+from sightline.tools.bash._blocked import sandbox_hint
+from tests.agent.support import lab
+from tests.tools.bash.support import Ran, bash, ran
+from tests.tools.support import make_context
+
+BOXED = {"permissions.sandbox": "true"}
+HINT = "call bash with sandbox: false"
+
+needs_sandbox = pytest.mark.skipif(sandbox_status().kind == "none", reason="no sandbox on this machine")
+
+
+@pytest.fixture
+def listening() -> Iterator[int]:
+    """The port of somebody on this machine who takes calls."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def accept() -> None:
+            try:
+                while True:
+                    server.accept()[0].close()
+            except OSError:
+                return
+
+        threading.Thread(target=accept, daemon=True).start()
+        yield server.getsockname()[1]
+        server.shutdown(socket.SHUT_RDWR)
+
+
+@needs_sandbox
+async def test_it_can_write_in_the_workspace_only(tmp_path: Path) -> None:
+    """Outside it fails, nothing is there, and the model is told what it can do about that."""
+    outside = tmp_path / "outside"
+    done = await ran(tmp_path, f"echo in > inside && cat inside && echo out > {outside}", settings=BOXED)
+    assert done.text.startswith("in\n")
+    assert done.result.exit_code == 1
+    assert not outside.exists()
+    assert done.details["sandboxed"] is True
+    assert done.text.split("\n")[-1] == (
+        "[hint: it ran in the sandbox, where only below the working folder can be written. If that is why it failed "
+        "and the task needs it, call bash with sandbox: false; the person is asked first]"
+    )
+
+
+@needs_sandbox
+async def test_it_has_no_network(tmp_path: Path, listening: int) -> None:
+    """Not even to this machine; without the sandbox the same command gets through."""
+    command = f"echo > /dev/tcp/127.0.0.1/{listening} && echo 'got through'"
+    inside = await ran(tmp_path, command, settings=BOXED)
+    assert inside.result.exit_code == 1
+    assert "got through" not in inside.text
+    assert HINT in inside.text
+    outside = await ran(tmp_path, command)
+    assert outside.text == "got through"
+    assert outside.details["sandboxed"] is False
+
+
+@needs_sandbox
+async def test_the_network_can_be_given(tmp_path: Path, listening: int) -> None:
+    """By the person's own setting."""
+    settings = {**BOXED, "permissions.sandbox_network": "true"}
+    done = await ran(tmp_path, f"echo > /dev/tcp/127.0.0.1/{listening} && echo reached", settings=settings)
+    assert done.text == "reached"
+
+
+@needs_sandbox
+async def test_a_timeout_ends_what_is_in_the_sandbox(tmp_path: Path) -> None:
+    """Exit code 124 as without, and the words until then."""
+    done = await ran(tmp_path, "echo begun; sleep 60", settings=BOXED, timeout=1)
+    assert done.text.startswith("begun\n[timed out after 1 s, exit code 124")
+    assert HINT not in done.text
+
+
+@needs_sandbox
+@pytest.mark.parametrize(
+    "command",
+    [
+        pytest.param("echo 'Read-only file system'", id="it did not fail"),
+        pytest.param("echo 'tests failed'; exit 1", id="it failed for another reason"),
+    ],
+)
+async def test_no_hint_where_the_sandbox_is_not_the_reason(tmp_path: Path, command: str) -> None:
+    """Only for a failure that looks like it."""
+    assert HINT not in (await ran(tmp_path, command, settings=BOXED)).text
+
+
+async def test_no_hint_without_a_sandbox(tmp_path: Path) -> None:
+    """There it is the truth."""
+    assert HINT not in (await ran(tmp_path, "echo 'Read-only file system'; exit 1")).text
+
+
+@needs_sandbox
+async def test_a_job_that_failed_has_the_hint_too(tmp_path: Path) -> None:
+    """What a model is told of a job is what it would be told of a call."""
+    turns = [[bash(f"until [ -e go ]; do sleep 0.01; done; echo > {tmp_path}/outside", **{"async": True})]]
+    turns += [[{"text": "begun"}], [{"text": "heard"}]]
+    async with lab(tmp_path, turns, settings=BOXED) as here:
+        await here.run()
+        (tmp_path / "work" / "go").touch()
+        await here.until(lambda: any(HINT in repr(event) for event in here.seen))
+        await here.ended()
+
+
+@needs_sandbox
+@pytest.mark.parametrize(("answer", "written"), [("once", True), ("no", False)])
+async def test_getting_out_needs_the_person(tmp_path: Path, answer: str, written: bool) -> None:
+    """`sandbox: false` is asked about although commands in the sandbox are not."""
+    outside = tmp_path / "outside"
+    turns = [[bash("true")], [bash(f"echo out > {outside}", sandbox=False)], [{"text": "ok"}]]
+    async with lab(tmp_path, turns, approval="edit", allow=["exec(true)"], settings=BOXED, attended=True) as here:
+        await here.agent.prompt("go")
+        request = await here.first(Request)
+        assert request.details["why"] == "the call asks to run outside the sandbox"
+        assert request.details["what"] == f"echo out > {outside}"
+        assert not outside.exists()
+        assert here.agent.requests.answer(request.id, answer)
+        await here.ended()
+        assert outside.exists() == written
+        assert here.of(ToolResult)[-1].is_error != written
+
+
+@needs_sandbox
+async def test_with_nobody_there_it_stays_inside(tmp_path: Path) -> None:
+    """By default commands in the sandbox just run, and one that asks to get out is refused: exit code 3."""
+    turns = [[bash("echo inside")], [bash("echo outside", sandbox=False)], [{"text": "ok"}]]
+    async with lab(tmp_path, turns, approval="edit", settings=BOXED, allow=["exec(echo inside)"]) as here:
+        assert (await here.run()).exit_code == 3
+        assert Ran(here).text == "inside"
+        assert here.of(ToolResult)[1].details == {"ended": "refused"}
+
+
+@pytest.mark.parametrize(
+    ("given", "asks", "sandboxed"),
+    [
+        pytest.param(True, True, True, id="in the sandbox"),
+        pytest.param(True, False, False, id="the call asks to get out"),
+        pytest.param(False, True, False, id="there is none"),
+    ],
+)
+@needs_sandbox
+def test_what_it_needs(tmp_path: Path, given: bool, asks: bool, sandboxed: bool) -> None:
+    """The person, and the rules, are told which it is."""
+    context = make_context(tmp_path)
+    context.workplace.sandbox = given
+    tool = BashTool()
+    (need,) = tool.needs(parameters(tool, {"command": "make", "sandbox": asks}), context)
+    assert (need.access, need.what, need.sandboxed, bool(need.why)) == ("exec", "make", sandboxed, not asks)
+
+
+@pytest.mark.parametrize(
+    ("said", "network", "hint"),
+    [
+        ("touch: cannot touch '/x': Read-only file system", True, "can be written"),
+        ("OSError: [Errno 30] Read-only file system: '/x'", False, "can be written"),
+        ("curl: (6) Could not resolve host: example.org", False, "no network"),
+        ("curl: (6) Could not resolve host: example.org", True, ""),
+        ("fatal: unable to access: Couldn't resolve host", False, "no network"),
+        ("Temporary failure in name resolution", False, "no network"),
+        ("connect: Network is unreachable", False, "no network"),
+        ("npm ERR! code EAI_AGAIN", False, "no network"),
+        ("E   AssertionError", False, ""),
+        ("Read-only file system" + "x" * 20_000, False, ""),
+    ],
+)
+def test_what_looks_like_the_sandbox(said: str, network: bool, hint: str) -> None:
+    """By the words programs have for it, at the end of the output."""
+    found = sandbox_hint(said, SandboxSpec(workspace="/w", network=network))
+    assert (hint in found) if hint else not found
