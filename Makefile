@@ -4,8 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 N ?= 10000
+KILLS ?= 500
 
-.PHONY: demo test lint live bench stress captures completions pictures lock wheel-check clean
+.PHONY: demo test lint live bench bench-peers stress stress-kills captures completions pictures lock wheel-check clean
 
 demo: $(STAMP)
 	@$(BIN)/sightline demo
@@ -29,9 +30,19 @@ stress: $(STAMP)
 	@$(BIN)/python -m sightline.testing.emulators install
 	@$(BIN)/python -m sightline.testing.fidelity --count $(N) $(if $(SEED),--seed $(SEED))
 
+# A scripted session killed outright at KILLS random moments; each must be gone on with, and have all that was shown.
+stress-kills: $(STAMP)
+	@$(BIN)/python -m sightline.testing.killing --count $(KILLS)
+
 bench: $(STAMP)
 	@$(BIN)/python -m sightline.testing.clis install
 	@$(BIN)/python -m bench
+
+# The same scripted conversation for us and for other agents, which are installed at pinned versions. About 5 minutes.
+bench-peers: $(STAMP)
+	@$(BIN)/python -m sightline.testing.clis install
+	@$(BIN)/python -m sightline.testing.peers install
+	@$(BIN)/python -m bench.peers
 
 captures: $(STAMP)
 	@$(BIN)/python -m sightline.testing.clis install

@@ -5,7 +5,9 @@ import sys
 from collections.abc import Callable, Iterator
 
 from bench import (
+    agent,
     first_paint,
+    keeping,
     markdown,
     page,
     parsing,
@@ -33,6 +35,8 @@ GROUPS: dict[str, Callable[[], Iterator[Row]]] = {
     "painting": first_paint.rows,
     "reading": reading.rows,
     "searching": searching.rows,
+    "keeping": keeping.rows,
+    "agent": agent.rows,
 }
 
 

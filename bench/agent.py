@@ -12,10 +12,13 @@ from statistics import median
 
 import msgspec
 
-from bench.headless import PROMPT, TURNS, Agent, Figures, figures, free_port, run, sightline
+from bench.headless import PROMPT, TURNS, Agent, Figures, figures, free_port, run, script, sightline
 from bench.program import SIGHTLINE
 from bench.row import Row
+from sightline.exec import Command, CommandSpec
+from sightline.journal import Store
 from sightline.testing.place import Place, prepare_place
+from sightline.testing.standin import StandIn
 
 ROUNDS = 5
 STARTS = 15
@@ -34,15 +37,10 @@ class Cost(msgspec.Struct, frozen=True):
 def rows() -> Iterator[Row]:
     with tempfile.TemporaryDirectory(prefix="sightline-bench-", ignore_cleanup_errors=True) as folder:
         place = prepare_place(Path(folder), f"http://127.0.0.1:{free_port()}")
-        agents = sightline(place, SIGHTLINE, Path(folder) / "bytecode")
-        tool = tool_cost()
-        yield Row("`echo` through exec, wall (for comparison)", None, tool.wall * 1000, "ms")
-        yield Row("`echo` through exec, CPU (for comparison)", None, tool.cpu * 1000, "ms")
-        yield from loop_rows("scripted model", _scripted(agents[0], place), tool)
-        for agent in agents[:2]:
-            yield from loop_rows(agent.name, _served(agent, place), tool)
-            starts = [run(agent, place, 0).first * 1000 for _ in range(STARTS)]
-            yield Row(f"{agent.name}: start to first request", START_GOAL, median(starts), "ms")
+        agents = sightline(place, SIGHTLINE, Path(folder) / "bytecode")[:2]
+        yield from _scripted_rows(agents[0], place)
+        for agent in agents:
+            yield from _served_rows(agent, place)
         yield Row("modules imported for one prompt", MODULES_GOAL, _modules(agents[0], place), "")
 
 
@@ -54,14 +52,14 @@ def loop_rows(name: str, mine: Figures, tool: Cost) -> Iterator[Row]:
 
 def tool_cost() -> Cost:
     """An `echo` run the way the agent's shell tool runs it, by the part of the program that runs commands."""
-    asyncio.run(_echoes(20))
     return asyncio.run(_echoes(TURNS))
 
 
-async def _echoes(count: int) -> Cost:
-    from sightline.exec import Command, CommandSpec
-    from sightline.journal import Store
+def middle(costs: list[Cost]) -> Cost:
+    return Cost(median(cost.wall for cost in costs), median(cost.cpu for cost in costs))
 
+
+async def _echoes(count: int) -> Cost:
     with tempfile.TemporaryDirectory() as folder:
         writer = Store(Path(folder)).create(cwd=folder)
         began, used = time.perf_counter(), _cpu()
@@ -81,29 +79,34 @@ def _cpu() -> float:
     return sum(one.ru_utime + one.ru_stime for one in used)
 
 
-def _served(agent: Agent, place: Place) -> Figures:
+def _served_rows(agent: Agent, place: Place) -> Iterator[Row]:
     run(agent, place, 1)  # fills the caches
-    short, long = [], []
+    short, long, tools = [], [], []
     for _ in range(ROUNDS):
         short.append(run(agent, place, 1))
         long.append(run(agent, place, TURNS))
-    return figures(short, long)
+        tools.append(tool_cost())
+    yield from loop_rows(agent.name, figures(short, long), middle(tools))
+    starts = [run(agent, place, 0).first * 1000 for _ in range(STARTS)]
+    yield Row(f"{agent.name}: start to first request", START_GOAL, median(starts), "ms")
 
 
-def _scripted(agent: Agent, place: Place) -> Figures:
-    """Without a server: the model is in the program."""
+def _scripted_rows(agent: Agent, place: Place) -> Iterator[Row]:
+    """Without a server: the model is in the program, so that all but the loop and the tool is left out."""
     for turns in (1, TURNS):
-        script = [[{"tool": "bash", "args": {"command": f"echo {number}"}}] for number in range(turns)]
-        (place.home / f"{turns}.json").write_bytes(msgspec.json.encode([*script, [{"text": "Done."}]]))
+        (place.home / f"{turns}.json").write_bytes(msgspec.json.encode(script(turns)))
     _played(agent, place, 1)
-    pairs = [(_played(agent, place, 1), _played(agent, place, TURNS)) for _ in range(ROUNDS)]
-    return Figures(
-        wall=median(many.wall for _, many in pairs),
-        cpu=median(many.cpu for _, many in pairs),
-        first=0.0,
-        turn_wall=median(many.wall - one.wall for one, many in pairs) / (TURNS - 1),
-        turn_cpu=median(many.cpu - one.cpu for one, many in pairs) / (TURNS - 1),
-    )
+    walls, cpus, tools = [], [], []
+    for _ in range(ROUNDS):
+        one, many = _played(agent, place, 1), _played(agent, place, TURNS)
+        walls.append((many.wall - one.wall) / (TURNS - 1))
+        cpus.append((many.cpu - one.cpu) / (TURNS - 1))
+        tools.append(tool_cost())
+    tool = middle(tools)
+    yield Row("`echo` through exec, CPU", None, tool.cpu * 1000, "ms")
+    yield Row("`echo` through exec, wall", None, tool.wall * 1000, "ms")
+    yield Row("scripted model: loop per tool turn, CPU", CPU_GOAL, (median(cpus) - tool.cpu) * 1000, "ms")
+    yield Row("scripted model: loop per tool turn, wall", WALL_GOAL, (median(walls) - tool.wall) * 1000, "ms")
 
 
 def _played(agent: Agent, place: Place, turns: int) -> Cost:
@@ -119,12 +122,7 @@ def _played(agent: Agent, place: Place, turns: int) -> Cost:
 
 def _modules(agent: Agent, place: Place) -> float:
     """Counted by the interpreter itself; what a prompt that is answered at once needs."""
-    listed = place.home / "imports.txt"
-    with listed.open("wb") as said:
-        argv = (*agent.argv[:1], *agent.argv[1:])
-        env = {**agent.env, "PYTHONPROFILEIMPORTTIME": "1"}
-        from sightline.testing.standin import StandIn
-
-        with StandIn.in_thread([[{"text": "Done."}]], port=int(place.url.rpartition(":")[2])):
-            subprocess.run(argv, cwd=place.project, env=env, check=True, stdout=subprocess.DEVNULL, stderr=said)
-    return float(sum(line.startswith("import time:") for line in listed.read_text().splitlines()))
+    env = {**agent.env, "PYTHONPROFILEIMPORTTIME": "1"}
+    with StandIn.in_thread(script(0), port=int(place.url.rpartition(":")[2])):
+        done = subprocess.run(agent.argv, cwd=place.project, env=env, check=True, capture_output=True, text=True)
+    return float(sum(line.startswith("import time:") for line in done.stderr.splitlines()))

@@ -14,6 +14,7 @@ import threading
 import time
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 import msgspec
 
@@ -64,11 +65,17 @@ def free_port() -> int:
         return port
 
 
+def script(turns: int) -> list[list[dict[str, Any]]]:
+    commands: list[list[dict[str, Any]]] = [
+        [{"tool": "bash", "args": {"command": f"echo {number}"}}] for number in range(turns)
+    ]
+    return [*commands, [{"text": LAST_WORD}]]
+
+
 def run(agent: Agent, place: Place, turns: int) -> Measured:
     """One run of the script with so many turns, at the address the place was made for."""
     port = int(place.url.rpartition(":")[2])
-    script = [[{"tool": "bash", "args": {"command": f"echo {number}"}}] for number in range(turns)]
-    with StandIn.in_thread([*script, [{"text": LAST_WORD}]], port=port) as server, tempfile.TemporaryFile() as output:
+    with StandIn.in_thread(script(turns), port=port) as server, tempfile.TemporaryFile() as output:
         began = time.perf_counter()
         process = subprocess.Popen(
             agent.argv,

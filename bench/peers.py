@@ -13,7 +13,7 @@ from pathlib import Path
 
 import msgspec
 
-from bench.agent import START_GOAL, loop_rows, tool_cost
+from bench.agent import START_GOAL, Cost, loop_rows, middle, tool_cost
 from bench.headless import PROMPT, TURNS, Agent, DidNotRun, Figures, Measured, figures, free_port, run, sightline
 from bench.program import SIGHTLINE
 from bench.row import Row
@@ -40,6 +40,7 @@ class Peers:
         self._place = place
         self._agents = sightline(place, SIGHTLINE, cache)
         self.absent: dict[str, str] = {}
+        self.tools: list[Cost] = []
         for name in wanted:
             reason = _why_missing(name)
             if reason:
@@ -53,6 +54,7 @@ class Peers:
         short: dict[str, list[Measured]] = {agent.name: [] for agent in self._agents}
         long: dict[str, list[Measured]] = {agent.name: [] for agent in self._agents}
         for number in range(rounds):
+            self.tools.append(tool_cost())
             for agent in list(self._agents):
                 try:
                     one, many = run(agent, self._place, 1), run(agent, self._place, TURNS)
@@ -115,7 +117,7 @@ def _write(path: Path, value: object) -> None:
     path.write_bytes(msgspec.json.encode(value))
 
 
-def rows(measured: dict[str, Figures]) -> Iterator[Row]:
+def rows(measured: dict[str, Figures], tool: Cost) -> Iterator[Row]:
     ours = {name: value for name, value in measured.items() if name.startswith("sightline (")}
     theirs = {name: value for name, value in measured.items() if not name.startswith("sightline")}
     for name, peer in theirs.items():
@@ -123,7 +125,6 @@ def rows(measured: dict[str, Figures]) -> Iterator[Row]:
         busiest = max(mine.cpu for mine in ours.values())
         yield Row(f"{TURNS} tool turns, wall: sightline / {name}", 1.0, slowest / peer.wall)
         yield Row(f"{TURNS} tool turns, CPU: sightline / {name}", 1.0, busiest / peer.cpu)
-    tool = tool_cost()
     for name, mine in ours.items():
         yield from loop_rows(name, mine, tool)
         yield Row(f"{name}: start to first request", START_GOAL, mine.first * 1000, "ms")
@@ -154,7 +155,7 @@ def main() -> int:
             print(f"{name}: {reason}")
         print(f"\n{'what':<58} {'goal':>12} {'result':>12}")
         missed = 0
-        for row in rows(measured):
+        for row in rows(measured, middle(everybody.tools)):
             missed += not row.met
             print(row.line(), flush=True)
     print(f"{missed} missed" if missed else "every goal met")

@@ -9,9 +9,11 @@ import msgspec
 from sightline.conversation import AssistantMessage, AssistantPart, CallPart, ReasoningPart, StopReason, TextPart
 from sightline.events import Usage
 from sightline.models._api import CallBegun, CallDelta, Done, ReasoningDelta, TextDelta
+from sightline.models._json import decode, whole_characters
 from sightline.text import StreamFilter
 
 _ID_BYTES = 6
+_any = msgspec.json.Decoder(Any)
 
 
 def new_call_id() -> str:
@@ -32,7 +34,8 @@ class _Block:
 class Assembly:
     """One answer. `key` is whatever the API tells its blocks apart by; an unknown key begins a block.
 
-    Clients whose API does not tell text blocks apart use one key until something else comes in between.
+    Clients whose API does not tell text blocks apart use one key until something else comes in between. What is of
+    another kind is another block, whatever its key.
     """
 
     def __init__(self, api: str, model: str, *, new_id: Callable[[], str] = new_call_id) -> None:
@@ -41,14 +44,14 @@ class Assembly:
         self.usage: Usage | None = None
         self.cost: float | None = None
         self._new_id = new_id
-        self._blocks: dict[object, _Block] = {}
+        self._blocks: dict[tuple[str, object], _Block] = {}  # by kind and key
 
     @property
     def begun(self) -> bool:
         return bool(self._blocks)
 
-    def has(self, key: object) -> bool:
-        return key in self._blocks
+    def has_call(self, key: object) -> bool:
+        return ("call", key) in self._blocks
 
     def text(self, key: object, text: str) -> TextDelta | None:
         block = self._block(key, "text")
@@ -68,7 +71,7 @@ class Assembly:
 
     def call(self, key: object, name: str, native_id: str = "", *, opaque: Any = None) -> CallBegun | None:
         """A call begins; said again it changes nothing but what was not known yet."""
-        known = key in self._blocks
+        known = self.has_call(key)
         block = self._block(key, "call")
         block.name = block.name or name
         block.native_id = block.native_id or native_id
@@ -79,13 +82,13 @@ class Assembly:
         return CallBegun(block.index, block.id, block.name)
 
     def arguments(self, key: object, delta: str) -> CallDelta | None:
-        block = self._blocks[key]
+        block = self._blocks["call", key]
         block.pieces.append(delta)
         return CallDelta(block.index, block.id, block.name, delta) if delta else None
 
     def replace_arguments(self, key: object, whole: str) -> CallDelta | None:
         """The API said them all at the end: only what is new of them is passed on."""
-        block = self._blocks[key]
+        block = self._blocks["call", key]
         said = "".join(block.pieces)
         block.pieces = [whole]
         new = whole[len(said) :] if whole.startswith(said) else ""
@@ -101,9 +104,9 @@ class Assembly:
         return Done(self.message(stop_reason))
 
     def _block(self, key: object, kind: str) -> _Block:
-        block = self._blocks.get(key)
-        if block is None or block.kind != kind:
-            block = self._blocks[key] = _Block(len(self._blocks), kind)
+        block = self._blocks.get((kind, key))
+        if block is None:
+            block = self._blocks[kind, key] = _Block(len(self._blocks), kind)
         return block
 
     def _part(self, block: _Block) -> AssistantPart | None:
@@ -122,15 +125,11 @@ class Assembly:
 
 def decoded_arguments(text: str) -> tuple[dict[str, Any], str]:
     """The arguments, or the text itself when it is no JSON object. Nothing at all stands for no arguments."""
+    text = whole_characters(text)
     if not text.strip():
         return {}, ""
     try:
-        value = msgspec.json.decode(text)
-    except (msgspec.MsgspecError, UnicodeEncodeError):
-        import json
-
-        try:
-            value = json.loads(text)  # reads lone surrogates, which the other does not
-        except ValueError:
-            return {}, text
-    return (value, "") if isinstance(value, dict) else ({}, text)
+        value = decode(_any, text)
+        return (value, "") if isinstance(value, dict) else ({}, text)
+    except ValueError:
+        return {}, text

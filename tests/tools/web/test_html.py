@@ -45,6 +45,7 @@ BASE = "https://x.example/docs/page"
         pytest.param("<nav>no</nav><svg><text>no</text></svg>yes", "yes", id="menus and drawings"),
         pytest.param("<nav>only</nav>", "only", id="a menu when there is nothing else"),
         pytest.param("<div hidden>no</div><div style='display: none'><div>no</div>no</div>yes", "yes", id="hidden"),
+        pytest.param("<div class='md:block hidden x' aria-hidden=false>yes</div>", "yes", id="a class called hidden"),
         pytest.param("<!-- no --><!DOCTYPE x><?no?>1 < 2 &lt; 3", "1 < 2 < 3", id="comments and signs"),
         pytest.param("a&#27;[31mb&#x202e;c\x1b]0;t\x07d", "a[31mbcd", id="controls"),
         pytest.param("&#" + "9" * 10_000 + ";&#xD800;&nope;", "\ufffd\ufffd&nope;", id="references nobody has"),

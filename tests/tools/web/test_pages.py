@@ -1,12 +1,13 @@
 """What a page is shown as: the pipeline, its header, its limits, and reading on."""
 
+import asyncio
 import struct
 import zlib
 from pathlib import Path
 
 import pytest
 
-from sightline.tools import Outcome, ToolContext, ToolError
+from sightline.tools import Outcome, ToolContext, ToolError, _documents
 from sightline.tools.read import ReadTool
 from tests.tools.support import make_context, run
 from tests.tools.web.server import Server, answer, lookups
@@ -287,6 +288,23 @@ async def test_a_document_that_cannot_be_converted_is_told_of(context: ToolConte
         outcome = await read(context, server.url + target)
         assert outcome.details["method"] == "markit"
         assert "[Cannot read .docx file: " in outcome.text or "[Cannot read .pdf file: " in outcome.text
+
+
+async def test_a_document_is_shown_as_text(
+    context: ToolContext, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """read.md/Web URLs/markit: through the converter of files, which leaves nothing behind."""
+    seen: list[Path] = []
+
+    async def convert(path: Path) -> str:
+        seen.append(path)
+        return f"{path.suffix}: {await asyncio.to_thread(path.read_text)}"
+
+    monkeypatch.setattr(_documents, "convert", convert)  # the real one is an extra, and tested with files
+    server.page("/a", "words", "application/pdf")
+    outcome = await read(context, f"{server.url}/a")
+    assert (outcome.details["method"], body_of(outcome)) == ("markit", ".pdf: words")
+    assert not seen[0].parent.exists()
 
 
 async def test_other_bytes_are_not_shown(context: ToolContext, server: Server) -> None:

@@ -63,7 +63,8 @@ def text_of(body: bytes, charset: str) -> tuple[str, str]:
         return _noted(body.decode(_WIDER.get(declared, declared), "replace"))
     text = body.decode("utf-8", "replace")
     broken = text.count("\ufffd")
-    if broken <= sum(character > "\x7f" for character in text) - broken or broken == _broken_end(body):
+    foreign = len(text) - len(text.encode("ascii", "ignore"))
+    if broken <= foreign - broken or broken == _broken_end(body):
         return _noted(text)
     return _noted(body.decode("cp1252", "replace"))
 

@@ -12,7 +12,7 @@ from sightline.tools.web._html import render
 
 MAX_ITEMS = 100
 _WORDS = 2000  # characters of one item that are shown
-_COLLECTED = 200_000  # characters of one field that are kept
+_COLLECTED = 20_000  # characters of one field that are kept
 _ROOTS = frozenset({"rss", "feed", "rdf"})
 _ITEMS = frozenset({"item", "entry"})
 _FIELDS = {

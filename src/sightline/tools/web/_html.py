@@ -21,7 +21,7 @@ _DROPPED = frozenset(
 )
 # Only elements that have to be closed: where a hidden one ends is known.
 _MAY_BE_HIDDEN = frozenset(("div", "span", "section", "article", "aside", "ul", "ol", "table", "dialog", "form"))
-_HIDDEN = re.compile(r"(?:^|\s)hidden(?=[\s=]|$)|display\s{0,5}:\s{0,5}none", re.IGNORECASE)
+_NOT_DISPLAYED = re.compile(r"display\s{0,5}:\s{0,5}none", re.IGNORECASE)
 _SECTIONS = ("p", "div", "section", "article", "main", "header", "footer", "aside", "address", "center", "body", "html")
 _PARTS = ("figure", "figcaption", "form", "fieldset", "legend", "dl", "dt", "dd", "details", "summary", "caption")
 _BLOCKS = frozenset((*_SECTIONS, *_PARTS, "tbody", "thead", "tfoot"))
@@ -115,7 +115,7 @@ class _Page:
     def _open(self, name: str, written: str) -> None:
         if name in ("link", "base"):
             self._note(name, attributes(written))
-        elif name in self._dropped or (name in _MAY_BE_HIDDEN and _HIDDEN.search(written[:500])):
+        elif name in self._dropped or (name in _MAY_BE_HIDDEN and _is_hidden(written)):
             self.found.has_scripts = self.found.has_scripts or name == "script"
             if not written.endswith("/"):
                 self._skipping = (name, 1)
@@ -259,6 +259,15 @@ class _Page:
             kind, known = said.get("type", "").lower(), self.found.alternates
             if kind not in known and len(known) < _LISTED and (href := _whole(self._base, said.get("href", ""))):
                 known[kind] = href
+
+
+def _is_hidden(written: str) -> bool:
+    """By an attribute of its own; what a class means is not known here."""
+    lower = written[:_LONGEST_LINK].lower()
+    if "hidden" not in lower and "display" not in lower:
+        return False
+    said = attributes(lower)
+    return said.get("hidden", "until-found") != "until-found" or bool(_NOT_DISPLAYED.search(said.get("style", "")))
 
 
 def _language(written: str) -> str:

@@ -107,14 +107,14 @@ async def _markdown(fetched: Fetched, rendered: Rendered, probe: Probe) -> Shape
     """The same page as markdown: where it says so, or under the name it would have."""
     for kind in _MARKDOWN:
         found = await _probed(fetched, rendered.alternates.get(kind, ""), probe)
-        if found is not None and (text := _as_markdown(found)):
+        if found is not None and (text := await asyncio.to_thread(_as_markdown, found)):
             return _shaped(found, "alternate-markdown", text)
     path = fetched.address.path.rstrip("/")
     if not path or path.endswith((".md", ".txt")):
         return None
     beside = msgspec.structs.replace(fetched.address, target=f"{path}.md")
     found = await probe(beside)
-    if found is not None and (text := _as_markdown(found)):
+    if found is not None and (text := await asyncio.to_thread(_as_markdown, found)):
         return _shaped(found, "md-suffix", text)
     return None
 
@@ -124,7 +124,8 @@ async def _instead(fetched: Fetched, rendered: Rendered, probe: Probe) -> Shaped
     for kind in _FEEDS:
         found = await _probed(fetched, rendered.alternates.get(kind, ""), probe)
         if found is not None:
-            shaped = await _feed(found, text_of(found.body, found.charset)[0])
+            text, _ = await asyncio.to_thread(text_of, found.body, found.charset)
+            shaped = await _feed(found, text)
             if shaped.method == "feed":
                 shaped.method = "alternate-feed"
                 return shaped
@@ -135,7 +136,7 @@ async def _instead(fetched: Fetched, rendered: Rendered, probe: Probe) -> Shaped
             shaped.method = "linked-document"
             return shaped
     found = await probe(msgspec.structs.replace(fetched.address, target="/llms.txt"))
-    if found is not None and (text := _as_markdown(found)):
+    if found is not None and (text := await asyncio.to_thread(_as_markdown, found)):
         return _shaped(found, "llms.txt", text)
     return None
 
