@@ -23,6 +23,7 @@ lint: $(STAMP)
 # Installs the real agent CLIs at pinned versions and runs them against the stand-in model server.
 live: $(STAMP)
 	@$(BIN)/python -m sightline.testing.clis install
+	-@$(BIN)/python -m sightline.testing.local_model install
 	@$(BIN)/python -m pytest -m live tests/live
 
 # Random operations through the real bytes of the terminal engine into real emulators: N of them, SEED to replay.
@@ -30,9 +31,10 @@ stress: $(STAMP)
 	@$(BIN)/python -m sightline.testing.emulators install
 	@$(BIN)/python -m sightline.testing.fidelity --count $(N) $(if $(SEED),--seed $(SEED))
 
-# A scripted session killed outright at KILLS random moments; each must be gone on with, and have all that was shown.
+# A scripted session killed outright at KILLS random moments; each must be gone on with, and have all that was shown;
+# SEED to replay.
 stress-kills: $(STAMP)
-	@$(BIN)/python -m sightline.testing.killing --count $(KILLS)
+	@$(BIN)/python -m sightline.testing.killing --count $(KILLS) $(if $(SEED),--seed $(SEED))
 
 bench: $(STAMP)
 	@$(BIN)/python -m sightline.testing.clis install

@@ -1,7 +1,8 @@
 """The same scripted conversation for sightline and the agents it is compared with, in turns, in one run.
 
-`python -m bench.peers`: two hundred tool turns, wall and CPU of the whole run as a ratio to each peer, what a turn costs
-without its tool, and the time from the start to the first request. Exits non-zero on a miss. Run alone on a machine.
+`python -m bench.peers`: two hundred tool turns, wall and CPU of the whole run as a ratio to each peer, what a turn
+costs without its tool, and the time from the start to the first request. Exits non-zero on a miss. Run alone on a
+machine.
 """
 
 import argparse
@@ -134,9 +135,7 @@ def table(measured: dict[str, Figures]) -> str:
     lines = [f"{'':<24}{'first request':>14}{f'{TURNS} turns, wall':>18}{'CPU':>10}{'a turn, wall':>16}{'CPU':>10}"]
     for name, one in measured.items():
         start, turn, cpu = one.first * 1000, one.turn_wall * 1000, one.turn_cpu * 1000
-        lines.append(
-            f"{name:<24}{start:>11.0f} ms{one.wall:>16.2f} s{one.cpu:>8.2f} s{turn:>13.1f} ms{cpu:>7.1f} ms"
-        )
+        lines.append(f"{name:<24}{start:>11.0f} ms{one.wall:>16.2f} s{one.cpu:>8.2f} s{turn:>13.1f} ms{cpu:>7.1f} ms")
     return "\n".join(lines)
 
 

@@ -46,7 +46,8 @@ def main() -> None:
         )
         run(UV, "pip", "install", "-q", "--python", python, "--no-deps", str(wheel))
         assert run(sightline, "--version").startswith("sightline ")
-        demo = run(sightline, "demo", "--fast")
+        assert "All four tests pass" in run(sightline, "demo", "--fast")
+        demo = run(sightline, "demo", "providers", "--fast")
         assert demo.count("── ") == 5, demo
         assert demo.count("● ") >= 15, demo
         assert "sightline" in run(sightline, "completion", "bash")

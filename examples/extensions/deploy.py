@@ -83,9 +83,8 @@ def as_details(items: list[dict[str, Any]], active: str | None = None) -> dict[s
 
 async def run(argv: list[str], cwd: str, context: ToolContext | None = None) -> tuple[int, str]:
     """The exit code and everything printed; with a context, shown while it is."""
-    process = await asyncio.create_subprocess_exec(
-        *argv, cwd=cwd, stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT
-    )
+    pipe, nothing, same = asyncio.subprocess.PIPE, asyncio.subprocess.DEVNULL, asyncio.subprocess.STDOUT
+    process = await asyncio.create_subprocess_exec(*argv, cwd=cwd, stdin=nothing, stdout=pipe, stderr=same)
     assert process.stdout is not None
     lines: list[str] = []
     try:

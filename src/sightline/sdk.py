@@ -32,10 +32,10 @@ from sightline.transcript import Snapshot
 class Session:
     """A running session. Made by `start`; used in the event loop it was made in."""
 
-    def __init__(self, running: Working, store: Store, first: int) -> None:
+    def __init__(self, running: Working, store: Store) -> None:
         self._running = running
         self._store = store
-        self._last = first  # the number of the last event that was given out
+        self._last = running.first  # the number of the last event that was given out
         self._reading: set[Subscription] = set()
         running.agent.on_idle = self._end_readers
 
@@ -119,9 +119,7 @@ async def start(
     `attended`: you answer `request` events with `Session.answer`. Otherwise what no rule allows is refused at once.
     `settings` are by name, as `--set` has them: `{"read.default_limit": "500"}`.
     """
-    folder = Path(cwd).resolve()
-    if not folder.is_dir():
-        raise UserMistake(f"no folder {folder}", "name the folder the agent is to work in")
+    folder = _folder(cwd)
     loaded = load(folder, flags=dict(settings or {}))
     rules, remembered = loaded.settings.permissions, remembered_rules(folder)
     policy = Policy(
@@ -138,9 +136,16 @@ async def start(
         thinking=thinking,
         environ=dict(os.environ),
         tools=tuple([tool if isinstance(tool, Tool) else FunctionTool(tool) for tool in tools]),
-        notices=tuple([*loaded.notices, *remembered.notices]),
+        notices=(*loaded.notices, *remembered.notices),
     )
     store = Store(paths.data_folder())
     kept = store.find_conversation(resume, str(folder)) if resume else ""
     async with working(store, wanted, resume=kept, attended=attended) as running:
-        yield Session(running, store, running.first)
+        yield Session(running, store)
+
+
+def _folder(cwd: str | os.PathLike[str]) -> Path:
+    folder = Path(cwd).resolve()
+    if not folder.is_dir():
+        raise UserMistake(f"no folder {folder}", "name the folder the agent is to work in")
+    return folder

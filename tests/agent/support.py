@@ -30,7 +30,7 @@ class Lab:
         self.store = store
         self.seen: list[Event] = []
         self._changed = asyncio.Event()
-        self._frames = running.session.subscribe(running.session.seq)
+        self._frames = running.session.subscribe(running.first)
         self._task = asyncio.create_task(self._watch())
 
     async def run(self, prompt: str = "go") -> RunOutcome:

@@ -1,6 +1,8 @@
 """Extensions in a real session: what a file may add, which files count, and what becomes of those that are broken."""
 
 import asyncio
+import os
+import re
 import shutil
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -74,8 +76,8 @@ async def test_the_example_streams_its_lines_and_shows_its_steps(session: Start,
     """Like a tool of ours: output as it comes, the delegation contract, and the same again from the journal."""
     shutil.copy(EXAMPLE, own)
     (own.parent / "settings.toml").write_text(
-        '[extensions.options.deploy]\nsteps = { one = "echo first; echo oops >&2", two = "echo second", bad = "exit 3", '
-        'never = "echo never" }\n'
+        '[extensions.options.deploy]\nsteps = { one = "echo first; echo oops >&2", two = "echo second", '
+        'bad = "exit 3", never = "echo never" }\n'
     )
     async with session([call("deploy_check"), [{"text": "done"}]]) as here:
         await here.run()
@@ -228,7 +230,7 @@ async def test_words_of_an_extension_never_stand_between_a_call_and_its_result(s
         kinds = [type(message).__name__ for message in here.requests[-1].messages]
         assert kinds == ["UserMessage", "UserMessage", "UserMessage", "AssistantMessage", "ToolMessage", "UserMessage"]
         told = [event.text for event in here.of(User) if event.source == "tell"]
-        assert told == ["from a command", "from a hook"]
+        assert told == ["from setup", "from a command", "from a hook"]
 
 
 async def test_what_is_kept_is_there_after_a_resume(session: Start, own: Path) -> None:
@@ -248,7 +250,8 @@ async def test_what_is_kept_is_there_after_a_resume(session: Start, own: Path) -
 async def test_a_projects_extensions_wait_for_trust(session: Start, project: Path, tmp_path: Path) -> None:
     """Untrusted: nothing of them runs, and that is said once. Trusted: they are loaded like one's own."""
     (project / "theirs.py").write_text(
-        "open('ran', 'w')\ndef setup(extension):\n    @extension.command('theirs')\n    def theirs(args): return 'yes'\n"
+        "open('ran', 'w')\n"
+        "def setup(extension):\n    @extension.command('theirs')\n    def theirs(args): return 'yes'\n"
     )
     (project / "_helper.py").write_text("raise SystemExit")
     async with session([[{"text": "a model"}]]) as here:
@@ -260,8 +263,8 @@ async def test_a_projects_extensions_wait_for_trust(session: Start, project: Pat
     async with session([]) as here:
         assert (await here.run("/theirs")).text == "yes"
         assert notices(tmp_path, here) == []
-    assert not Path("ran").exists()
-    assert not list(tmp_path.rglob("__pycache__"))
+    assert not os.path.exists("ran")
+    assert "__pycache__" not in os.listdir(project)
 
 
 async def test_extensions_can_be_switched_off(session: Start, own: Path) -> None:
@@ -311,7 +314,7 @@ async def test_a_broken_file_is_told_and_left_out_whole(
     (own / "good.py").write_text("def setup(extension):\n    @extension.command('good')\n    def good(args): pass\n")
     async with session([[{"text": "works"}]]) as here:
         (told,) = [each for each in notices(tmp_path, here) if "left out" in each]
-        pytest.fail(told) if not __import__("re").search(says, told) else None
+        assert re.search(says, told), told
         assert list(here.agent.commands) == ["good"]
         assert (await here.run()).text == "works"
 
@@ -358,7 +361,7 @@ async def test_a_tool_that_is_stopped_cleans_up(session: Start, own: Path, tmp_p
         here.agent.stop()
         assert (await asyncio.wait_for(here.ended(), 10)).exit_code == 130
         pid = (tmp_path / "work" / "pid").read_text().strip()
-        assert not Path(f"/proc/{pid}").exists()
+        assert not os.path.exists(f"/proc/{pid}")
 
 
 async def test_a_tool_written_as_a_class_and_types_of_its_own(session: Start, own: Path) -> None:

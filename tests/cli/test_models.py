@@ -52,10 +52,10 @@ def test_a_table(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     assert (done.returncode, done.stderr) == (0, "")
     rows = {line.split()[0]: line.split() for line in done.stdout.splitlines()}
     assert rows["anthropic/claude-haiku-4-5"] == (
-        "anthropic/claude-haiku-4-5 200K 64K 1.00 5.00 yes yes ANTHROPIC_API_KEY ● small".split()
+        ["anthropic/claude-haiku-4-5", "200K", "64K", "1.00", "5.00", "yes", "yes", "ANTHROPIC_API_KEY", "●", "small"]
     )
     assert rows["anthropic/claude-opus-5-5"][-4:] == ["●", "default,", "slow,", "vision"]
-    assert rows["lab/coder"] == "lab/coder 32K – – – – – models.servers.lab".split()
+    assert rows["lab/coder"] == ["lab/coder", "32K", "–", "–", "–", "–", "–", "models.servers.lab"]
 
 
 def test_only_some(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]

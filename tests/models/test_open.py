@@ -179,7 +179,7 @@ def test_a_script(tmp_path: Path) -> None:
 )
 def test_the_best_there_is_a_key_for(keys: list[str], model: str) -> None:
     """Anthropic, OpenAI, Google, OpenRouter, in this order; an empty variable is no key."""
-    environ = {name: "" for name in KEYS} | {name: KEYS[name] for name in keys}
+    environ = dict.fromkeys(KEYS, "") | {name: KEYS[name] for name in keys}
     assert full_name(open_model("", settings(), environ)) == model
 
 

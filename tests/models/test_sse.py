@@ -78,7 +78,7 @@ def test_an_event_that_is_too_long() -> None:
     """The limit holds for one line and for many."""
     with pytest.raises(EventTooLong):
         Splitter(limit=100).feed(b"data: " + b"x" * 100)
-    splitter = Splitter(limit=100)
+    splitter = Splitter(limit=110)
     for _ in range(10):
         splitter.feed(b"data: 0123456789\n")
     with pytest.raises(EventTooLong):

@@ -229,3 +229,14 @@ def test_a_wrong_script_says_where(script: Any, complaint: str) -> None:
     """A script that cannot be played is refused before anything is, with the place."""
     with pytest.raises(ScriptError, match=complaint.replace("[", r"\[")):
         load_script(script)
+
+
+async def test_it_is_known_when_each_request_was_answered() -> None:
+    """In order, and told apart from what clients ask around a conversation."""
+    async with StandIn(THREE_TURNS) as server:
+        await post(f"{server.url}/v1/messages", messages_body(stream=True))
+        await post(f"{server.url}/v1/messages/count_tokens", messages_body())
+        exchanges = server.exchanges
+    assert [exchange.is_conversation for exchange in exchanges] == [True, False]
+    times = [time for exchange in exchanges for time in (exchange.asked, exchange.answered)]
+    assert times == sorted(times)

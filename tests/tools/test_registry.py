@@ -30,7 +30,7 @@ class Params(msgspec.Struct, kw_only=True):
 
     title: Annotated[str, Meta(min_length=1, description="what it is called")]
     many: Annotated[list[Inner], Meta(description="several")] | None = None
-    one: Annotated[Inner, Meta(description="described here")] | None = None
+    one: Inner | None = None
     size: Annotated[float, Meta(gt=0, description="how much")] | None = None
     count: int | float = 1
     either: str | list[str] | None = None
@@ -87,7 +87,7 @@ def test_what_a_schema_is_made_of() -> None:
         "properties": {
             "title": {"type": "string", "minLength": 1, "description": "what it is called"},
             "many": {"type": "array", "items": inner, "description": "several"},
-            "one": {**inner, "description": "described here"},
+            "one": inner,
             "size": {"type": "number", "exclusiveMinimum": 0, "description": "how much"},
             "count": {"type": "number", "default": 1},
             "either": {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]},

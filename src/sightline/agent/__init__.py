@@ -1,6 +1,7 @@
 """Our own agent: the loop, what it is told, what it remembers, and what it may do."""
 
 from sightline.agent._agent import PROMPT_AT_MOST, Agent, How
+from sightline.agent._bounds import bounded_text, bounded_value
 from sightline.agent._build import Wanted, build
 from sightline.agent._extension_files import add_extensions
 from sightline.agent._hooks import Block, Call, Cancelled, Hooks, NewArgs, Summary
@@ -25,6 +26,8 @@ __all__ = [
     "Summary",
     "Wanted",
     "add_extensions",
+    "bounded_text",
+    "bounded_value",
     "build",
     "mended",
     "summarise_branch",

@@ -5,16 +5,19 @@ Rules:
 - It is a producer: what happens becomes events on its stage, and it takes orders through its methods only.
 - One run at a time. A prompt that comes while one is going on joins it, now (`steer`) or after (`follow_up`).
 - What is queued is told (`state` queue), and given back when the run is stopped.
+- Nothing else is done to the conversation while a run is going on or while it is made short or moved: what is asked
+  for meanwhile is refused, and a prompt waits.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from typing import Any, Literal
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any, Literal, TypeVar
 
 import msgspec
 
 from sightline.agent._approvals import Approvals
 from sightline.agent._asking import Asking
+from sightline.agent._bounds import bounded_text, encodable
 from sightline.agent._calls import Calls
 from sightline.agent._command_run import CommandRun, named
 from sightline.agent._compaction import tokens_used
@@ -25,18 +28,20 @@ from sightline.agent._run import Run, RunOutcome
 from sightline.agent._secrets import Secrets
 from sightline.agent._stage import Stage
 from sightline.agent._summaries import Summaries
-from sightline.conversation import AssistantMessage, Content, ImagePart, TextPart, UserMessage
+from sightline.conversation import AssistantMessage, CallPart, Content, ImagePart, TextPart, UserMessage
 from sightline.events import Notice, State, User
 from sightline.exceptions import UserMistake
 from sightline.exec import JobSnapshot
 from sightline.models import Model
 from sightline.settings import Policy, Settings, Thinking
-from sightline.text import clean_text
+from sightline.text import clean_line, clean_value
 from sightline.tools import Tools, Workplace
 
 How = Literal["prompt", "steer", "follow_up"]
 
 PROMPT_AT_MOST = 4_000_000  # characters
+T = TypeVar("T")
+_QUEUED_SHOWN = 2000  # characters of what waits
 _ENDS = {
     "length": ("the answer was cut off: it reached the most tokens one may have", "ask it to go on"),
     "refusal": ("the model would not answer this", "put it differently, or try another model"),
@@ -91,6 +96,9 @@ class Agent:
         self._told_queue: list[dict[str, str]] = []
         self._run: Run | CommandRun | None = None
         self._task: asyncio.Task[RunOutcome] | None = None
+        self._rearranging: asyncio.Task[Any] | None = None  # a compaction or a move somebody asked for
+        self._models_before: list[Model] = []  # that an answer may still be coming from
+        self._closed = False
         self._reminded = 0
         self.commands: dict[str, Callable[[str], Awaitable[Any]]] = {}  # of extensions
         self.on_idle: Callable[[], None] = lambda: None
@@ -108,6 +116,7 @@ class Agent:
         self, text: str, *, how: How = "prompt", images: tuple[ImagePart, ...] = (), origin: str = ""
     ) -> None:
         """Work on this, or have it join the work that is going on. Returns when it is accepted."""
+        self._refuse_when_closed()
         if not text.strip() and not images:
             raise UserMistake("the prompt is empty", "say what to do")
         if len(text) > PROMPT_AT_MOST:
@@ -135,6 +144,8 @@ class Agent:
         self._tell_queue()
         if self._run is not None:
             self._run.stop(reason)
+        if self._rearranging is not None:
+            self._rearranging.cancel()
         return given_back
 
     async def deliver(self, job: JobSnapshot) -> None:
@@ -181,24 +192,45 @@ class Agent:
         value = {"used": used, "of": self.model.facts.context}
         self.stage.publish(State("context", value, source="agent"))
 
-    async def compact_if_long(self) -> None:
-        await self._summaries.compact_if_long()
+    def is_long(self) -> bool:
+        """Whether the conversation should be made short before the next request."""
+        return self._summaries.is_long()
 
-    async def compact(self, instructions: str = "", *, why: str = "asked") -> bool:
+    async def shorten(self, why: str) -> bool:
+        """For a run, between its requests: make the conversation short. False when there is nothing to gain."""
+        return await self._summaries.compact(why=why)
+
+    async def compact(self, instructions: str = "") -> bool:
         """Make the conversation short; false when there is nothing to gain."""
-        return await self._summaries.compact(instructions, why=why)
+        return await self._alone(lambda: self._summaries.compact(instructions, why="asked"))
 
     async def move(self, target: str, *, summarize: bool = False, instructions: str = "") -> dict[str, Any]:
         """Go on from another entry of the tree."""
-        if self.busy:
+        return await self._alone(lambda: self._summaries.move(target, summarize=summarize, instructions=instructions))
+
+    async def _alone(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """Do something to the conversation while nothing else does."""
+        self._refuse_when_closed()
+        if self.busy or self._rearranging is not None:
             raise UserMistake("the agent is working", "stop it first")
-        return await self._summaries.move(target, summarize=summarize, instructions=instructions)
+        task: asyncio.Task[T] = asyncio.get_running_loop().create_task(work())
+        self._rearranging = task
+        try:
+            return await task
+        except asyncio.CancelledError:
+            if not task.cancelled():
+                raise
+            raise UserMistake("it was stopped", "the conversation is as it was") from None
+        finally:
+            self._rearranging = None
+            if self._queue and not self.busy and not self._closed:
+                self._begin()
 
     def set_model(self, name: str) -> None:
         """Ask another model from the next request on."""
         model = self.open_model(name)
-        old, self.model = self.model, model
-        self._closing = asyncio.get_running_loop().create_task(old.close())
+        self._models_before.append(self.model)
+        self.model = model
         self.memory.note("model_change", {"model": self.model_name})
         self.stage.publish(State("model", self.model_name, source="agent"))
 
@@ -221,31 +253,46 @@ class Agent:
             self._queue.append(Queued(text=text, how="steer", origin=origin))
             self._tell_queue()
             return
-        text = self.secrets.masked(text)
-        self.stage.publish(User(clean_text(text), [], "steer", source=origin))
+        text = encodable(self.secrets.masked(text))
+        self.stage.publish(User(bounded_text(text), [], "steer", source=origin))
         self.memory.add_custom(origin, UserMessage([TextPart(text)], origin))
 
     async def close(self) -> None:
         """Stop, wait for that, and let go of what is open."""
+        self._closed = True
         self.stop()
-        if self._task is not None:
-            await asyncio.wait([self._task])
+        going = [task for task in (self._task, self._rearranging) if task is not None]
+        if going:
+            await asyncio.wait(going)
         if self.workplace.jobs is not None:
             await self.workplace.jobs.shutdown()
         await self.hooks.tell("session_end")
-        await self.model.close()
+        for model in (*self._models_before, self.model):
+            await model.close()
 
     def keep(self, name: str, value: Any) -> None:
-        """Keep a value with the conversation, for a tool or an extension."""
+        """Keep a value with the conversation, for a tool or an extension. It has to be plain data."""
+        masked = self.secrets.masked_value(msgspec.to_builtins(value, str_keys=True))
+        self.memory.note("custom", masked, name)
         self.workplace.kept[name] = value
-        self.memory.note("custom", value, name)
-        self.stage.publish(State(name, self.secrets.masked_value(value), source="agent"))
+        self.stage.publish(State(name, masked, source="agent"))
+
+    def remember(self, message: AssistantMessage) -> None:
+        """What the model said, as it is kept: without secrets and without what cannot be encoded."""
+        message = self.secrets.masked_message(message)
+        error = self.secrets.masked(message.error)
+        parts = [_encodable(part) if isinstance(part, CallPart) else part for part in message.parts]
+        self.memory.add(msgspec.structs.replace(message, parts=parts, error=error))
 
     def _accept(self, queued: Queued) -> None:
         self._queue.append(queued)
         self._tell_queue()
-        if not self.busy:
+        if not self.busy and self._rearranging is None and not self._closed:
             self._begin()
+
+    def _refuse_when_closed(self) -> None:
+        if self._closed:
+            raise UserMistake("the session is ending", "resume it when it has ended")
 
     def _drop_known(self) -> None:
         """The end of a job that the model read itself meanwhile is not told again."""
@@ -268,23 +315,36 @@ class Agent:
         self._task.add_done_callback(self._ended)
 
     def _ended(self, task: "asyncio.Task[RunOutcome]") -> None:
+        if self._task is not task:
+            return  # a prompt came before this was told, and has begun the next
         self._run = None
         self._drop_known()
-        if not task.cancelled() and task.exception() is None and self._queue:
+        if not task.cancelled() and task.exception() is None and self._queue and not self._closed:
             self._begin()  # it came in between
         else:
             self.on_idle()
 
     def _say(self, queued: Queued) -> None:
-        text = self.secrets.masked(queued.text)
+        text = encodable(self.secrets.masked(queued.text))
         urls = [image.url for image in queued.images]
         source = queued.origin or "agent"
-        self.stage.publish(User(clean_text(text), urls, queued.how, source=source))
+        self.stage.publish(User(bounded_text(text), urls, queued.how, source=source))
         parts: list[Content] = [TextPart(text)] if text.strip() else []
         self.memory.add(UserMessage([*parts, *queued.images], queued.origin))
 
     def _tell_queue(self) -> None:
-        waiting = [{"text": clean_text(q.text), "how": q.how} for q in self._queue if q.how != "prompt"]
+        waiting = [{"text": q.text[:_QUEUED_SHOWN], "how": q.how} for q in self._queue if q.how != "prompt"]
         if waiting != self._told_queue:
             self._told_queue = waiting
             self.stage.publish(State("queue", waiting, source="agent"))
+
+
+def _encodable(call: CallPart) -> CallPart:
+    """A model may write half a character into its arguments, which no encoder takes."""
+    try:
+        msgspec.json.encode(call)
+    except UnicodeEncodeError:
+        return msgspec.structs.replace(
+            call, args=clean_value(call.args), name=clean_line(call.name), broken=encodable(call.broken)
+        )
+    return call

@@ -3,7 +3,8 @@
 Rules:
 
 - A deny rule wins, then an allow rule, then what the approval level allows by itself.
-- What is left is asked of the person: once, for this session, always here, or no, with a reason.
+- What is left is asked of the person: once, for this session, always here, or no, with a reason. A rule that comes of
+  an answer answers what else is open, where it fits.
 - With nobody there it is refused at once. The model is told, the person is told which rule would allow it, and the
   run ends with exit code 3.
 """
@@ -31,6 +32,7 @@ class Approvals:
         self.policy = policy
         self._stage = stage
         self._requests = requests
+        self._open: dict[str, Need] = {}  # by request
         self.refused: list[str] = []  # the rules that would have allowed what nobody was there to allow
 
     async def ask(self, tool: str, call: str, needs: list[Need], args: dict[str, Any], agent: str = "") -> None:
@@ -56,7 +58,13 @@ class Approvals:
             "args": args,
         }
         choices = [ONCE, SESSION, ALWAYS, NO]
-        answer = await self._requests.ask("approval", f"{tool} wants to {_words(need)}", choices, details, agent=agent)
+        request = self._requests.new_id()
+        self._open[request] = need
+        words = f"{tool} wants to {_words(need)}"
+        try:
+            answer = await self._requests.ask("approval", words, choices, details, agent=agent, id=request)
+        finally:
+            del self._open[request]
         self._heed(answer, need, rule)
 
     def _heed(self, answer: Any, need: Need, rule: str) -> None:
@@ -64,14 +72,19 @@ class Approvals:
         said = answer if isinstance(answer, dict) else {"choice": answer}
         choice = said.get("choice")
         rule = str(said.get("rule") or rule)
-        if choice == SESSION:
-            self.policy = self.policy.with_allowed(rule)
-        elif choice == ALWAYS:
-            self.policy = self.policy.with_allowed(rule)
-            remember_rule(self.policy.workspace, rule)
+        if choice in (SESSION, ALWAYS):
+            self._allow(rule)
+            if choice == ALWAYS and (problem := remember_rule(self.policy.workspace, rule)):
+                self._stage.publish(Notice(problem, "warning", source="agent"))
         elif choice != ONCE:
             reason = str(said.get("reason") or "")
             raise Refusal(f"the person refused: {_words(need)}" + (f". Reason: {reason}" if reason else ""))
+
+    def _allow(self, rule: str) -> None:
+        self.policy = self.policy.with_allowed(rule)
+        for request, need in list(self._open.items()):
+            if self.policy.decide(need).verdict == "allow":
+                self._requests.answer(request, ONCE)
 
     def _refuse(self, need: Need, rule: str, agent: str) -> None:
         self.refused.append(rule)

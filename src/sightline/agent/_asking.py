@@ -12,6 +12,7 @@ from sightline.conversation import (
     Content,
     ImagePart,
     Message,
+    ReasoningPart,
     TextPart,
     ToolMessage,
     UserMessage,
@@ -38,7 +39,8 @@ class Asking:
         self._artifacts = artifacts
         self._cache_key = cache_key
         self._specs: tuple[ToolSpec, ...] | None = None
-        self._images: dict[str, str] = {}
+        self._images: dict[str, str] = {}  # of the last request
+        self._before: dict[str, str] = {}  # of the one before it, while one is put together
 
     def request(
         self, messages: Sequence[Message], *, thinking: Thinking, max_output: int, sees: bool = True
@@ -47,7 +49,7 @@ class Asking:
             self._specs = specs_of(self._tools)
         return ModelRequest(
             system=self.system,
-            messages=[self._with_images(message, sees) for message in tidy(messages)],
+            messages=self._seen(tidy(messages), sees),
             tools=self._specs,
             thinking=thinking,
             max_output=max_output,
@@ -56,6 +58,12 @@ class Asking:
 
     def tools_changed(self) -> None:
         self._specs = None
+
+    def _seen(self, messages: list[Message], sees: bool) -> list[Message]:
+        """With their images. Those of no message any more are let go of."""
+        before, self._images = self._images, {}
+        self._before = before
+        return [self._with_images(message, sees) for message in messages]
 
     def _with_images(self, message: Message, sees: bool) -> Message:
         if isinstance(message, AssistantMessage) or not any(isinstance(part, ImagePart) for part in message.parts):
@@ -67,15 +75,22 @@ class Asking:
         if not sees:
             return TextPart(f"[an image ({image.media_type}) that this model cannot see]")
         if image.url not in self._images:
-            path = self._artifacts.find(image.url)
-            if path is None:
+            data = self._before.get(image.url) or self._read(image.url)
+            if not data:
                 return TextPart(f"[an image ({image.media_type}) that is no longer kept]")
-            self._images[image.url] = base64.b64encode(path.read_bytes()).decode()
+            self._images[image.url] = data
         return msgspec.structs.replace(image, data=self._images[image.url])
+
+    def _read(self, url: str) -> str:
+        path = self._artifacts.find(url)
+        try:
+            return "" if path is None else base64.b64encode(path.read_bytes()).decode()
+        except OSError:
+            return ""
 
 
 def tidy(messages: Sequence[Message]) -> list[Message]:
-    """A conversation a model accepts: no answer that broke off in an error, no call without its result."""
+    """A conversation a model accepts: no answer that broke off or said nothing, no call without its result."""
     answered = {message.call for message in messages if isinstance(message, ToolMessage)}
     asked: set[str] = set()
     kept: list[Message] = []
@@ -84,7 +99,7 @@ def tidy(messages: Sequence[Message]) -> list[Message]:
             if message.stop_reason == "error":
                 continue
             parts = [part for part in message.parts if not isinstance(part, CallPart) or part.id in answered]
-            if not parts:
+            if all(isinstance(part, ReasoningPart) for part in parts):
                 continue
             asked.update(part.id for part in parts if isinstance(part, CallPart))
             kept.append(message if len(parts) == len(message.parts) else msgspec.structs.replace(message, parts=parts))

@@ -5,7 +5,9 @@ Rules:
 - Every call has its `tool_use` and its `tool_result`, whatever happens, and its message in the conversation, in the
   order the model made them.
 - A tool that is exclusive runs alone: after what was called before it, before what was called after it.
-- A call that is cancelled ends as cancelled; what it did until then is not known to be undone, and that is said.
+- A call that is cancelled ends as cancelled; what it did until then is not known to be undone, and that is said. What
+  was still to come after it is not begun.
+- Nothing of a call follows its end, whatever its tool still does.
 """
 
 import asyncio
@@ -14,16 +16,18 @@ from collections.abc import Callable
 from typing import Any
 
 from sightline.agent._approvals import Approvals, Refusal
+from sightline.agent._bounds import bounded_text, bounded_value, encodable, plain
 from sightline.agent._hooks import Block, Call, Hooks
 from sightline.agent._secrets import Secrets
 from sightline.agent._stage import Stage
 from sightline.conversation import CallPart, Content, ImagePart, TextPart, ToolMessage
 from sightline.events import ToolResult, ToolUpdate, ToolUse
 from sightline.exceptions import SightlineError
-from sightline.text import clean_line, clean_text, clean_value, cut_graphemes, first_line
+from sightline.text import clean_line, cut_graphemes, first_line
 from sightline.tools import Image, Outcome, Tool, ToolContext, ToolError, Tools, Workplace, parameters
 
 CANCELLED = "cancelled before it ended; what it had done by then is not undone"
+NOT_MADE = "not made: the work was stopped before it"
 _ARG_AT_MOST = 40
 _TEXT_AT_MOST = 400_000  # characters of a result a model reads; every tool of ours stays far below
 _NAMES = {
@@ -62,9 +66,11 @@ class Calls:
         self._on_result = on_result
         self._keep = keep
         self._running: dict[str, asyncio.Task[Outcome]] = {}
+        self._stopped = False
 
     async def make(self, calls: list[CallPart]) -> None:
         """All of them, to their ends. Results are recorded in the order of the calls."""
+        self._stopped = False
         for call in calls:
             self._stage.publish(self._tool_use(call))
         waiting: list[tuple[CallPart, asyncio.Task[Outcome], float]] = []
@@ -77,10 +83,12 @@ class Calls:
         await self._settle(waiting)
 
     def cancel(self, id: str = "") -> bool:
-        """One call, or all that run."""
+        """One call, or all there are. One that is already winding up is left to that."""
+        self._stopped = self._stopped or not id
         found = [task for call, task in self._running.items() if id in ("", call)]
         for task in found:
-            task.cancel()
+            if not task.cancelling():
+                task.cancel()
         return bool(found)
 
     def preview(self, call: str, name: str, written: str) -> dict[str, Any] | None:
@@ -93,7 +101,7 @@ class Calls:
             return None
 
     def _begin(self, call: CallPart) -> tuple[CallPart, "asyncio.Task[Outcome]", float]:
-        task = asyncio.get_running_loop().create_task(self._outcome(call))
+        task = asyncio.get_running_loop().create_task(_not_made() if self._stopped else self._outcome(call))
         self._running[call.id] = task
         task.add_done_callback(lambda _: self._end(call, task, began))
         began = time.monotonic()
@@ -103,14 +111,13 @@ class Calls:
         """Wait for them all and record them in order. Being cancelled meanwhile cancels them first."""
         tasks = [task for _, task, _ in begun]
         try:
-            while any(not task.done() for task in tasks):
-                try:
-                    await asyncio.wait(tasks)
-                except asyncio.CancelledError:
-                    for task in tasks:
-                        task.cancel()
-                    await asyncio.wait(tasks)
-                    raise
+            if tasks:
+                await asyncio.wait(tasks)
+        except asyncio.CancelledError:
+            for task in tasks:
+                task.cancel()
+            await asyncio.wait(tasks)
+            raise
         finally:
             for call, task, _ in begun:
                 self._on_result(self._message(call, _outcome_of(task)))
@@ -128,15 +135,19 @@ class Calls:
         needs = tool.needs(params, context)
         if needs:
             await self._approvals.ask(tool.name, call.id, needs, self._secrets.masked_value(hooked.args))
-        outcome = await tool.execute(params, context)
+        try:
+            outcome = await tool.execute(params, context)
+        except SystemExit as error:  # it would end the host
+            raise ToolError(f"the tool wanted to exit ({error.code})") from error
         if self._hooks:
             outcome = await self._hooks.after_call(Call(call.id, call.name, hooked.args), outcome)
         return outcome
 
     def _context(self, call: str) -> ToolContext:
         def update(details: dict[str, Any]) -> None:
-            details = clean_value(self._secrets.masked_value(details))
-            self._stage.publish(ToolUpdate(call, details, source="agent"))
+            if call in self._running:
+                details = bounded_value(self._secrets.masked_value(plain(details)))
+                self._stage.publish(ToolUpdate(call, details, source="agent"))
 
         return ToolContext(
             call,
@@ -149,12 +160,13 @@ class Calls:
 
     def _tool_use(self, call: CallPart) -> ToolUse:
         args = self._secrets.masked_value(call.args if not call.broken else call.broken)
+        name = clean_line(call.name)
         return ToolUse(
             call.id,
-            _NAMES.get(call.name, call.name),
-            call.name,
+            _NAMES.get(name, name),
+            name,
             self._arg(call),
-            clean_value(args),
+            bounded_value(args),
             clean_line(call.native_id),
             source="agent",
         )
@@ -175,8 +187,8 @@ class Calls:
         self._stage.end_call(
             ToolResult(
                 call.id,
-                clean_text(self._secrets.masked(outcome.text)),
-                clean_value(self._secrets.masked_value(outcome.details)) or None,
+                bounded_text(self._secrets.masked(outcome.text)),
+                bounded_value(self._secrets.masked_value(plain(outcome.details))) or None,
                 outcome.is_error,
                 outcome.exit_code,
                 round(time.monotonic() - began, 4),
@@ -189,13 +201,16 @@ class Calls:
         text = self._secrets.masked(outcome.text)
         if len(text) > _TEXT_AT_MOST:
             text = f"{text[:_TEXT_AT_MOST]}\n[{len(text) - _TEXT_AT_MOST} more characters are left out]"
-        parts: list[Content] = [TextPart(_sendable(text))] if text or not outcome.images else []
+        parts: list[Content] = [TextPart(encodable(text))] if text or not outcome.images else []
         parts += [self._kept(call, number, image) for number, image in enumerate(outcome.images)]
         return ToolMessage(call.id, call.name, parts, call.native_id, outcome.is_error)
 
-    def _kept(self, call: CallPart, number: int, image: Image) -> ImagePart:
+    def _kept(self, call: CallPart, number: int, image: Image) -> Content:
         name = f"{call.id}-image{number}.{image.media_type.rpartition('/')[2]}"
-        return ImagePart(image.media_type, self._workplace.artifacts.keep(name, image.data))
+        try:
+            return ImagePart(image.media_type, self._workplace.artifacts.keep(name, image.data))
+        except OSError as error:
+            return TextPart(f"[an image ({image.media_type}) that could not be kept: {error.strerror}]")
 
 
 def _outcome_of(task: "asyncio.Task[Outcome]") -> Outcome:
@@ -220,6 +235,5 @@ def _log(error: BaseException) -> None:
     logging.getLogger("sightline").error("a tool failed", exc_info=error)
 
 
-def _sendable(text: str) -> str:
-    """A text that can be encoded: what a file or a command says need not be."""
-    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+async def _not_made() -> Outcome:
+    return Outcome(text=NOT_MADE, details={"ended": "cancelled"}, is_error=True)

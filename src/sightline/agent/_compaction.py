@@ -65,7 +65,8 @@ def cut_at(messages: Sequence[Message], keep_recent: int) -> int:
     for number in range(len(messages) - 1, 0, -1):
         kept += tokens_in(messages[number])
         if kept >= keep_recent:
-            return _boundary(messages, number)
+            cut = _boundary(messages, number)
+            return 0 if cut == 1 and _is_summary(messages[0]) else cut
     return 0
 
 
@@ -88,6 +89,10 @@ def _boundary(messages: Sequence[Message], number: int) -> int:
     """The next place where a conversation may begin; earlier when there is none."""
     places = [*range(number, len(messages)), *range(number - 1, 0, -1)]
     return next((place for place in places if not isinstance(messages[place], ToolMessage)), 0)
+
+
+def _is_summary(message: Message) -> bool:
+    return isinstance(message, UserMessage) and message.origin == "summary"
 
 
 def _counted(message: AssistantMessage) -> int:

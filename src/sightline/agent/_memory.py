@@ -7,9 +7,11 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
+
 from sightline.agent._compaction import branch_summary_message, summary_message
 from sightline.agent._stage import Stage
-from sightline.conversation import Message
+from sightline.conversation import AssistantMessage, Message
 from sightline.journal import Entry, EntryType, Tree
 
 _SUMMARIES = {"compaction": summary_message, "branch_summary": branch_summary_message}
@@ -67,11 +69,21 @@ class Memory:
     def reload(self) -> None:
         """Read it from the tree, as it is now."""
         self.messages, self._ids = [], []
-        for entry in self.tree.messages():
+        entries = self.tree.messages()
+        counted = self._since(entries[0].id) if entries and entries[0].type == "compaction" else None
+        for entry in entries:
             message = remembered(entry)
-            if message is not None:
-                self.messages.append(message)
-                self._ids.append(entry.id)
+            if message is None:
+                continue
+            if counted is not None and entry.id not in counted and isinstance(message, AssistantMessage):
+                message = msgspec.structs.replace(message, usage=None)  # it counted what is a summary now
+            self.messages.append(message)
+            self._ids.append(entry.id)
+
+    def _since(self, id: str) -> set[str]:
+        """What came after an entry of the path."""
+        path = [node.id for node in self.tree.path()]
+        return set(path[path.index(id) :])
 
     def _entry(self, type: EntryType, *, message: Message | None = None, data: Any = None, custom: str = "") -> Entry:
         entry = Entry(

@@ -5,14 +5,29 @@ Rules:
 - Events are kept before entries. What was seen to happen after the last message that is kept becomes a message now:
   the person's words, the model's words as far as they came, what calls came to.
 - A call nobody saw the end of has ended with the host, and what it did is not known. The model is told so.
-- The run that was going on is ended, once.
+- What nobody answers any more is resolved, and what was said about a wait, a queue or a compaction is taken back.
+- The run that was going on is ended, once. A run ends after its last message: where no end follows that, it is open.
 """
 
 from collections.abc import Sequence
 
 from sightline.conversation import AssistantMessage, CallPart, Message, TextPart, ToolMessage, UserMessage
-from sightline.events import Error, Event, RunEnded, RunStarted, Text, ToolArgs, ToolResult, ToolUse, User
+from sightline.events import (
+    Error,
+    Event,
+    Request,
+    RequestResolved,
+    RunEnded,
+    RunStarted,
+    State,
+    Text,
+    ToolArgs,
+    ToolResult,
+    ToolUse,
+    User,
+)
 
+_PASSING = ("retry", "compaction", "queue")
 LOST = "ended with its host; what it had done by then is not known"
 
 
@@ -30,10 +45,21 @@ def mended(messages: Sequence[Message], tail: Sequence[Event]) -> list[Event | M
     for call in open_calls:
         missing += _answer(call, results.get(call.id))
     missing += _closed(tail, {call.id for call in open_calls} | set(results))
-    if missing or open_calls or any(isinstance(event, RunStarted) for event in tail):
+    missing += _settled(tail)
+    if missing or any(isinstance(event, RunStarted) for event in tail):
         missing.append(Error("the host ended without warning; what was going on then was ended with it"))
+    if missing or messages:
         missing.append(RunEnded(stop_reason="host", is_error=True, source="agent"))
     return missing
+
+
+def _settled(tail: Sequence[Event]) -> list[Event | Message]:
+    """Questions that are open, and states that pass."""
+    answered = {event.id for event in tail if isinstance(event, RequestResolved)}
+    asked = [event for event in tail if isinstance(event, Request) and event.id not in answered]
+    states = {event.key: event.value for event in tail if isinstance(event, State) and event.key in _PASSING}
+    settled: list[Event | Message] = [RequestResolved(event.id, agent=event.agent, source="agent") for event in asked]
+    return settled + [State(key, None, source="agent") for key, value in states.items() if value]
 
 
 def _unanswered(messages: Sequence[Message]) -> list[CallPart]:

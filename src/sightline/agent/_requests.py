@@ -23,9 +23,10 @@ class Requests:
         details: dict[str, Any],
         *,
         agent: str = "",
+        id: str = "",
     ) -> Any:
-        self._count += 1
-        id = f"request-{self._count}"
+        """The answer. `id`: from `new_id`, for who has to know it."""
+        id = id or self.new_id()
         future = self._open[id] = asyncio.get_running_loop().create_future()
         self._publish(Request(id, what, text, choices, details, agent=agent, source="agent"))
         answer = None
@@ -35,6 +36,10 @@ class Requests:
         finally:
             del self._open[id]
             self._publish(RequestResolved(id, answer, agent=agent, source="agent"))
+
+    def new_id(self) -> str:
+        self._count += 1
+        return f"request-{self._count}"
 
     def answer(self, id: str, answer: Any) -> bool:
         """False when nobody waits for it any more."""

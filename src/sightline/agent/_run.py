@@ -9,22 +9,24 @@ Rules:
 """
 
 import asyncio
-from typing import TYPE_CHECKING
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
 from sightline.agent._turn import Turn
 from sightline.conversation import AssistantMessage, CallPart
 from sightline.events import Error, Notice, RunEnded, RunStarted, State, ToolResult, Usage
-from sightline.exceptions import SightlineError
+from sightline.exceptions import OutsideFailure, SightlineError
 from sightline.models import ModelError, ModelRequest
-from sightline.text import clean_text
+from sightline.text import clean_line, clean_text
 
 if TYPE_CHECKING:
     from sightline.agent._agent import Agent
 
 _REFUSED = 3
 STOPPED = {"cancelled": 130, "timeout": 124}
+T = TypeVar("T")
 _UNFINISHED = "not made: the model was stopped while it was writing the arguments"
 
 
@@ -44,6 +46,7 @@ class Run:
         self._agent = agent
         self._stage = agent.stage
         self._turn: Turn | None = None
+        self._aside: asyncio.Task[Any] | None = None  # what is done between turns and calls
         self._stopped = ""  # why: cancelled or timeout
         self._usage: Usage | None = None
         self._cost: float | None = None
@@ -51,21 +54,28 @@ class Run:
         self._cuts = 0
 
     def stop(self, reason: str = "cancelled") -> None:
-        """End it soon. What was said stays."""
-        self._stopped = self._stopped or reason
+        """End it soon. What was said stays. Once is enough: what is winding up is left to that."""
+        if self._stopped:
+            return
+        self._stopped = reason
         if self._turn is not None:
             self._turn.stop()
+        if self._aside is not None:
+            self._aside.cancel()
         self._agent.calls.cancel()
 
     async def run(self) -> RunOutcome:
         agent = self._agent
-        self._stage.publish(RunStarted(self._stage.session, agent.model_name, str(agent.workplace.cwd), source="agent"))
+        cwd = clean_line(str(agent.workplace.cwd))
+        self._stage.publish(RunStarted(self._stage.session, agent.model_name, cwd, source="agent"))
         refused_before = len(agent.approvals.refused)
         try:
             agent.take_prompts(first=True)
             outcome = await self._work(refused_before)
         except SightlineError as error:
             outcome = self._failed(error)
+        except Exception as error:
+            outcome = self._failed(_bug(error))
         self._stage.publish(
             RunEnded(
                 self._usage,
@@ -103,20 +113,23 @@ class Run:
     async def _answer(self) -> AssistantMessage | None:
         """The model's next answer, kept. None: ask again."""
         agent = self._agent
-        await agent.compact_if_long()
-        if self._stopped:
-            return None
-        turn = self._turn = Turn(self._stage, agent.model, agent.secrets, agent.calls.preview)
+        if agent.is_long():
+            await self._unless_stopped(agent.shorten("long"))
+            if self._stopped:
+                return None
+        preview, retrying = agent.calls.preview, self._cuts > 0
+        turn = self._turn = Turn(self._stage, agent.model, agent.secrets, preview, retrying=retrying)
         try:
             message = await turn.run(self._request())
         except ModelError as error:
             return await self._after(error)
         finally:
             self._turn = None
+        self._cuts = 0
         self._count(message)
         if message.parts:
             whole = message.stop_reason != "aborted" and not self._stopped
-            agent.memory.add(agent.secrets.masked_message(message if whole else _without_calls(message)))
+            agent.remember(message if whole else _without_calls(message))
         if message.stop_reason in ("length", "refusal"):
             agent.warn_of_end(message.stop_reason)
         return message
@@ -134,14 +147,17 @@ class Run:
         """Whether a failed request can be made again; raises the error when it cannot."""
         agent = self._agent
         if error.partial is not None:
-            self._count(error.partial)
+            if error.partial.usage is not None:
+                self._count(error.partial)
             if error.partial.parts:
                 partial = msgspec.structs.replace(error.partial, stop_reason="error", error=error.message)
-                agent.memory.add(agent.secrets.masked_message(partial))
+                agent.remember(partial)
             self._mark_unfinished(error.partial.calls)
-        if error.kind == "overflow" and await agent.compact(why="overflow"):
+        if self._stopped:
             return None
-        if error.kind == "cut" and self._cuts < agent.settings.retry.attempts and not self._stopped:
+        if error.kind == "overflow" and (await self._unless_stopped(agent.shorten("overflow")) or self._stopped):
+            return None
+        if error.kind == "cut" and self._cuts < agent.settings.retry.attempts:
             self._cuts += 1
             said = {"attempt": self._cuts, "attempts": agent.settings.retry.attempts, "reason": error.message}
             self._stage.publish(State("retry", said, source="agent"))
@@ -149,6 +165,18 @@ class Run:
             await asyncio.sleep(0)
             return None
         raise error
+
+    async def _unless_stopped(self, work: Coroutine[Any, Any, T]) -> T | None:
+        """What it comes to; None when the run is stopped before that."""
+        task = self._aside = asyncio.get_running_loop().create_task(work)
+        try:
+            return await task
+        except asyncio.CancelledError:
+            if not self._stopped:
+                raise
+            return None
+        finally:
+            self._aside = None
 
     def _mark_unfinished(self, calls: list[CallPart]) -> None:
         for call in calls:
@@ -163,9 +191,18 @@ class Run:
 
     def _failed(self, error: SightlineError) -> RunOutcome:
         self._stage.publish(State("retry", None, source="agent"))
-        self._stage.publish(Error(clean_text(error.message), clean_text(error.hint), source="agent"))
+        message = clean_text(self._agent.secrets.masked(error.message))
+        self._stage.publish(Error(message, error.hint, source="agent"))
         text = "" if self._last is None else self._last.text
-        return RunOutcome(exit_code=1, stop_reason="error", text=text, error=error.message)
+        return RunOutcome(exit_code=1, stop_reason="error", text=text, error=message)
+
+
+def _bug(error: Exception) -> OutsideFailure:
+    import logging
+
+    logging.getLogger("sightline").error("a run failed", exc_info=error)
+    what = f"unexpected {type(error).__name__}: {str(error)[:500]} (this is a bug in sightline)"
+    return OutsideFailure(what, "run again with --debug-log FILE and report what it holds")
 
 
 def added(total: Usage | None, more: Usage | None) -> Usage | None:

@@ -1,6 +1,11 @@
 """Secret values this process knows, and text without them.
 
-A value is known by the environment variable it is in. Short ones are not looked for: they would be found in words.
+Rules:
+
+- A value is known by the environment variable it is in. Short ones are not looked for: they would be found in words.
+- A text that comes in pieces is masked as if it came whole: what may be the beginning of a value waits for the next
+  piece. What a command prints is masked piece by piece, since every byte of it has its place: a value that is cut in
+  two by a pause of the command is not recognised there.
 """
 
 import re
@@ -9,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from sightline.conversation import AssistantMessage, CallPart, TextPart
+from sightline.conversation import AssistantMessage, CallPart, ReasoningPart, TextPart
 from sightline.exec import filtered_environment
 
 _SHORTEST = 8
@@ -21,30 +26,37 @@ class Secrets:
     def __init__(self, environ: Mapping[str, str]) -> None:
         kept = filtered_environment(environ)
         values = {value: name for name, value in environ.items() if name not in kept and len(value) >= _SHORTEST}
-        self._names = values
+        self.names = values
         longest_first = sorted(values, key=len, reverse=True)
-        self._any = re.compile("|".join(map(re.escape, longest_first))) if values else None
+        self.any = re.compile("|".join(map(re.escape, longest_first))) if values else None
 
     def masked(self, text: str) -> str:
-        if self._any is None or not text:
+        if self.any is None or not text:
             return text
-        return self._any.sub(lambda match: f"[secret {self._names[match[0]]}]", text)
+        return self.any.sub(lambda match: self.mask(match[0]), text)
+
+    def mask(self, value: str) -> str:
+        return f"[secret {self.names[value]}]"
+
+    def stream(self) -> "MaskedStream":
+        """For one text that comes in pieces."""
+        return MaskedStream(self)
 
     def masked_value(self, value: Any) -> Any:
         """JSON data with every text in it masked."""
-        if self._any is None:
+        if self.any is None:
             return value
         if isinstance(value, str):
             return self.masked(value)
         if isinstance(value, dict):
-            return {self.masked(key): self.masked_value(item) for key, item in value.items()}
-        if isinstance(value, list):
+            return {self.masked_value(key): self.masked_value(item) for key, item in value.items()}
+        if isinstance(value, list | tuple):
             return [self.masked_value(item) for item in value]
         return value
 
     def masked_message(self, message: AssistantMessage) -> AssistantMessage:
-        """As it is kept. Thinking stays as it is: it is signed, and goes back to where it came from only."""
-        if self._any is None:
+        """As it is kept. Thinking that is signed stays as it is: it goes back to where it came from only."""
+        if self.any is None:
             return message
         return msgspec.structs.replace(message, parts=[self._masked_part(part) for part in message.parts])
 
@@ -53,4 +65,48 @@ class Secrets:
             return TextPart(self.masked(part.text))
         if isinstance(part, CallPart):
             return msgspec.structs.replace(part, args=self.masked_value(part.args), broken=self.masked(part.broken))
+        if isinstance(part, ReasoningPart) and not part.signature and part.opaque is None:
+            return msgspec.structs.replace(part, text=self.masked(part.text))
         return part
+
+
+class MaskedStream:
+    """`masked` for a text in pieces: all that was fed, and the end, together are the masked whole."""
+
+    __slots__ = ("_held", "_secrets")
+
+    def __init__(self, secrets: Secrets) -> None:
+        self._secrets = secrets
+        self._held = ""
+
+    def feed(self, piece: str) -> str:
+        known = self._secrets.any
+        if known is None:
+            return piece
+        text, start = self._held + piece, 0
+        told: list[str] = []
+        while True:
+            open_at = self._open_at(text, start)
+            match = known.search(text, start)
+            if match is None or match.start() >= open_at:
+                break
+            told += (text[start : match.start()], self._secrets.mask(match[0]))
+            start = match.end()
+        self._held = text[open_at:]
+        return "".join([*told, text[start:open_at]])
+
+    def end(self) -> str:
+        held, self._held = self._held, ""
+        return self._secrets.masked(held)
+
+    def _open_at(self, text: str, start: int) -> int:
+        """Where the rest of the text may be the beginning of a value; its end when it cannot."""
+        found = len(text)
+        for value in self._secrets.names:
+            at = text.find(value[0], max(start, len(text) - len(value) + 1), found)
+            while at >= 0:
+                if value.startswith(text[at:]):
+                    found = at
+                    break
+                at = text.find(value[0], at + 1, found)
+        return found

@@ -1,8 +1,10 @@
 """What a model writes about a conversation for another model: at a compaction, and when a branch is left."""
 
+import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from sightline.agent._bounds import encodable
 from sightline.agent._compaction import (
     BRANCH_SUMMARISER,
     SUMMARISER,
@@ -31,13 +33,12 @@ class Summaries:
     def __init__(self, agent: "Agent") -> None:
         self._agent = agent
 
-    async def compact_if_long(self) -> None:
+    def is_long(self) -> bool:
         agent = self._agent
         context, settings = agent.model.facts.context, agent.settings.compaction
         if not settings.auto or not context:
-            return
-        if tokens_used(agent.memory.messages, self._overhead()) > context - min(settings.reserve, context // 2):
-            await self.compact(why="long")
+            return False
+        return tokens_used(agent.memory.messages, self._overhead()) > context - min(settings.reserve, context // 2)
 
     async def compact(self, instructions: str = "", *, why: str) -> bool:
         agent = self._agent
@@ -49,6 +50,9 @@ class Summaries:
         agent.stage.publish(State("compaction", {"running": True, "why": why, "tokens": before}, source="agent"))
         try:
             summary = await self.summary(SUMMARISER, messages[:cut], instructions)
+        except asyncio.CancelledError:
+            agent.stage.publish(State("compaction", None, source="agent"))
+            raise
         except ModelError as error:
             agent.stage.publish(State("compaction", None, source="agent"))
             agent.stage.publish(Notice(f"the conversation could not be summarised: {error.message}", "warning"))
@@ -88,7 +92,8 @@ class Summaries:
         small = agent.settings.models.small
         model = agent.open_model(small) if small else agent.model
         try:
-            return agent.secrets.masked(await summarised(model, system, messages, instructions, self._tell_wait))
+            said = await summarised(model, system, messages, instructions, self._tell_wait)
+            return encodable(agent.secrets.masked(said))
         finally:
             if model is not agent.model:
                 await model.close()
@@ -118,8 +123,10 @@ async def summarised(
     on_wait: Callable[[Retrying], None] = lambda wait: None,
 ) -> str:
     """What a model makes of a conversation."""
-    text = written_out(messages)
-    text = text[-_CHARACTERS_AT_MOST:] + (f"\n\nWhat matters most: {instructions}" if instructions else "")
+    context = model.facts.context
+    most = min(_CHARACTERS_AT_MOST, 2 * context) if context else _CHARACTERS_AT_MOST  # half of what it reads, about
+    text = encodable(written_out(messages))
+    text = text[-most:] + (f"\n\nWhat matters most: {instructions}" if instructions else "")
     answer: str | None = None
     async for piece in model.stream(ModelRequest(system=system, messages=[UserMessage([TextPart(text)])])):
         if isinstance(piece, Done):

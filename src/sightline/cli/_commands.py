@@ -116,9 +116,12 @@ def doctor(arguments: argparse.Namespace) -> int:
 
 def demo(arguments: argparse.Namespace) -> int:
     from sightline.views.plain import palette_for
-    from sightline.views.plain.demo import play_demo
+    from sightline.views.plain.demo import play_recordings, run_demo
 
-    play_demo(palette_for(1, arguments.color), out=1, paced=not arguments.fast)
+    palette = palette_for(1, arguments.color)
+    if arguments.what == "agent":
+        return run_demo(palette, paced=not arguments.fast)
+    play_recordings(palette, out=1, paced=not arguments.fast)
     return 0
 
 

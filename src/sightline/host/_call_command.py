@@ -31,6 +31,7 @@ class CallCommand:
         self._sink: Artifact = session.artifact_for(call)
         self._command = Command(call, spec, self._sink, self._emit, artifact=self.artifact)
         self._told = 0  # bytes
+        self._heard = True
         self._task = asyncio.get_running_loop().create_task(self._run())
 
     @property
@@ -46,6 +47,12 @@ class CallCommand:
 
     def cancel(self, *, force: bool = False) -> None:
         self._command.cancel(force=force)
+
+    def let_go(self) -> None:
+        """The call is over. What is no job by now ends with it, and is not heard any more."""
+        if not self._job and not self._task.done():
+            self._heard = False
+            self._command.cancel()
 
     def tail(self, most: int) -> tuple[str, int]:
         reader = self._session.read_artifact(self._call)
@@ -75,6 +82,8 @@ class CallCommand:
             self._session.command_ended(self._call, self._job)
 
     def _emit(self, event: Event) -> None:
+        if not self._heard:
+            return
         if isinstance(event, ToolUse):
             self._use = event
             if not self._job:

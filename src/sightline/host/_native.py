@@ -8,7 +8,9 @@ Rules:
 """
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import aclosing
+from itertools import islice, takewhile
 
 from sightline.agent import RunOutcome, Wanted
 from sightline.events import Error, Event, Notice, encode_event
@@ -37,6 +39,7 @@ class NativeRun:
         self._working: Working | None = None
         self._cancelled = False
         self._last = 0  # number of the last event that was passed on
+        self._place = 0  # in the journal: what the reader has not had is after it
         self._outcome: Outcome | None = None
 
     @property
@@ -53,28 +56,36 @@ class NativeRun:
 
     async def raw(self) -> AsyncGenerator[bytes, None]:
         """Our own lines are our events."""
-        async for batch in self.events():
-            yield b"".join([encode_event(event) + b"\n" for event in batch])
+        async with aclosing(self.events()) as batches:
+            async for batch in batches:
+                yield b"".join([encode_event(event) + b"\n" for event in batch])
 
     async def events(self) -> AsyncGenerator[list[Event], None]:
         title = cut_graphemes(clean_line(first_line(self._prompt)), _TITLE)
         async with working(self._store, self._wanted, resume=self._resume, title=title) as running:
             self._working = running
-            self._last = running.first
-            frames = running.session.subscribe(self._last)
+            session = running.session
+            self._last, self._place = running.first, running.place
+            frames = session.subscribe(self._last, lambda: Snapshot(session.kept_seq))
             work = asyncio.get_running_loop().create_task(self._work(running, frames))
             try:
                 async for frame in frames:
                     if isinstance(frame, Snapshot):
-                        for part in self._missed(running.session.id, frame.seq):
+                        missed = self._missed(session.id, frame.seq)
+                        while part := await asyncio.to_thread(_some, missed):
+                            self._last = part[-1].seq
                             yield part
                     else:
                         self._last = frame[-1].seq
                         yield frame
             finally:
                 running.agent.stop()
+                if not running.agent.busy:
+                    work.cancel()  # a hook, or a job that winds up: the session sees to that
                 await asyncio.wait([work])
-            work.result()
+                problem = None if work.cancelled() else work.exception()
+            if problem is not None:
+                raise problem
 
     async def _work(self, running: Working, frames: Subscription) -> None:
         agent = running.agent
@@ -86,10 +97,10 @@ class NativeRun:
             if self._timeout is not None:
                 timer = asyncio.get_running_loop().call_later(self._timeout, agent.stop, "timeout")
             ended = await agent.wait()
-            while agent.busy:  # a command had a prompt of its own
-                ended = await agent.wait()
             assert ended is not None
             self._settle(running.session.id, ended)
+            while agent.busy and (more := await agent.wait()):  # a command had a prompt of its own, or a job ended
+                self._settle(running.session.id, more if more.exit_code or not ended.exit_code else ended)
             await self._end_jobs(running)
         finally:
             if timer is not None:
@@ -106,12 +117,12 @@ class NativeRun:
         if jobs is not None:
             await jobs.shutdown()
 
-    def _missed(self, session: str, last: int) -> "list[list[Event]]":
-        """What there was since the reader stopped reading, from where it is kept."""
-        kept = KeptSession(self._store.folder(session))
-        missed = [event for event in kept.events() if self._last < event.seq <= last]
-        self._last = last
-        return [missed[start : start + _AT_ONCE] for start in range(0, len(missed), _AT_ONCE)]
+    def _missed(self, session: str, last: int) -> Iterator[Event]:
+        """What there was since the reader stopped reading, up to event `last`, from where it is kept."""
+        folder, place, after = self._store.folder(session), self._place, self._last
+        self._place = (folder / "journal.jsonl").stat().st_size
+        kept = takewhile(lambda event: event.seq <= last, KeptSession(folder).events(place))
+        return (event for event in kept if event.seq > after)
 
     def _settle(self, session: str, ended: RunOutcome) -> None:
         self._outcome = Outcome(
@@ -123,3 +134,8 @@ class NativeRun:
             cancelled=ended.exit_code == 130,
             error=Error(clean_text(ended.error), source="agent") if ended.error else None,
         )
+
+
+def _some(events: Iterator[Event]) -> list[Event]:
+    """The next of them, read in a thread: a journal may be long."""
+    return list(islice(events, _AT_ONCE))

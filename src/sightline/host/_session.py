@@ -89,6 +89,11 @@ class Session:
         return self._seq
 
     @property
+    def kept_seq(self) -> int:
+        """The number of the last event that was kept and sent."""
+        return self._kept_seq
+
+    @property
     def running(self) -> int:
         return len(self._commands)
 
@@ -111,10 +116,11 @@ class Session:
                 self._transcript.apply(event)
         return self._transcript.snapshot()
 
-    def subscribe(self, after: int | None = None) -> Subscription:
-        """Everything after event `after`; None: a snapshot of now, and everything after that."""
+    def subscribe(self, after: int | None = None, snapshot: Callable[[], Snapshot] | None = None) -> Subscription:
+        """Everything after event `after`; None: a snapshot of now, and everything after that. `snapshot`: what to give
+        in its place, for who reads the journal instead."""
         missed = None if after is None else self._recent.after(after, self._kept_seq)
-        subscription = Subscription(self.snapshot, missed, self._left)
+        subscription = Subscription(snapshot or self.snapshot, missed, self._left)
         self._subscriptions.add(subscription)
         return subscription
 
@@ -165,6 +171,12 @@ class Session:
         command.task.add_done_callback(self._tasks.discard)
         command.task.add_done_callback(lambda _: self._tell_if_idle())
         return command
+
+    def let_go(self, call: str) -> None:
+        """A call ends: a command it left running, which is no job, is ended and no longer heard."""
+        command = self._of_calls.get(call)
+        if command is not None:
+            command.let_go()
 
     def artifact_for(self, call: str) -> Artifact:
         return self._writer.artifact(call, self._clock)
@@ -262,7 +274,14 @@ class Session:
         events, self._pending = self._pending, []
         if not events and entry is None:
             return
-        kept = self._writer.append(events if entry is None else [*events, entry])
+        try:
+            kept = self._writer.append(events if entry is None else [*events, entry])
+        except Exception:
+            if entry is None:
+                raise
+            self._pending = events  # only the entry cannot be kept, and that is for who made it to hear
+            self._flush()
+            raise
         if not events:
             return
         if kept == self._complaining:

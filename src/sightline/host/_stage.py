@@ -1,10 +1,20 @@
-"""A running session as its agent sees it: where what it does is numbered, kept and shown."""
+"""A running session as its agent sees it: where what it does is numbered, kept and shown.
+
+Rules:
+
+- What is told to a person, asked or noted as a fact passes here without secrets, without what drives a terminal, and
+  no longer than a record. (What a model says and what a call does is seen to where it comes from.)
+- Nothing of a call follows its end. A command that is not a job by then is ended with it.
+"""
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
-from sightline.events import Event, ToolOutput, ToolResult
+import msgspec
+
+from sightline.agent import Secrets, bounded_text, bounded_value
+from sightline.events import Error, Event, Notice, Request, RequestResolved, State, ToolOutput, ToolResult
 from sightline.exec import CommandSpec
 from sightline.host._call_command import CallCommand
 from sightline.host._session import Session
@@ -14,14 +24,26 @@ from sightline.tools import RunningCommand
 
 Mask = Callable[[str], str]
 
+_WRITTEN_AT_ONCE = 64 * 1024  # characters of a call's output
+_TOLD_AT_MOST = 10_000  # characters of a text for a person
+# The fields of what is said to a person or noted, which may come from anywhere.
+_FIELDS: dict[type, tuple[str, ...]] = {
+    Notice: ("text", "hint"),
+    Error: ("text", "hint"),
+    State: ("value",),
+    Request: ("text", "choices", "details"),
+    RequestResolved: ("answer",),
+}
+
 
 class SessionStage:
     """The stage of one agent."""
 
-    def __init__(self, session: Session, tree: Tree, mask: Mask, *, attended: bool = False) -> None:
+    def __init__(self, session: Session, tree: Tree, secrets: Secrets, *, attended: bool = False) -> None:
         self._session = session
         self._tree = tree
-        self._mask = mask
+        self._secrets = secrets
+        self._mask = secrets.masked
         self.attended = attended
         self._outputs: dict[str, _CallOutput] = {}
 
@@ -34,6 +56,9 @@ class SessionStage:
         return self._session.seq
 
     def publish(self, event: Event) -> None:
+        fields = _FIELDS.get(type(event))
+        if fields is not None:
+            event = msgspec.structs.replace(event, **{name: self._told(getattr(event, name)) for name in fields})
         self._session.publish(event)
 
     def keep(self, entry: Entry) -> None:
@@ -47,44 +72,50 @@ class SessionStage:
         return command
 
     def output(self, call: str) -> Callable[[str, Literal["stdout", "stderr"]], None]:
-        def write(text: str, stream: Literal["stdout", "stderr"] = "stdout") -> None:
-            if call not in self._outputs:
-                self._outputs[call] = _CallOutput(self._session, call, self._mask)
-            self._outputs[call].write(text, stream)
-
-        return write
+        return self._outputs.setdefault(call, _CallOutput(self._session, call, self._mask)).write
 
     def end_call(self, result: ToolResult) -> None:
+        self._session.let_go(result.id)
         self._session.publish(result)
         output = self._outputs.pop(result.id, None)
         if output is not None:
-            self._session.flush()
             output.close()
+
+    def _told(self, value: Any) -> Any:
+        if isinstance(value, str):
+            return bounded_text(self._mask(value), _TOLD_AT_MOST)
+        return bounded_value(self._secrets.masked_value(value))
 
 
 class _CallOutput:
-    """The output of a call that runs no command: an extension's words as they come."""
+    """The output of a call that runs no command: an extension's words as they come, until the call ends."""
 
     def __init__(self, session: Session, call: str, mask: Mask) -> None:
         self._session = session
         self._call = call
         self._mask = mask
-        self._artifact: Artifact = session.artifact_for(call)
+        self._artifact: Artifact | None = None
+        self._ended = False
 
-    def write(self, text: str, stream: Literal["stdout", "stderr"]) -> None:
-        data = text.encode("utf-8", "replace")
-        if not data:
-            return
+    def write(self, text: str, stream: Literal["stdout", "stderr"] = "stdout") -> None:
+        for start in range(0, 0 if self._ended else len(text), _WRITTEN_AT_ONCE):
+            self._write(text[start : start + _WRITTEN_AT_ONCE].encode("utf-8", "replace"), stream)
+
+    def close(self) -> None:
+        self._ended = True
+        if self._artifact is not None:
+            self._session.flush()
+            self._artifact.close()
+            self._session.forget_artifact(self._call)
+
+    def _write(self, data: bytes, stream: Literal["stdout", "stderr"]) -> None:
+        if self._artifact is None:
+            self._artifact = self._session.artifact_for(self._call)
         offset = self._artifact.size
         self._artifact.write(stream, data)
         # The same way the journal reads it back from the artifact, so that live and replayed cannot differ.
         shown = self._mask(clean_output(data.decode()))
         self._session.publish(ToolOutput(self._call, shown, stream, offset, 0, len(data), source="agent"))
-
-    def close(self) -> None:
-        self._artifact.close()
-        self._session.forget_artifact(self._call)
-
 
 class SessionShelf:
     """The artifacts of a session, and those of others for reading."""

@@ -1,9 +1,8 @@
 """The agent of a session, taking commands: each is accepted or refused at once, and done after that."""
 
-import asyncio
-from typing import Any, get_args
+from typing import get_args
 
-from sightline.agent import Agent
+from sightline.agent import Agent, bounded_value
 from sightline.exceptions import SightlineError
 from sightline.host._commands import (
     Abort,
@@ -19,6 +18,7 @@ from sightline.host._commands import (
     SetModel,
 )
 from sightline.settings import Thinking
+from sightline.text import clean_line
 
 
 class AgentWorker:
@@ -26,7 +26,6 @@ class AgentWorker:
 
     def __init__(self, agent: Agent) -> None:
         self.agent = agent
-        self._tasks: set[asyncio.Task[Any]] = set()
 
     @property
     def busy(self) -> bool:
@@ -40,6 +39,9 @@ class AgentWorker:
             return await self._taken(command)
         except SightlineError as error:
             return Reply(False, error=error.message, hint=error.hint)
+        except Exception as error:  # of an extension: whoever asked hears of it, and the session goes on
+            _log(error)
+            return Reply(False, error=clean_line(f"it failed: {type(error).__name__}: {error}"))
 
     async def _taken(self, command: AgentCommand) -> Reply:
         agent = self.agent
@@ -59,13 +61,13 @@ class AgentWorker:
                 return Reply(True, data=data)
             case Label():
                 agent.memory.tree.node(command.target)
-                agent.memory.label(command.target, command.label)
+                agent.memory.label(command.target, clean_line(command.label))
             case Compact():
                 return Reply(True, data={"compacted": await agent.compact(command.instructions)})
             case SetModel():
                 return self._set_model(command)
             case Invoke():
-                return Reply(True, data=await agent.invoke(command.name, command.args))
+                return Reply(True, data=bounded_value(await agent.invoke(command.name, command.args)))
         return Reply(True)
 
     def _set_model(self, command: SetModel) -> Reply:
@@ -76,3 +78,9 @@ class AgentWorker:
         if command.thinking:
             self.agent.set_thinking(command.thinking)  # type: ignore[arg-type]
         return Reply(True, data={"model": self.agent.model_name, "thinking": self.agent.thinking})
+
+
+def _log(error: Exception) -> None:
+    import logging
+
+    logging.getLogger("sightline").error("a command failed", exc_info=error)

@@ -30,6 +30,7 @@ class Working(msgspec.Struct, frozen=True):
     agent: Agent
     stage: SessionStage
     first: int  # the number of the last event before this start: what was told meanwhile comes after it
+    place: int  # how long the journal was then
 
 
 @asynccontextmanager
@@ -37,26 +38,28 @@ async def working(
     store: Store, wanted: Wanted, *, resume: str = "", title: str = "", attended: bool = False
 ) -> AsyncIterator[Working]:
     """A new session, or a kept one that is gone on with; on the way out its work is ended and everybody told."""
-    writer, tree = _opened(store, wanted, resume, title)
+    secrets = Secrets(wanted.environ)
+    writer, tree = _opened(store, wanted, resume, secrets.masked(title))
+    begun = False
     try:
         session = Session(writer, store.index, last_seq=tree.last_seq)
-        secrets = Secrets(wanted.environ)
-        stage = SessionStage(session, tree, secrets.masked, attended=attended)
+        stage = SessionStage(session, tree, secrets, attended=attended)
         shelf = SessionShelf(store, session.id)
         local = store.folder(session.id) / "local"
         agent = build(wanted, stage, tree, shelf, local, KeptHistory(store, session.id), secrets)
         session.worker = AgentWorker(agent)
         if resume:
             _mend(session, agent, writer, tree)
-        first = session.seq
+        first, place = session.seq, (writer.folder / "journal.jsonl").stat().st_size
         for text in wanted.notices:
             session.publish(Notice(clean_text(text), "warning", source="settings"))
         server = SocketServer(session, listen(session.id), cwd=str(wanted.cwd), started=time.time())
-        await server.open()
-        add_extensions(agent, wanted.environ)
-        await agent.hooks.tell("session_start")
         try:
-            yield Working(session, agent, stage, first)
+            await server.open()
+            add_extensions(agent, wanted.environ)
+            await agent.hooks.tell("session_start")
+            begun = True
+            yield Working(session, agent, stage, first, place)
         finally:
             await session.stop()
             await server.close()
@@ -64,6 +67,8 @@ async def working(
             await session.sync()
     finally:
         writer.close()
+        if not begun and not resume:
+            store.remove(writer.folder.name)  # nobody was ever in it
     await asyncio.to_thread(store.catalogue.note, writer.folder.name)
     prune_now_and_then(store)
 

@@ -4,16 +4,13 @@ import secrets
 from collections.abc import Callable
 from typing import Any
 
-import msgspec
-
 from sightline.conversation import AssistantMessage, AssistantPart, CallPart, ReasoningPart, StopReason, TextPart
 from sightline.events import Usage
 from sightline.models._api import CallBegun, CallDelta, Done, ReasoningDelta, TextDelta
-from sightline.models._json import decode, whole_characters
+from sightline.models._json import decode_text, whole_characters
 from sightline.text import StreamFilter
 
 _ID_BYTES = 6
-_any = msgspec.json.Decoder(Any)
 
 
 def new_call_id() -> str:
@@ -73,8 +70,8 @@ class Assembly:
         """A call begins; said again it changes nothing but what was not known yet."""
         known = self.has_call(key)
         block = self._block(key, "call")
-        block.name = block.name or name
-        block.native_id = block.native_id or native_id
+        block.name = block.name or whole_characters(name)
+        block.native_id = block.native_id or whole_characters(native_id)
         block.opaque = opaque if opaque is not None else block.opaque
         if known:
             return None
@@ -125,11 +122,10 @@ class Assembly:
 
 def decoded_arguments(text: str) -> tuple[dict[str, Any], str]:
     """The arguments, or the text itself when it is no JSON object. Nothing at all stands for no arguments."""
-    text = whole_characters(text)
     if not text.strip():
         return {}, ""
     try:
-        value = decode(_any, text)
-        return (value, "") if isinstance(value, dict) else ({}, text)
+        value = decode_text(text)
     except ValueError:
-        return {}, text
+        value = None
+    return (value, "") if isinstance(value, dict) else ({}, whole_characters(text))

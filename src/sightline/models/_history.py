@@ -3,7 +3,8 @@
 - After an answer with calls come their results, one each, in the order of the calls; then whatever else was said
   before the next answer. A call nobody answered gets a result that says so; a result nobody called for is left out.
 - An answer without anything in it is left out, and so is a text of nothing but white space.
-- Ids keep to letters, digits, `_` and `-`, at most 64 of them, and no two calls share one.
+- Ids keep to letters, digits, `_` and `-`, at most 64 of them, and no two calls share one. So do names of tools: what a
+  model made up would be refused with every request from then on.
 """
 
 import re
@@ -14,7 +15,9 @@ from sightline.conversation import CallPart, Content, ImagePart, Message, TextPa
 NO_RESULT = "No result: the call was not carried out."
 NO_OUTPUT = "(no output)"
 _ID_AT_MOST = 64
+_NAMELESS = "unnamed"
 _not_in_ids = re.compile(r"[^a-zA-Z0-9_-]")
+_a_name = re.compile(r"[a-zA-Z_][a-zA-Z0-9_-]{0,63}").fullmatch
 
 
 def consistent(messages: Sequence[Message]) -> list[Message]:
@@ -40,6 +43,14 @@ def consistent(messages: Sequence[Message]) -> list[Message]:
 
 def _missing(call: CallPart) -> ToolMessage:
     return ToolMessage(call.id, call.name, [TextPart(NO_RESULT)], call.native_id, is_error=True)
+
+
+def tool_name(name: str) -> str:
+    """The name of a tool that was called, as it can be sent."""
+    if _a_name(name):
+        return name
+    fit = _not_in_ids.sub("_", name)[: _ID_AT_MOST - 1]
+    return (fit if _a_name(fit) else f"_{fit}") if fit else _NAMELESS
 
 
 class CallIds:

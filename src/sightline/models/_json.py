@@ -1,7 +1,7 @@
 """JSON as model servers send and take it, where that is more than what msgspec reads and writes.
 
 A server that cuts its text between the halves of an emoji sends a lone surrogate; msgspec refuses it, the standard
-library reads it. Nothing can be sent with one: it goes out as a question mark.
+library reads it. Nothing can be sent or kept with one: it goes out as a question mark.
 """
 
 from typing import Any, TypeVar
@@ -18,13 +18,26 @@ def decode(decoder: msgspec.json.Decoder[T], data: bytes) -> T:
     except msgspec.ValidationError:
         raise
     except (msgspec.DecodeError, RecursionError):
+        return msgspec.convert(_loaded(data), decoder.type)
+
+
+def decode_text(text: str) -> Any:
+    """What a text says, halves of characters made whole or replaced; ValueError when it is no JSON."""
+    text = whole_characters(text)
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.DecodeError, RecursionError):
         import json
 
-        try:
-            value = json.loads(data)
-        except RecursionError:
-            raise ValueError("nested too deeply") from None
-        return msgspec.convert(value, decoder.type)
+        plain = json.dumps(_loaded(text), ensure_ascii=False)
+        return _loaded(whole_characters(plain))
+
+
+def whole_characters(text: str) -> str:
+    """Two halves that follow each other are one character; any other half is none."""
+    if text.isascii():
+        return text
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def encode(body: Any) -> bytes:
@@ -36,3 +49,16 @@ def encode(body: Any) -> bytes:
         plain = msgspec.to_builtins(body, builtin_types=(msgspec.Raw,))
         text = json.dumps(plain, ensure_ascii=False, separators=(",", ":"), default=lambda raw: json.loads(bytes(raw)))
         return text.encode("utf-8", "replace")
+
+
+def _loaded(data: str | bytes) -> Any:
+    import json
+
+    try:
+        return json.loads(data, parse_constant=_refuse)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+
+
+def _refuse(constant: str) -> Any:
+    raise ValueError(f"{constant} is no JSON")

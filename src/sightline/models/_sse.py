@@ -34,7 +34,8 @@ class Splitter:
         self._started = False
         self._after_cr = False
         self._line: list[bytes] = []  # pieces of a line whose end has not come
-        self._size = 0  # of the event that has not ended
+        self._size = 0  # of the line whose end has not come
+        self._taken = 0  # of the data of the event that has not ended, line ends counted
         self._event = ""
         self._data: list[bytes] = []
 
@@ -51,7 +52,7 @@ class Splitter:
         lines.insert(0, b"".join(self._line))
         self._line = [lines.pop()]
         events = [event for line in lines if (event := self._take(line)) is not None]
-        self._size = len(self._line[0]) + sum(map(len, self._data))
+        self._size = len(self._line[0])
         self._check_size()
         return events
 
@@ -80,20 +81,21 @@ class Splitter:
         field, _, value = line.partition(b":")
         if field == b"data":
             self._data.append(value.removeprefix(b" "))
+            self._taken += len(self._data[-1]) + 1
         elif field == b"event":
             self._event = value.removeprefix(b" ").decode("utf-8", "replace")
         return None
 
     def _dispatch(self) -> ServerEvent | None:
         event, data = self._event, self._data
-        self._event, self._data = "", []
+        self._event, self._data, self._taken = "", [], 0
         if not data:
             return None
         self.found = True
         return ServerEvent(event, b"\n".join(data))
 
     def _check_size(self) -> None:
-        if self._size > self._limit:
+        if self._size + self._taken > self._limit:
             raise EventTooLong
 
 

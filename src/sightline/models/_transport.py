@@ -6,10 +6,12 @@
   for an http:// server). Its connections are kept for the next request.
 - What fails is a `ModelError`: `network` before an answer began, `cut` within one, otherwise what `classify` makes of
   the server's reply. The values of the headers given here, which hold the key, are masked in each of them.
+- A server that only says that it is still there is waited for longer than one that says nothing, but not for ever.
 - Who stops iterating closes the connection (use `aclosing`); who is cancelled has closed it.
 """
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import aclosing, asynccontextmanager
 from typing import TYPE_CHECKING
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
 Classify = Callable[[int, Mapping[str, str], bytes], ModelError]
 
 CONNECT_SECONDS, SILENCE_SECONDS = 10.0, 600.0
+PINGED_SECONDS = 3600.0
+_PING = "ping"  # an event that says nothing; most servers send comments instead
 _KEPT_SECONDS = 120.0  # a tool may run between two requests
 _ERROR_BODY_LIMIT = 64 * 1024
 _REPLY_LIMIT = 16 * 1024 * 1024
@@ -51,6 +55,7 @@ class Transport:
         retry: Retry = _DEFAULT_RETRY,
         connect_seconds: float = CONNECT_SECONDS,
         silence_seconds: float = SILENCE_SECONDS,
+        pinged_seconds: float = PINGED_SECONDS,
     ) -> None:
         self.base_url = base_url.rstrip("/")
         self._address = _address(self.base_url)
@@ -58,6 +63,7 @@ class Transport:
         self._headers = {"user-agent": "sightline", "accept-encoding": "identity", **_checked(headers)}
         self._secrets = _secrets(self._address, headers)
         self._seconds = (connect_seconds, silence_seconds)
+        self._pinged_seconds = pinged_seconds
         self._client: httpx2.AsyncClient | None = None
         self._making = asyncio.Lock()
 
@@ -87,6 +93,7 @@ class Transport:
                 return
             splitter = Splitter()
             first = b""
+            heard = time.monotonic()
             async with aclosing(_chunks(response)) as chunks:
                 async for chunk in chunks:
                     first = first or chunk
@@ -95,6 +102,9 @@ class Transport:
                         if event.event in last or event.data == LAST:
                             await _drained(chunks)
                             return
+                        heard = heard if event.event == _PING else time.monotonic()
+                    if time.monotonic() - heard > self._pinged_seconds:
+                        raise _nothing_new(self.where)
             if (rest := splitter.end()) is not None:
                 yield rest
             elif not splitter.found and "event-stream" not in response.headers.get("content-type", ""):
@@ -149,7 +159,10 @@ class Transport:
         if self._client is None:
             async with self._making:
                 if self._client is None:
-                    self._client = await asyncio.to_thread(self._make_client)
+                    try:
+                        self._client = await asyncio.to_thread(self._make_client)
+                    except Exception as problem:  # of many kinds: what the environment says about proxies, certificates
+                        raise self.masked_error(_unusable(problem, self.where)) from None
         return self._client
 
     def _make_client(self) -> "httpx2.AsyncClient":
@@ -244,7 +257,17 @@ def _not_events(where: str, body: bytes) -> ModelError:
     return ModelError("protocol", f"{where} did not answer with events: {said}", "check the base URL and the API")
 
 
-def _failure(problem: "Exception", where: str, *, answering: bool) -> ModelError:
+def _nothing_new(where: str) -> ModelError:
+    return ModelError("cut", f"{where} is there but says nothing any more", "try again later")
+
+
+def _unusable(problem: Exception, where: str) -> ModelError:
+    said = clean_line(str(problem)) or type(problem).__name__
+    hint = "check HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, SSL_CERT_FILE and SSL_CERT_DIR in the environment"
+    return ModelError("network", f"there is no way to {where}: {said}", hint)
+
+
+def _failure(problem: Exception, where: str, *, answering: bool) -> ModelError:
     import httpx2
 
     said = clean_line(str(problem)) or type(problem).__name__

@@ -116,17 +116,32 @@ def quoted(word: Word) -> str | None:
     return None
 
 
-_substitutes_nothing = re.compile(r"\$[@*0-9]|\$\{[@*0-9]\}|\\\n")
 _separates_words = re.compile(r"\$IFS\b|\$\{IFS[^}]*\}")
+_substitutes_nothing = re.compile(r"\$[@*0-9]|\$\{[@*0-9]\}|\$\(\s*\)|`\s*`")
+_escaped_quote = re.compile(r"\$'((?:[^'\\]|\\.)*)'", re.DOTALL)
+# What may stand between the words of a command: redirects, and variables, which may have no value.
+_redirect = re.compile(r"\d*(?:&>>?|<<<|<<-?|[<>]&|<>|>>|>\||[<>](?!\())[ \t]*[^\s;&|()<>]+")
+_variable = re.compile(r"\$\{(?:\w+:?[-=+]([^}]*)|[^}]*)\}|\$\w+")
 _could_begin_a_command = re.compile(r"[;&|()`\n\r<>]+|\$\(")
 _quoting = re.compile(r"""\$(?=['"])|[\\'"]""")
 
 
 def suspect_words(text: str) -> list[list[str]]:
     """The words of everything that could be a command, quoting taken away; more than there is rather than less."""
-    text = _separates_words.sub(" ", _substitutes_nothing.sub("", text))
+    text = _separates_words.sub(" ", text.replace("\\\n", ""))
+    text = _escaped_quote.sub(_unescaped, _substitutes_nothing.sub("", text))
     readings = [text]
+    if not {"$", "<", ">"}.isdisjoint(text):
+        readings.append(_redirect.sub(" ", _variable.sub(r"\1", text)))
     if "{" in text:
-        readings.append(re.sub(r"[{},]", " ", text))
+        readings += [re.sub(r"[{},]", " ", reading) for reading in readings]
     parts = [part for reading in readings for part in _could_begin_a_command.split(reading)]
     return [words for part in parts if (words := _quoting.sub("", part).split())]
+
+
+def _unescaped(match: "re.Match[str]") -> str:
+    """What a shell makes of `$'\\x67it'`."""
+    try:
+        return match[1].encode("latin-1", "backslashreplace").decode("unicode_escape")
+    except UnicodeDecodeError:
+        return match[1]

@@ -113,7 +113,7 @@ class Policy:
         if need.access == "exec":
             return denies_command(rule, need.what)
         if need.access == "network":
-            return matches_host(rule, need.what)
+            return matches_host(rule, need.what, denies=True)
         spellings = {need.what, os.path.normpath(need.what), self._resolve(need.what)}
         return any(matches_path(rule, path, workspace=self._root, home=self._home, denies=True) for path in spellings)
 

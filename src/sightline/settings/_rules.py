@@ -10,7 +10,8 @@ Rules:
   text of the pattern. A compound is allowed when each of its commands is.
 - A pattern that denies sees more than one that allows: behind `;`, in quotes, substitutions and as arguments of other
   programs, with options in between and with more words behind it.
-- A host pattern is a host name in which `*` is anything, dots included; without a port it means every port.
+- A host pattern is a host name in which `*` is anything, dots included; without a port it means every port. An
+  address is the same however it is written. What is no host fits no pattern that allows and every one that denies.
 """
 
 import re
@@ -28,6 +29,7 @@ ACCESSES: tuple[Access, ...] = ("read", "write", "exec", "network")
 
 _rule = re.compile(r"\s*([A-Za-z_]+)\s*(?:\((.*)\))?\s*", re.DOTALL).fullmatch
 _host = re.compile(r"(\[[0-9a-f:.*]+\]|[a-z0-9._*-]+|[0-9a-f:.*]*:[0-9a-f:.*]*:[0-9a-f:.*]*)(?::([0-9]+))?").fullmatch
+_could_be_a_number = re.compile(r"[0-9a-fx.:]+").fullmatch
 _LONGEST_SUGGESTION = 2000
 _OPTIONS_BETWEEN = 32
 
@@ -115,16 +117,31 @@ def _piece_expression(piece: str) -> str:
     return re.escape(piece[1:] if len(piece) == 2 and piece[0] == "\\" else piece)
 
 
-def matches_host(rule: Rule, host: str) -> bool:
+def matches_host(rule: Rule, host: str, *, denies: bool = False) -> bool:
     if not rule.pattern:
         return True
     wanted, asked = _host(rule.pattern.lower().removesuffix(".")), _host(_plain_host(host))
     if wanted is None or asked is None or "*" in asked[0]:
-        return False
+        return denies
     if wanted[2] is not None and wanted[2] != asked[2]:
         return False
-    expression = ".*".join(map(re.escape, wanted[1].strip("[]").split("*")))
-    return re.fullmatch(expression, asked[1].strip("[]").removesuffix(".")) is not None
+    expression = ".*".join(map(re.escape, _address(wanted[1]).split("*")))
+    return re.fullmatch(expression, _address(asked[1])) is not None
+
+
+def _address(host: str) -> str:
+    """A name as it is; a number in the form there is one of: `127.1`, `0x7f000001` and `::ffff:7f00:1` are the same."""
+    host = host.strip("[]").rstrip(".")
+    if not _could_be_a_number(host):
+        return host
+    import ipaddress
+    import socket
+
+    try:
+        address = ipaddress.IPv6Address(host) if ":" in host else ipaddress.IPv4Address(socket.inet_aton(host))
+    except (ValueError, OSError):
+        return host
+    return str(getattr(address, "ipv4_mapped", None) or address)
 
 
 def _plain_host(host: str) -> str:

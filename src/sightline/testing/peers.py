@@ -48,7 +48,8 @@ def missing(name: str) -> str:
 def install(name: str, report: Callable[[str], None]) -> None:
     """Install it if it is missing, saying what is done. Raises `CliError` when that cannot be."""
     if not missing(name):
-        return report(f"{name}: installed")
+        report(f"{name}: installed")
+        return
     peer, folder = PEERS[name], cache_folder(name)
     clis.check_node()
     report(f"{name}: installing {', '.join(peer.packages)}")

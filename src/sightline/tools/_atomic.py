@@ -15,6 +15,7 @@ import stat
 from contextlib import suppress
 from pathlib import Path
 
+from sightline.tools._regular import kind_of
 from sightline.tools._tool import ToolError
 
 # An unnamed file gets its name through /proc.
@@ -45,17 +46,7 @@ def real_target(path: Path) -> Path:
         raise ToolError(f"Cannot write {path}: {getattr(problem, 'strerror', None) or problem}.") from problem
     if stat.S_ISREG(mode):
         return target
-    raise ToolError(f"Cannot write {path}: it is {_kind(mode)}. Give the path of a regular file.")
-
-
-def _kind(mode: int) -> str:
-    if stat.S_ISDIR(mode):
-        return "a directory"
-    if stat.S_ISLNK(mode):
-        return "a link that leads back to itself"
-    if stat.S_ISFIFO(mode):
-        return "a named pipe"
-    return "a socket" if stat.S_ISSOCK(mode) else "a device"
+    raise ToolError(f"Cannot write {path}: it is {kind_of(mode)}. Give the path of a regular file.")
 
 
 def _replace(target: Path, data: bytes) -> None:

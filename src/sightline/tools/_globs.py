@@ -2,12 +2,22 @@
 
 `*` and `?` stay within a folder, `**` crosses folders, `[a-z]` and `[!a-z]` are one character, `{a,b}` is a choice and
 may hold other globs. What is not closed is meant literally.
+
+Names come from anywhere, so no expression may take long on any of them: choices are written out, and every star but the
+last takes the first place that fits and never another (atomic groups). That is right because what stands between two
+stars always has the same length, be it in characters or, between two `**/`, in folders.
 """
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
+from sightline.tools._tool import ToolError
+
 SPECIAL = frozenset("*?[{")
+MOST_CHOICES = 256
+_CROSS, _STAR = "**/", "*"
+_FOLDERS = r"(?:[^/\0]*/)*"
 
 
 def has_glob(path: str) -> bool:
@@ -15,9 +25,8 @@ def has_glob(path: str) -> bool:
 
 
 def expression(glob: str, *, braces: bool = True) -> str:
-    """A regular expression for `fullmatch`. No part of it matches a NUL, so it can be used on names joined by NULs."""
-    parts, at = _parts(glob, 0, braces=braces, closing="")
-    return parts if at == len(glob) else parts + re.escape(glob[at:])
+    """A regular expression for `fullmatch`. ToolError when the braces of the glob stand for too much."""
+    return f"(?:{'|'.join(_without_choices(one) for one in (_written_out(glob) if braces else [glob]))})"
 
 
 def below(path: Path, base: Path) -> str:
@@ -31,58 +40,124 @@ def union(globs: list[tuple[str, str]]) -> re.Pattern[str]:
     return re.compile("|".join(f"(?:{re.escape(folder)}{expression(glob)})" for folder, glob in globs), re.DOTALL)
 
 
-def _parts(glob: str, at: int, *, braces: bool, closing: str) -> tuple[str, int]:
-    """What stands from `at` to one of the closing characters, which is not consumed."""
+def _written_out(glob: str) -> list[str]:
+    """The globs without choices that a glob stands for."""
+    done: list[str] = []
+    waiting = [glob]
+    while waiting:
+        if len(waiting) + len(done) > MOST_CHOICES:
+            raise ToolError(f"The braces of a glob stand for more than {MOST_CHOICES} globs. Name fewer at a time.")
+        one = waiting.pop()
+        cuts = _first_choice(one)
+        if not cuts:
+            done.append(one)
+            continue
+        before, after = one[: cuts[0]], one[cuts[-1] + 1 :]
+        waiting += [before + one[left + 1 : right] + after for left, right in zip(cuts, cuts[1:], strict=False)]
+    return done
+
+
+def _first_choice(glob: str) -> list[int]:
+    """Where the first brace that is closed, its commas and its end are; empty when there is none."""
+    opened: list[list[int]] = []
+    found: list[list[int]] = []
+    at = 0
+    while at < len(glob):
+        if glob[at] == "{":
+            opened.append([at])
+        elif glob[at] == "," and opened:
+            opened[-1].append(at)
+        elif glob[at] == "}" and opened:
+            found.append([*opened.pop(), at])
+        at = _end_of_class(glob, at) if glob[at] == "[" else at + (2 if glob[at] == "\\" else 1)
+    return min(found, default=[])
+
+
+def _without_choices(glob: str) -> str:
+    """Segments are what stands between two `**/`; all but the last end with a slash."""
+    segments = _segments(_pieces(glob))
+    first, *rest = ("".join(_component(one) for one in _components(segment)) for segment in segments)
+    if not rest:
+        return first
+    *middle, last = rest
+    crossing = f"{_FOLDERS}?" if "/" in segments[-1] else r"(?>(?:[^\0]*/)?)"
+    return first + "".join(f"(?>{_FOLDERS}?{one})" for one in middle) + crossing + last
+
+
+def _pieces(glob: str) -> list[str]:
+    """`**/`, `*`, `/`, or an expression for one character."""
     made: list[str] = []
-    while at < len(glob) and glob[at] not in closing:
-        if glob.startswith("**", at) and (at == 0 or glob[at - 1] in "/{,"):
-            piece, at = _stars(glob, at)
-        elif glob[at] == "*":
-            piece, at = r"[^/\0]*", at + 1
-        elif glob[at] == "?":
-            piece, at = r"[^/\0]", at + 1
+    at = 0
+    while at < len(glob):
+        if glob.startswith("**", at) and (at == 0 or glob[at - 1] == "/"):
+            while at < len(glob) and glob[at] == "*":
+                at += 1
+            # Not followed by a slash it goes on within a folder: `**x` is `**/*x`.
+            made += [_CROSS] if glob.startswith("/", at) else [_CROSS, _STAR]
+            at += glob.startswith("/", at)
         elif glob[at] == "[":
-            piece, at = _class(glob, at)
-        elif glob[at] == "{" and braces:
-            piece, at = _choice(glob, at)
+            end = _end_of_class(glob, at)
+            made.append(re.escape("[") if end == at + 1 else _class(glob[at + 1 : end - 1]))
+            at = end
         elif glob[at] == "\\" and at + 1 < len(glob):
-            piece, at = re.escape(glob[at + 1]), at + 2
+            made.append(re.escape(glob[at + 1]))
+            at += 2
         else:
-            piece, at = re.escape(glob[at]), at + 1
-        made.append(piece)
-    return "".join(made), at
+            made.append({"*": _STAR, "/": "/", "?": r"[^/\0]"}.get(glob[at]) or re.escape(glob[at]))
+            at += 1
+    return made
 
 
-def _stars(glob: str, at: int) -> tuple[str, int]:
-    while at < len(glob) and glob[at] == "*":
-        at += 1
-    if glob.startswith("/", at):
-        return r"(?:[^\0]*/)?", at + 1
-    return r"[^\0]*", at
-
-
-def _class(glob: str, at: int) -> tuple[str, int]:
+def _end_of_class(glob: str, at: int) -> int:
+    """Behind the bracket that closes a class; behind its first bracket when that is no class."""
     end = glob.find("]", at + 3 if glob[at + 1 : at + 2] in ("!", "^") else at + 2)
     if end < 0:
-        return re.escape("["), at + 1
-    inside = glob[at + 1 : end]
+        return at + 1
+    try:
+        re.compile(_class(glob[at + 1 : end]))
+    except re.error:
+        return at + 1
+    return end + 1
+
+
+def _class(inside: str) -> str:
     negated = inside[0] in "!^"
     members = re.sub(r"([\\\[\]^&~|])", r"\\\1", inside[1:] if negated else inside)
-    made = rf"[^/\0{members}]" if negated else rf"(?!/)[{members}]"
-    try:
-        re.compile(made)
-    except re.error:
-        return re.escape("["), at + 1
-    return made, end + 1
+    return rf"[^/\0{members}]" if negated else rf"(?!/)[{members}]"
 
 
-def _choice(glob: str, at: int) -> tuple[str, int]:
-    options, place = [], at + 1
-    while True:
-        option, place = _parts(glob, place, braces=True, closing=",}")
-        options.append(option)
-        if place >= len(glob):
-            return re.escape("{"), at + 1
-        if glob[place] == "}":
-            return f"(?:{'|'.join(options)})", place + 1
-        place += 1
+def _segments(pieces: list[str]) -> list[list[str]]:
+    segments: list[list[str]] = [[]]
+    for before, piece in zip(["", *pieces], pieces, strict=False):
+        if piece != _CROSS:
+            segments[-1].append(piece)
+        elif before != _CROSS:
+            segments.append([])
+    return segments
+
+
+def _components(segment: list[str]) -> Iterable[list[str]]:
+    """The pieces of each name, its slash included."""
+    start = 0
+    for at, piece in enumerate(segment, start=1):
+        if piece == "/" or at == len(segment):
+            yield segment[start:at]
+            start = at
+
+
+def _component(pieces: list[str]) -> str:
+    slash = pieces[-1:] == ["/"]
+    literal, *starred = _split_at_stars(pieces[:-1] if slash else pieces)
+    made = literal + "".join(rf"(?>[^/\0]*?{one})" for one in starred[:-1])
+    made += rf"[^/\0]*{starred[-1]}" if starred else ""
+    return (f"(?>{made})" if starred else made) + ("/" if slash else "")
+
+
+def _split_at_stars(pieces: list[str]) -> list[str]:
+    parts = [""]
+    for piece in pieces:
+        if piece == _STAR:
+            parts += [""] if parts[-1] or len(parts) == 1 else []
+        else:
+            parts[-1] += piece
+    return parts

@@ -5,7 +5,8 @@ Rules:
 - A path means the same in every tool: quotes around it, `~`, `file://` and a bare `/` (the workspace) are understood;
   `..` is taken away by its letters, before any link is followed.
 - What a path needs is decided by where it really leads, links followed, whether or not it exists yet.
-- Names that are not UTF-8 are shown with replacement characters, and a path written that way finds them again.
+- Names that are not UTF-8 or hold control characters are shown with replacement characters, and a path written that way
+  finds them again.
 """
 
 import asyncio
@@ -21,6 +22,8 @@ from sightline.tools._tool import Access, Need, ToolError
 
 SUFFIX_SECONDS = 5.0
 _QUOTES = (('"', '"'), ("'", "'"), ("`", "`"), ("“", "”"), ("‘", "’"))
+# A line end in a name would make one row of a result two, the second saying whatever the name's maker likes.
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _BEFORE_AM_PM = re.compile(r" (?=[AaPp][Mm]\b)")
 
 
@@ -39,17 +42,29 @@ def resolve(path: str, cwd: Path) -> Path:
     written = _expand(unquote_path(path))
     if not written:
         raise ToolError("The path is empty. Name a file or a folder.")
-    if "\0" in written:
-        raise ToolError("The path contains a NUL character, which no file name can.")
+    refuse_impossible(written)
     if not written.strip("/"):
         return cwd
     plain = os.path.normpath(cwd / written)
     return Path(next((spelling for spelling in _spellings(plain) if os.path.lexists(spelling)), plain))
 
 
+def refuse_impossible(path: str) -> None:
+    """ToolError for what cannot be the name of anything."""
+    try:
+        if b"\0" not in os.fsencode(path):
+            return
+    except UnicodeEncodeError:
+        pass
+    raise ToolError("The path has a NUL or half a character in it, which no name can.")
+
+
 def _expand(path: str) -> str:
     if path.lower().startswith("file://"):
-        path = unquote(urlsplit(path).path, errors="surrogateescape")
+        try:
+            path = unquote(urlsplit(path).path, errors="surrogateescape")
+        except ValueError:
+            raise ToolError(f"'{path[:200]}' is no address of a file. Give the path itself.") from None
     return os.path.expanduser(path) if path.startswith("~") else path
 
 
@@ -69,7 +84,7 @@ def _spellings(path: str) -> Iterator[str]:
 
 
 def _undecodable(path: str) -> Iterator[str]:
-    """The one existing path that is shown this way because its name is not UTF-8."""
+    """The one existing path that is shown this way because its name cannot be."""
     found = [os.sep]
     for part in Path(path).parts[1:]:
         if "\ufffd" in part:
@@ -88,8 +103,8 @@ def _names(folder: str) -> list[str]:
 
 
 def shown(path: str | bytes | Path) -> str:
-    """As text that can be encoded: bytes that are not UTF-8 become replacement characters."""
-    return os.fsencode(path).decode("utf-8", "replace")
+    """On one line that can be encoded: bytes that are not UTF-8 and control characters become replacement characters."""
+    return _CONTROL.sub("\ufffd", os.fsencode(path).decode("utf-8", "replace"))
 
 
 def display(path: Path, cwd: Path) -> str:

@@ -44,9 +44,6 @@ def _part(key: str, value: Any, definitions: dict[str, Any]) -> Any:
 def _simple(schema: dict[str, Any]) -> dict[str, Any]:
     if not schema.get("required", True):
         del schema["required"]
-    if schema.get("default", "") is None and None in schema.get("enum", ()):
-        schema = {**schema, "enum": [value for value in schema["enum"] if value is not None]}
-        del schema["default"]
     if "enum" in schema and all(isinstance(value, str) for value in schema["enum"]):
         schema = {"type": "string", **schema}
     if schema.get("default", "") is None and _NULL in schema.get("anyOf", ()):

@@ -31,7 +31,7 @@ def bash(command: str, **more: Any) -> dict[str, Any]:
     return {"tool": "bash", "args": {"command": command, **more}, "chunk": 1_000_000}
 
 
-async def ran(folder: Path, command: str, *, settings: dict[str, str] | None = None, **more: Any) -> Ran:
+async def ran(folder: Path, command: str, *, settings: Any = None, **more: Any) -> Ran:
     async with lab(folder, [[bash(command, **more)], [{"text": "ok"}]], settings=settings) as here:
         await here.run()
         return Ran(here)

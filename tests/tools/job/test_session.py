@@ -89,10 +89,10 @@ async def test_cancelling_a_job_ends_its_processes_and_keeps_its_words(tmp_path:
         pid = int((tmp_path / "work" / "pid").read_text())
         jobs = here.agent.workplace.jobs
         assert jobs is not None
+        work = jobs._work[began]
         assert jobs.cancel(began) == "cancelled"
         await gone(pid)
-        await here.first(ToolResult, lambda event: event.id == began)  # of the job's own block
-        await asyncio.sleep(0)
+        await asyncio.wait([work], timeout=10)
         found = jobs.get(began)
         assert found is not None
         assert found.status == "cancelled"

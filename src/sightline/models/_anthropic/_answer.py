@@ -2,12 +2,11 @@
 
 `message_start`, then each block (`content_block_start`, deltas, `content_block_stop`), then `message_delta` with the
 stop reason and the last word on usage, then `message_stop`. `ping` and unknown events may stand anywhere. An `error`
-event ends the stream at any place.
+event ends the stream at any place. There are servers that begin a second block under the index of one that has ended.
 """
 
 from collections.abc import Callable
-
-import msgspec
+from typing import Any
 
 from sightline.conversation import StopReason
 from sightline.events import Usage
@@ -17,6 +16,7 @@ from sightline.models._anthropic import _wire as wire
 from sightline.models._api import Done, Piece
 from sightline.models._assembly import Assembly
 from sightline.models._failing import failure
+from sightline.models._usage import tokens, told
 from sightline.text import clean_text
 
 _STOP_REASONS: dict[str, StopReason] = {
@@ -30,6 +30,9 @@ _STOP_REASONS: dict[str, StopReason] = {
 }
 
 
+Key = tuple[int, int]  # of a block: its index, and how many have ended under it
+
+
 class _Thought:
     """A thought as it came. What is signed must go back to the letter, and shown is only what passed the filter."""
 
@@ -39,7 +42,7 @@ class _Thought:
 
     @property
     def text(self) -> str:
-        return "".join(self.pieces).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        return _json.whole_characters("".join(self.pieces))
 
     def was_filtered(self) -> bool:
         return bool(self.signature) and clean_text(self.text) != self.text
@@ -56,19 +59,22 @@ class Answer:
         self._price = price
         self._tokens = wire.Tokens()
         self._stop_reason = ""
-        self._whole_inputs: dict[int, bytes] = {}  # of calls whose arguments came with their beginning
-        self._thoughts: dict[int, _Thought] = {}
+        self._whole_inputs: dict[Key, bytes] = {}  # of calls whose arguments came with their beginning
+        self._thoughts: dict[Key, _Thought] = {}
+        self._ended: dict[int, int] = {}  # how many blocks have ended under an index
         self.is_over = False
 
     def read(self, data: bytes) -> Piece | None:
         event = _decoded(data)
         match event.type:
             case "content_block_delta":
-                return self._delta(event.index, event.delta or wire.Delta())
+                return self._delta(self._key(event.index), event.delta or wire.Delta())
             case "content_block_start":
-                return self._begin(event.index, event.content_block or wire.StartedBlock())
+                return self._begin(self._key(event.index), event.content_block or wire.StartedBlock())
             case "content_block_stop":
-                return self._end(event.index)
+                key = self._key(event.index)
+                self._ended[event.index] = key[1] + 1
+                return self._end(key)
             case "message_start":
                 self._count(event.message.usage if event.message else None)
             case "message_delta":
@@ -76,10 +82,10 @@ class Answer:
                 self._stop_reason = (event.delta.stop_reason if event.delta else None) or self._stop_reason
             case "message_stop":
                 self.is_over = True
-            case "error":
-                raise _failure.in_stream(event.error)
             case "message":
                 raise failure("protocol", "the server answered in one piece, not as a stream")
+            case _ if event.type == "error" or event.error:
+                raise _failure.in_stream(event.error)
         return None
 
     def done(self) -> Done:
@@ -88,69 +94,72 @@ class Answer:
             raise failure("cut", "the answer broke off before its end")
         return self._assembly.done(_STOP_REASONS.get(self._stop_reason, "stop"))
 
-    def _begin(self, index: int, block: wire.StartedBlock) -> Piece | None:
+    def _key(self, index: int) -> Key:
+        return index, self._ended.get(index, 0)
+
+    def _begin(self, key: Key, block: wire.StartedBlock) -> Piece | None:
         match block.type:
             case "text":
-                return self._assembly.text(index, block.text or "")
+                return self._assembly.text(key, block.text or "")
             case "thinking":
-                return self._think(index, block.thinking or "", block.signature or "")
+                return self._think(key, block.thinking or "", block.signature or "")
             case "redacted_thinking":
                 opaque = {"type": "redacted_thinking", "data": block.data or ""}
-                return self._assembly.reasoning(index, opaque=opaque)
+                return self._assembly.reasoning(key, opaque=opaque)
             case "tool_use":
                 if block.input:
-                    self._whole_inputs[index] = msgspec.json.encode(block.input)
-                return self._assembly.call(index, block.name or "", block.id or "")
+                    self._whole_inputs[key] = _json.encode(block.input)
+                return self._assembly.call(key, block.name or "", block.id or "")
         return None
 
-    def _delta(self, index: int, delta: wire.Delta) -> Piece | None:
+    def _delta(self, key: Key, delta: wire.Delta) -> Piece | None:
         match delta.type:
             case "text_delta":
-                return self._assembly.text(index, delta.text or "")
-            case "input_json_delta" if self._assembly.has(index):
+                return self._assembly.text(key, delta.text or "")
+            case "input_json_delta" if self._assembly.has_call(key):
                 if delta.partial_json:
-                    self._whole_inputs.pop(index, None)
-                return self._assembly.arguments(index, delta.partial_json or "")
+                    self._whole_inputs.pop(key, None)
+                return self._assembly.arguments(key, delta.partial_json or "")
             case "thinking_delta":
-                return self._think(index, delta.thinking or "")
+                return self._think(key, delta.thinking or "")
             case "signature_delta":
-                return self._think(index, "", delta.signature or "")
+                return self._think(key, "", delta.signature or "")
         return None
 
-    def _think(self, index: int, text: str, signature: str = "") -> Piece | None:
-        thought = self._thoughts.setdefault(index, _Thought())
+    def _think(self, key: Key, text: str, signature: str = "") -> Piece | None:
+        thought = self._thoughts.setdefault(key, _Thought())
         thought.pieces.append(text)
         thought.signature += signature
-        return self._assembly.reasoning(index, text, signature=signature)
+        return self._assembly.reasoning(key, text, signature=signature)
 
-    def _end(self, index: int) -> Piece | None:
-        thought = self._thoughts.pop(index, None)
+    def _end(self, key: Key) -> Piece | None:
+        thought = self._thoughts.pop(key, None)
         if thought is not None and thought.was_filtered():
-            self._assembly.reasoning(index, opaque=thought.opaque())
-        whole = self._whole_inputs.pop(index, None)
+            self._assembly.reasoning(key, opaque=thought.opaque())
+        whole = self._whole_inputs.pop(key, None)
         if whole is not None:
-            return self._assembly.arguments(index, whole.decode())
+            return self._assembly.arguments(key, whole.decode())
         return None
 
-    def _count(self, new: wire.Tokens | None) -> None:
+    def _count(self, usage_told: Any) -> None:
+        new = told(usage_told, wire.Tokens)
         if new is None:
             return
-        tokens = self._tokens
         for name in wire.Tokens.__struct_fields__:
-            if (count := getattr(new, name)) is not None:
-                setattr(tokens, name, count)
-        usage = _usage(tokens)
+            if (count := tokens(getattr(new, name))) is not None:
+                setattr(self._tokens, name, count)
+        usage = _usage(self._tokens)
         self._assembly.usage = usage
         self._assembly.cost = self._price(usage)
 
 
-def _usage(tokens: wire.Tokens) -> Usage:
+def _usage(said: wire.Tokens) -> Usage:
     """As the API counts: what came from the cache and what went there stands beside the input, and is no part of it."""
     return Usage(
-        input_tokens=tokens.input_tokens,
-        output_tokens=tokens.output_tokens,
-        cache_read_tokens=tokens.cache_read_input_tokens,
-        cache_write_tokens=tokens.cache_creation_input_tokens,
+        input_tokens=said.input_tokens,
+        output_tokens=said.output_tokens,
+        cache_read_tokens=said.cache_read_input_tokens,
+        cache_write_tokens=said.cache_creation_input_tokens,
     )
 
 

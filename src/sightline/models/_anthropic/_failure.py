@@ -31,9 +31,9 @@ def classify(status: int, headers: Mapping[str, str], body: bytes) -> ModelError
     return http_failure(kind, status, headers, said)
 
 
-def in_stream(error: wire.Error | None) -> ModelError:
+def in_stream(error: wire.Error | str | None) -> ModelError:
     """What an error event inside an answer means."""
-    error = error or wire.Error()
+    error = wire.Error(message=error) if isinstance(error, str) else error or wire.Error()
     said = quoted(error.message)
     kind = _kind(error.type, said) or "overloaded"
     return failure(kind, f"the server broke off: {said or quoted(error.type) or 'no reason given'}")

@@ -8,10 +8,14 @@ What the API insists on:
 - Thinking goes back only with the signature it came with, only what this API made, and never as the last thing said.
 - Thinking is off while a tool is forced, and in the middle of calls that were made without it. `max_tokens` is required
   and counts the thinking, so it stays above the budget.
+- Models from 4.6 on decide themselves how long to think and are told an effort; those from 4.7 on refuse a budget, and
+  the newest refuse to be told not to think. Off is the least effort there.
 
 Four places may be marked for the cache; what stands before a mark is kept: the last tool, the system prompt, and the
 last two turns of the user, so that each request finds what the one before it left.
 """
+
+import re
 
 import msgspec
 
@@ -19,12 +23,15 @@ from sightline.conversation import AssistantMessage, Content, Message, Reasoning
 from sightline.models import _json
 from sightline.models._anthropic import _wire as wire
 from sightline.models._api import ModelFacts, ModelRequest, ToolSpec
-from sightline.models._history import NO_OUTPUT, CallIds, consistent, sendable
+from sightline.models._history import NO_OUTPUT, CallIds, consistent, sendable, tool_name
 
 API = "anthropic"
 
 # Tokens a level may think at most.
 BUDGETS = {"minimal": 1024, "low": 4096, "medium": 10_240, "high": 24_576, "max": 32_000}
+EFFORTS = {"off": "low", "minimal": "low"}  # the other levels are words of the API itself
+_FIRST_ADAPTIVE = (4, 6)
+_version = re.compile(r"claude-[a-z]+-(\d)(?:-(\d))?(?!\d)")
 _LEAST_BUDGET = 1024  # the API's own
 _UNKNOWN_OUTPUT = 8192  # what every model that is still served can say
 _USUAL_OUTPUT = 32_000  # more is reserved in the context and hardly ever used
@@ -38,9 +45,11 @@ _BEGINNING = "(The conversation goes on.)"
 
 
 def encoded(request: ModelRequest, facts: ModelFacts) -> bytes:
-    turns = _turns(request.messages, images=facts.images is not False)
+    turns = _turns(request.messages, facts.id, images=facts.images is not False)
     wanted = 0 if request.tool_choice or facts.thinking is False else BUDGETS.get(request.thinking, 0)
-    max_tokens, budget = limits(request.max_output, facts.max_output, 0 if _is_amid_calls(turns) else wanted)
+    adaptive = facts.thinking is not False and thinks_adaptively(facts.id)
+    amid = not adaptive and _is_amid_calls(turns)
+    max_tokens, budget = limits(request.max_output, facts.max_output, 0 if amid else wanted)
     _mark_for_cache(turns)
     body = wire.Request(
         model=facts.id,
@@ -49,10 +58,16 @@ def encoded(request: ModelRequest, facts: ModelFacts) -> bytes:
         messages=turns,
         system=[wire.TextBlock(request.system, cache_control=_CACHED)] if request.system.strip() else [],
         tools=_tools(request.tools),
-        thinking=wire.Thinking(budget) if budget else None,
+        thinking=(wire.AdaptiveThinking() if adaptive else wire.Thinking(budget)) if budget else None,
+        output_config=wire.OutputConfig(EFFORTS.get(request.thinking, request.thinking)) if adaptive else None,
         tool_choice=wire.ToolChoice(request.tool_choice) if request.tool_choice else None,
     )
     return _json.encode(body)
+
+
+def thinks_adaptively(model_id: str) -> bool:
+    version = _version.search(model_id)
+    return version is not None and (int(version[1]), int(version[2] or 0)) >= _FIRST_ADAPTIVE
 
 
 def limits(asked: int, ceiling: int | None, budget: int) -> tuple[int, int]:
@@ -71,12 +86,12 @@ def _tools(specs: tuple[ToolSpec, ...]) -> list[wire.Tool]:
     return tools
 
 
-def _turns(messages: list[Message], *, images: bool) -> list[wire.Turn]:
+def _turns(messages: list[Message], model: str, *, images: bool) -> list[wire.Turn]:
     ids = CallIds()
     turns: list[wire.Turn] = []
     for message in consistent(messages):
         role = "assistant" if isinstance(message, AssistantMessage) else "user"
-        blocks = _blocks(message, ids, images=images)
+        blocks = _blocks(message, ids, model, images=images)
         if not blocks:
             continue
         if turns and turns[-1].role == role:
@@ -90,7 +105,7 @@ def _turns(messages: list[Message], *, images: bool) -> list[wire.Turn]:
     return turns
 
 
-def _blocks(message: Message, ids: CallIds, *, images: bool) -> list[wire.Block]:
+def _blocks(message: Message, ids: CallIds, model: str, *, images: bool) -> list[wire.Block]:
     match message:
         case UserMessage():
             return [*_content(message.parts, images=images)]
@@ -99,7 +114,7 @@ def _blocks(message: Message, ids: CallIds, *, images: bool) -> list[wire.Block]
             is_error = message.is_error and all(isinstance(block, wire.TextBlock) for block in content)
             return [wire.ToolResultBlock(ids.of(message), content, is_error)]
         case AssistantMessage():
-            return _said(message, ids)
+            return _said(message, ids, model)
 
 
 def _content(parts: list[Content], *, images: bool) -> list[wire.TextBlock | wire.ImageBlock]:
@@ -111,16 +126,17 @@ def _content(parts: list[Content], *, images: bool) -> list[wire.TextBlock | wir
     ]
 
 
-def _said(message: AssistantMessage, ids: CallIds) -> list[wire.Block]:
+def _said(message: AssistantMessage, ids: CallIds, model: str) -> list[wire.Block]:
     blocks: list[wire.Block] = []
     for part in message.parts:
         if isinstance(part, TextPart):
             if part.text and not part.text.isspace():
                 blocks.append(wire.TextBlock(part.text))
         elif isinstance(part, ReasoningPart):
-            blocks += _thought(part)
+            # The newest models refuse the thinking of any other.
+            blocks += _thought(part) if message.model in ("", model) else []
         else:
-            blocks.append(wire.ToolUseBlock(ids.of(part), part.name, part.args))
+            blocks.append(wire.ToolUseBlock(ids.of(part), tool_name(part.name), part.args))
     while blocks and isinstance(blocks[-1], _THOUGHTS):
         blocks.pop()
     return blocks

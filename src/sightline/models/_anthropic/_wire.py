@@ -70,6 +70,14 @@ class Thinking(msgspec.Struct, tag="enabled"):
     budget_tokens: int
 
 
+class AdaptiveThinking(msgspec.Struct, tag="adaptive"):
+    display: str = "summarized"  # left out, newer models show nothing of it
+
+
+class OutputConfig(msgspec.Struct):
+    effort: str
+
+
 class ToolChoice(msgspec.Struct, tag="tool"):
     name: str
 
@@ -81,21 +89,22 @@ class Request(msgspec.Struct, omit_defaults=True):
     messages: list[Turn]
     system: list[TextBlock] = []
     tools: list[Tool] = []
-    thinking: Thinking | None = None
+    thinking: Thinking | AdaptiveThinking | None = None
+    output_config: OutputConfig | None = None
     tool_choice: ToolChoice | None = None
 
 
 class Tokens(msgspec.Struct, gc=False):
     """Cumulative. What an event leaves out is as the events before it said."""
 
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-    cache_read_input_tokens: int | None = None
-    cache_creation_input_tokens: int | None = None
+    input_tokens: Any = None
+    output_tokens: Any = None
+    cache_read_input_tokens: Any = None
+    cache_creation_input_tokens: Any = None
 
 
 class StartedMessage(msgspec.Struct, gc=False):
-    usage: Tokens | None = None
+    usage: Any = None  # Tokens
 
 
 class StartedBlock(msgspec.Struct):
@@ -129,8 +138,8 @@ class Event(msgspec.Struct):
     message: StartedMessage | None = None
     content_block: StartedBlock | None = None
     delta: Delta | None = None
-    usage: Tokens | None = None
-    error: Error | None = None
+    usage: Any = None  # Tokens
+    error: Error | str | None = None
 
 
 class EventType(msgspec.Struct):

@@ -25,6 +25,7 @@ from sightline.models._chat._wire import CallDelta, Chunk, Delta, FunctionDelta,
 from sightline.models._failing import failure, quoted
 from sightline.models._openai_failure import in_stream
 from sightline.models._textual import WrittenCalls
+from sightline.models._usage import dollars, tokens, told
 
 _STOP_REASONS: dict[str, StopReason] = {
     "stop": "stop",
@@ -68,8 +69,8 @@ class Answer:
         failed = chunk.failed()
         if failed is not None:
             raise in_stream(failed)
-        if chunk.usage is not None:
-            self._count(chunk.usage)
+        if (said := told(chunk.usage, Tokens)) is not None:
+            self._count(said)
         for choice in chunk.choices or ():
             if choice.index:
                 continue
@@ -149,11 +150,11 @@ class Answer:
             self._blocks += 1
         return kind, self._blocks
 
-    def _count(self, tokens: Tokens) -> None:
-        usage = _usage(tokens)
+    def _count(self, said: Tokens) -> None:
+        usage = _usage(said)
         self._assembly.usage = usage
-        told = _cost(tokens)
-        self._assembly.cost = self._price(usage) if told is None else told
+        cost = _cost(said)
+        self._assembly.cost = self._price(usage) if cost is None else cost
 
 
 def _decoded(data: bytes) -> Chunk:
@@ -174,31 +175,23 @@ def _texts(content: Any) -> list[str]:
     return [text for text in texts if text and isinstance(text, str)]
 
 
-def _usage(tokens: Tokens) -> Usage:
-    prompt, completion = tokens.prompt_tokens_details, tokens.completion_tokens_details
-    cached = None if prompt is None else _number(prompt.cached_tokens)
+def _usage(said: Tokens) -> Usage:
+    prompt, completion = said.prompt_tokens_details, said.completion_tokens_details
+    cached = None if prompt is None else tokens(prompt.cached_tokens)
     return Usage(
-        _number(tokens.prompt_tokens),
-        _number(tokens.completion_tokens),
-        _number(tokens.prompt_cache_hit_tokens) if cached is None else cached,
-        None if prompt is None else _number(prompt.cache_write_tokens),
-        None if completion is None else _number(completion.reasoning_tokens),
-        _number(tokens.total_tokens),
+        tokens(said.prompt_tokens),
+        tokens(said.completion_tokens),
+        tokens(said.prompt_cache_hit_tokens) if cached is None else cached,
+        None if prompt is None else tokens(prompt.cache_write_tokens),
+        None if completion is None else tokens(completion.reasoning_tokens),
+        tokens(said.total_tokens),
     )
 
 
-def _cost(tokens: Tokens) -> float | None:
+def _cost(said: Tokens) -> float | None:
     """What the server says it cost, in US dollars."""
-    own = _dollars(tokens.cost)
-    if not tokens.is_byok or own is None:
+    own = dollars(said.cost)
+    if not said.is_byok or own is None:
         return own
-    upstream = None if tokens.cost_details is None else _dollars(tokens.cost_details.upstream_inference_cost)
+    upstream = None if said.cost_details is None else dollars(said.cost_details.upstream_inference_cost)
     return None if upstream is None else own + upstream
-
-
-def _dollars(value: Any) -> float | None:
-    return float(value) if type(value) in (int, float) and 0 <= value < 1e9 else None
-
-
-def _number(value: Any) -> int | None:
-    return value if type(value) is int and 0 <= value < 2**63 else None

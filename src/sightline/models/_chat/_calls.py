@@ -20,15 +20,13 @@ _NO_FUNCTION = FunctionDelta()
 
 
 class _Call:
-    def __init__(self, key: object, index: Any) -> None:
+    def __init__(self, key: object) -> None:
         self.key = key
-        self.index = index
         self.native_id = self.name = ""
         self.arguments: list[str] = []
 
     def takes(self, fragment: CallDelta) -> bool:
-        if fragment.index is not None and fragment.index != self.index:
-            return False
+        """Whether a fragment of its index, or of none, goes on with it."""
         function = fragment.function or _NO_FUNCTION
         if not function.name or not self.name:
             return True
@@ -37,8 +35,8 @@ class _Call:
         return not (function.arguments and self._is_whole())
 
     def _is_whole(self) -> bool:
-        text = "".join(self.arguments)
-        return text.rstrip().endswith("}") and not decoded_arguments(text)[1]
+        end = next((piece for piece in reversed(self.arguments) if piece.strip()), "")
+        return end.rstrip().endswith("}") and not decoded_arguments("".join(self.arguments))[1]
 
 
 class Calls:
@@ -47,6 +45,7 @@ class Calls:
     def __init__(self, assembly: Assembly) -> None:
         self._assembly = assembly
         self._calls: list[_Call] = []
+        self._last: dict[int | str | None, _Call] = {}  # of each index the last call, of None the last of all
 
     @property
     def begun(self) -> bool:
@@ -80,16 +79,18 @@ class Calls:
                 yield from [piece for piece in (begun, delta) if piece is not None]
 
     def _call_of(self, fragment: CallDelta) -> _Call:
-        same = [call for call in self._calls if fragment.index is None or call.index == fragment.index]
-        if same and same[-1].takes(fragment):
-            return same[-1]
-        if fragment.id and fragment.index is None:
+        index = fragment.index if isinstance(fragment.index, int | str) else None
+        last = self._last.get(index)
+        if last is not None and last.takes(fragment):
+            return last
+        if fragment.id and index is None:
             known = next((call for call in self._calls if call.native_id == fragment.id), None)
             if known is not None:
                 return known
-        index = len(self._calls) if fragment.index is None else fragment.index
-        call = _Call(("call", len(self._calls)), index)
+        index = len(self._calls) if index is None else index
+        call = _Call(len(self._calls))
         self._calls.append(call)
+        self._last[index] = self._last[None] = call
         return call
 
 

@@ -18,7 +18,7 @@ from sightline.models import _json
 from sightline.models._api import ModelFacts, ModelRequest
 from sightline.models._chat import _wire as wire
 from sightline.models._effort import effort
-from sightline.models._history import NO_OUTPUT, CallIds, consistent, sendable
+from sightline.models._history import NO_OUTPUT, CallIds, consistent, sendable, tool_name
 
 API = "chat"
 
@@ -83,7 +83,7 @@ def _answer(message: AssistantMessage, id_of: Callable[[CallPart], str]) -> list
 
 def _call(call: CallPart, ident: str) -> wire.MadeCall:
     # What is no JSON object goes back as none: templates of local servers fail on it. The result says what was wrong.
-    return wire.MadeCall(ident, wire.CalledFunction(call.name, _json.encode(call.args).decode()))
+    return wire.MadeCall(ident, wire.CalledFunction(tool_name(call.name), _json.encode(call.args).decode()))
 
 
 def _result(message: ToolMessage, ids: CallIds, shown: list[Content], *, images: bool) -> wire.Message:

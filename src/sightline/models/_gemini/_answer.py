@@ -6,6 +6,7 @@ no candidates but `promptFeedback`.
 """
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from sightline.conversation import StopReason
 from sightline.events import Usage
@@ -15,6 +16,7 @@ from sightline.models._assembly import Assembly
 from sightline.models._failing import failure, quoted
 from sightline.models._gemini import _failure
 from sightline.models._gemini import _wire as wire
+from sightline.models._usage import tokens, told
 
 _STOP_REASONS: dict[str, StopReason] = {
     "STOP": "stop",
@@ -105,25 +107,26 @@ class Answer:
             self._kind = kind
         return self._block
 
-    def _count(self, new: wire.Tokens | None) -> None:
+    def _count(self, usage_told: Any) -> None:
+        new = told(usage_told, wire.Tokens)
         if new is None:
             return
         for name in wire.Tokens.__struct_fields__:
-            if (count := getattr(new, name)) is not None:
+            if (count := tokens(getattr(new, name))) is not None:
                 setattr(self._tokens, name, count)
         usage = _usage(self._tokens)
         self._assembly.usage = usage
         self._assembly.cost = self._price(usage)
 
 
-def _usage(tokens: wire.Tokens) -> Usage:
+def _usage(said: wire.Tokens) -> Usage:
     """The API counts thinking beside the words; we count all that was written."""
     return Usage(
-        input_tokens=_sum(tokens.prompt_token_count, tokens.tool_use_prompt_token_count),
-        output_tokens=_sum(tokens.candidates_token_count, tokens.thoughts_token_count),
-        cache_read_tokens=tokens.cached_content_token_count,
-        reasoning_tokens=tokens.thoughts_token_count,
-        total_tokens=tokens.total_token_count,
+        input_tokens=_sum(said.prompt_token_count, said.tool_use_prompt_token_count),
+        output_tokens=_sum(said.candidates_token_count, said.thoughts_token_count),
+        cache_read_tokens=said.cached_content_token_count,
+        reasoning_tokens=said.thoughts_token_count,
+        total_tokens=said.total_token_count,
     )
 
 

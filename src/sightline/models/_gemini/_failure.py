@@ -36,8 +36,9 @@ def classify(status: int, headers: Mapping[str, str], body: bytes) -> ModelError
     return failed
 
 
-def in_stream(error: wire.Error) -> ModelError:
+def in_stream(error: wire.Error | str) -> ModelError:
     """What an error inside an answer means."""
+    error = wire.Error(message=error) if isinstance(error, str) else error
     kind = _kind(error) or kind_of_status(error.code or 500)
     failed = failure(kind, f"the server broke off: {quoted(error.message or error.status) or 'no reason given'}")
     failed.status, failed.retry_after = error.code, _retry_delay(error)

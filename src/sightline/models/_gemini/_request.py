@@ -8,6 +8,7 @@ What the API insists on:
 - A result is an object: `output`, or `error`. Its images follow all results as parts of their own.
 """
 
+import re
 from typing import Any
 
 from sightline.conversation import (
@@ -25,7 +26,7 @@ from sightline.models import _json
 from sightline.models._api import ModelFacts, ModelRequest, ToolSpec
 from sightline.models._gemini import _wire as wire
 from sightline.models._gemini._schema import translated
-from sightline.models._history import NO_OUTPUT, consistent, sendable
+from sightline.models._history import NO_OUTPUT, consistent, sendable, tool_name
 from sightline.settings import Thinking
 
 API = "gemini"
@@ -35,6 +36,8 @@ BUDGETS = {"off": 0, "minimal": 512, "low": 4096, "medium": 8192, "high": 16_384
 _LEAST_PRO_BUDGET = 128  # the pro models cannot be told not to think
 _LEVELS = {"off": "minimal", "minimal": "minimal", "low": "low", "medium": "medium", "high": "high", "max": "high"}
 _BUDGETED = ("gemini-1", "gemini-2")
+_FIRST_WITHOUT_MINIMAL = (3, 8)
+_version = re.compile(r"gemini-(\d+)(?:\.(\d+))?")
 _UNSIGNED = "skip_thought_signature_validator"
 _BEGINNING = "(The conversation goes on.)"
 
@@ -82,9 +85,14 @@ def thinking_config(level: Thinking, name: str) -> wire.ThinkingConfig | None:
     if not _wants_signatures(name):
         return None
     word = _LEVELS[level]
-    return wire.ThinkingConfig(
-        include_thoughts=shown, thinking_level="low" if word == "minimal" and "pro" in name else word
-    )
+    if word == "minimal" and ("pro" in name or _version_of(name) >= _FIRST_WITHOUT_MINIMAL):
+        word = "low"
+    return wire.ThinkingConfig(include_thoughts=shown, thinking_level=word)
+
+
+def _version_of(name: str) -> tuple[int, int]:
+    version = _version.match(name)
+    return (int(version[1]), int(version[2] or 0)) if version is not None else (0, 0)
 
 
 class _Contents:
@@ -136,11 +144,11 @@ class _Contents:
         images = [_image(part) for part in parts if isinstance(part, ImagePart)]
         text = "\n".join([part.text for part in parts if isinstance(part, TextPart)])
         if images:
-            self._after_results += [wire.Part(text=f"From the result of {message.name}:"), *images]
+            self._after_results += [wire.Part(text=f"From the result of {tool_name(message.name)}:"), *images]
             text = text or "See the image below."
         response: dict[str, Any] = {"error" if message.is_error else "output": text or NO_OUTPUT}
         return wire.Part(
-            function_response=wire.FunctionResponse(message.name, response, self._ids.get(message.call, ""))
+            function_response=wire.FunctionResponse(tool_name(message.name), response, self._ids.get(message.call, ""))
         )
 
     def _said(self, message: AssistantMessage) -> list[wire.Part]:
@@ -161,7 +169,7 @@ class _Contents:
         if api == API and part.native_id:
             self._ids[part.id] = part.native_id
         signature = part.opaque.get("thoughtSignature") if part.api == API and isinstance(part.opaque, dict) else None
-        call = wire.FunctionCall(part.name, part.args, self._ids.get(part.id))
+        call = wire.FunctionCall(tool_name(part.name), part.args, self._ids.get(part.id))
         return wire.Part(function_call=call, thought_signature=signature or (_UNSIGNED if unsigned else None))
 
 

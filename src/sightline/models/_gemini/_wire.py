@@ -90,12 +90,12 @@ class Candidate(msgspec.Struct, rename="camel"):
 class Tokens(msgspec.Struct, rename="camel", gc=False):
     """Cumulative. What an event leaves out is as the events before it said."""
 
-    prompt_token_count: int | None = None
-    tool_use_prompt_token_count: int | None = None
-    cached_content_token_count: int | None = None
-    candidates_token_count: int | None = None
-    thoughts_token_count: int | None = None
-    total_token_count: int | None = None
+    prompt_token_count: Any = None
+    tool_use_prompt_token_count: Any = None
+    cached_content_token_count: Any = None
+    candidates_token_count: Any = None
+    thoughts_token_count: Any = None
+    total_token_count: Any = None
 
 
 class PromptFeedback(msgspec.Struct, rename="camel"):
@@ -125,9 +125,9 @@ class Answer(msgspec.Struct, rename="camel"):
     """One event."""
 
     candidates: list[Candidate] | None = None
-    usage_metadata: Tokens | None = None
+    usage_metadata: Any = None  # Tokens
     prompt_feedback: PromptFeedback | None = None
-    error: Error | None = None
+    error: Error | str | None = None
 
 
 class ErrorBody(msgspec.Struct):

@@ -17,6 +17,7 @@ from sightline.models._assembly import Assembly
 from sightline.models._failing import failure, quoted
 from sightline.models._openai_failure import in_stream
 from sightline.models._responses import _wire as wire
+from sightline.models._usage import dollars, tokens, told
 
 LAST_EVENTS = frozenset({"response.completed", "response.incomplete", "response.failed", "error"})
 
@@ -32,9 +33,9 @@ class Answer:
     def __init__(self, assembly: Assembly, price: Callable[[Usage], float | None]) -> None:
         self._assembly = assembly
         self._price = price
-        self._said: dict[object, str] = {}  # texts and thoughts by block, to tell what is said again
+        self._said: dict[object, list[str]] = {}  # texts and thoughts by block, to tell what is said again
         self._thought_kind: dict[object, tuple[str, Any]] = {}  # event and part of a thought's last words
-        self._indexes: dict[str | None, object] = {}  # of items by their ids
+        self._indexes: dict[str, object] = {}  # of items by their ids
         self._stop_reason: StopReason | None = None
         self._refused = False
 
@@ -76,10 +77,10 @@ class Answer:
     def _index(self, event: wire.Event) -> object:
         """What tells the item apart: its place, or its id from a server that does not say the place."""
         ident = event.item_id or _id(event.item or {})
-        if event.output_index is None:
-            return self._indexes.setdefault(ident, ident)
-        self._indexes.setdefault(ident, event.output_index)
-        return event.output_index
+        if ident is None:
+            return event.output_index
+        known = self._indexes.setdefault(ident, ident if event.output_index is None else event.output_index)
+        return known if event.output_index is None else event.output_index
 
     def _begin(self, index: object, item: dict[str, Any]) -> Iterator[Piece]:
         if item.get("type") == "function_call":
@@ -100,13 +101,13 @@ class Answer:
             if isinstance(part, dict):
                 self._refused |= part.get("type") == "refusal"
                 key = (index, number)
-                yield from self._text(key, _rest(part.get("text") or part.get("refusal"), self._said.get(key, "")))
+                yield from self._text(key, self._rest(key, part.get("text") or part.get("refusal")))
 
     def _reasoning(self, index: object, item: dict[str, Any]) -> Iterator[Piece]:
         key = ("reasoning", index)
         thought = _texts(item.get("summary")) or _texts(item.get("content"))
-        rest = _rest(thought, self._said.get(key, ""))
-        self._said[key] = self._said.get(key, "") + rest
+        rest = self._rest(key, thought)
+        self._said.setdefault(key, []).append(rest)
         opaque = item if item.get("encrypted_content") else None
         if (rest or opaque is not None) and (piece := self._assembly.reasoning(key, rest, opaque=opaque)) is not None:
             yield piece
@@ -120,14 +121,14 @@ class Answer:
             return
         words = event.delta if part == last else _BETWEEN_THOUGHTS + event.delta
         self._thought_kind[key] = (kind, part)
-        self._said[key] = self._said.get(key, "") + words
+        self._said.setdefault(key, []).append(words)
         if (piece := self._assembly.reasoning(key, words)) is not None:
             yield piece
 
     def _text(self, place: tuple[object, Any], words: Any) -> Iterator[Piece]:
         if not words or not isinstance(words, str):
             return
-        self._said[place] = self._said.get(place, "") + words
+        self._said.setdefault(place, []).append(words)
         if (piece := self._assembly.text(("text", *place), words)) is not None:
             yield piece
 
@@ -141,53 +142,53 @@ class Answer:
 
     def _arguments(self, index: object, delta: Any) -> Iterator[Piece]:
         key = ("call", index)
-        if self._assembly.has(key) and isinstance(delta, str):
+        if self._assembly.has_call(key) and isinstance(delta, str):
             piece = self._assembly.arguments(key, delta)
             if piece is not None:
                 yield piece
 
     def _whole_arguments(self, index: object, whole: Any) -> Iterator[Piece]:
         key = ("call", index)
-        if self._assembly.has(key) and isinstance(whole, str) and whole:
+        if self._assembly.has_call(key) and isinstance(whole, str) and whole:
             piece = self._assembly.replace_arguments(key, whole)
             if piece is not None:
                 yield piece
 
     def _end(self, response: wire.Response) -> Iterator[Piece]:
-        if response.usage is not None:
-            self._count(response.usage)
+        if (said := told(response.usage, wire.Tokens)) is not None:
+            self._count(said)
         if response.status in ("failed", "cancelled") or response.error:
             raise in_stream(response.error or f"the response was {response.status}")
         for index, item in enumerate(response.output or ()):
-            yield from self._finish(self._indexes.get(_id(item), index), item)
+            yield from self._finish(self._indexes.get(_id(item) or "", index), item)
         self._stop_reason = "refusal" if self._refused else "stop"
         if response.status == "incomplete":
             reason = response.incomplete_details.reason if response.incomplete_details else None
             self._stop_reason = _ENDINGS.get(reason or "", "length")
 
-    def _count(self, tokens: wire.Tokens) -> None:
-        read, made = tokens.input_tokens_details, tokens.output_tokens_details
+    def _rest(self, key: object, whole: Any) -> str:
+        """What is new of a text that is said whole after its pieces."""
+        said = "".join(self._said.get(key, ()))
+        return whole[len(said) :] if isinstance(whole, str) and whole.startswith(said) else ""
+
+    def _count(self, said: wire.Tokens) -> None:
+        read, made = said.input_tokens_details, said.output_tokens_details
         usage = Usage(
-            _number(tokens.input_tokens),
-            _number(tokens.output_tokens),
-            None if read is None else _number(read.cached_tokens),
+            tokens(said.input_tokens),
+            tokens(said.output_tokens),
+            None if read is None else tokens(read.cached_tokens),
             None,
-            None if made is None else _number(made.reasoning_tokens),
-            _number(tokens.total_tokens),
+            None if made is None else tokens(made.reasoning_tokens),
+            tokens(said.total_tokens),
         )
         self._assembly.usage = usage
-        told = tokens.cost
-        self._assembly.cost = float(told) if type(told) in (int, float) and told >= 0 else self._price(usage)
+        cost = dollars(said.cost)
+        self._assembly.cost = self._price(usage) if cost is None else cost
 
 
 def _id(item: dict[str, Any]) -> str | None:
     ident = item.get("id")
     return ident if isinstance(ident, str) else None
-
-
-def _rest(whole: Any, said: str) -> str:
-    """What is new of a text that is said whole after its pieces."""
-    return whole[len(said) :] if isinstance(whole, str) and whole.startswith(said) else ""
 
 
 def _texts(parts: Any) -> str:
@@ -209,7 +210,3 @@ def _whole(data: bytes) -> wire.Response:
         return _json.decode(wire.response_decoder, data)
     except ValueError:
         raise failure("protocol", f"the answer cannot be read: {quoted(data)}") from None
-
-
-def _number(value: Any) -> int | None:
-    return value if type(value) is int and 0 <= value < 2**63 else None

@@ -23,7 +23,7 @@ from sightline.conversation import (
 from sightline.models import _json
 from sightline.models._api import ModelFacts, ModelRequest
 from sightline.models._effort import effort, thinks
-from sightline.models._history import NO_OUTPUT, CallIds, consistent, sendable
+from sightline.models._history import NO_OUTPUT, CallIds, consistent, sendable, tool_name
 from sightline.models._responses import _wire as wire
 
 API = "responses"
@@ -96,7 +96,7 @@ class _Input:
     def _said(self, part: TextPart | CallPart, *, own: bool) -> Any:
         if isinstance(part, CallPart):
             ident = self._ids.keep(part) if own else self._ids.of(part)
-            return wire.CallItem(ident, part.name, _json.encode(part.args).decode())
+            return wire.CallItem(ident, tool_name(part.name), _json.encode(part.args).decode())
         return wire.AssistantItem([wire.OutputText(part.text)]) if part.text.strip() else None
 
     def _result(self, message: ToolMessage) -> wire.ResultItem:

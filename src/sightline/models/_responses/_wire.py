@@ -98,7 +98,7 @@ class Incomplete(msgspec.Struct, gc=False):
 class Response(msgspec.Struct, gc=False):
     status: Any = None
     output: list[dict[str, Any]] | None = None
-    usage: Tokens | None = None
+    usage: Any = None  # Tokens
     error: Any = None
     incomplete_details: Incomplete | None = None
 

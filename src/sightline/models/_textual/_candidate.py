@@ -5,7 +5,7 @@ from collections.abc import Collection
 
 import msgspec
 
-from sightline.models._textual._json import Extent, WrittenCall, calls_of, could_be_call
+from sightline.models._textual._json import KEYS, Extent, WrittenCall, calls_of, could_be_call
 
 HELD_AT_MOST = 256 * 1024
 
@@ -65,7 +65,7 @@ class Candidate:
         return text[:size], text[size:]
 
     def _begin_value(self) -> None:
-        self._extent = Extent()
+        self._extent = Extent(() if self._marked else KEYS)
         self._json: list[str] = []
         self._head = ""
         self._step = self._value

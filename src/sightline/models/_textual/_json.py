@@ -9,10 +9,11 @@ import msgspec
 _NAMES = ("name", "function", "tool", "tool_name")
 _ARGUMENTS = ("arguments", "parameters", "args", "input")
 _BESIDE = ("id", "call_id", "tool_call_id", "type", "index")
-_KEYS = (*_NAMES, *_ARGUMENTS, *_BESIDE)
+KEYS = frozenset((*_NAMES, *_ARGUMENTS, *_BESIDE))
+_LONGEST_KEY = max(map(len, KEYS))
 
-# Outside a text: what nests, what begins a text, and what no JSON has there.
-_outside = re.compile(r"[^\s\w:,.+\-]")
+# Outside a text: what nests, what begins a text, what ends a key, and what no JSON has there.
+_outside = re.compile(r"[^\s\w,.+\-]")
 _inside = re.compile(r'["\\]')
 _first_field = re.compile(r'\s*(?:\[\s*)?(?:\{\s*(?:"([a-z_]{0,16})(?:(")\s*(?::\s*(?:"([^"\\]*)("?))?)?)?)?)?')
 
@@ -24,12 +25,17 @@ class WrittenCall(msgspec.Struct, frozen=True):
 
 
 class Extent:
-    """How far a JSON object or list goes that arrives in pieces. Inside its texts all is allowed, even line ends."""
+    """How far a JSON object or list goes that arrives in pieces. Inside its texts all is allowed, even line ends.
 
-    def __init__(self) -> None:
+    With `keys` it is invalid as soon as the object, or one of a list of them, has another key.
+    """
+
+    def __init__(self, keys: Collection[str] = ()) -> None:
         self.whole = self.invalid = False
+        self._keys = keys
         self._open: list[str] = []  # the brackets that are to come
         self._in_text = self._escaped = False
+        self._text = ""  # the last text, as much of it as a key can have
 
     def feed(self, piece: str) -> int:
         """How much of the piece belongs to it."""
@@ -37,22 +43,37 @@ class Extent:
         if self._escaped and piece:
             at, self._escaped = 1, False
         while (found := (_inside if self._in_text else _outside).search(piece, at)) is not None:
-            at = found.end()
+            before, at = at, found.end()
             mark = found.group()
+            if self._in_text:
+                self._add(piece[before : found.start()])
             if mark == "\\" and self._in_text:
                 self._escaped = at == len(piece)
                 at += 1
             elif mark == '"':
                 self._in_text = not self._in_text
-            elif mark in "{[":
-                self._open.append("}" if mark == "{" else "]")
-            elif not self._open or self._open.pop() != mark:
-                self.invalid = True
-                return found.start()
-            elif not self._open:
-                self.whole = True
-                return at
+                self._text = "" if self._in_text else self._text
+            elif not self._goes_on(mark):
+                return found.start() if self.invalid else at
+        if self._in_text:
+            self._add(piece[at:])
         return len(piece)
+
+    def _add(self, text: str) -> None:
+        self._text += text[: _LONGEST_KEY + 1 - len(self._text)]
+
+    def _goes_on(self, mark: str) -> bool:
+        """Whether what comes after a mark outside of a text still belongs to it."""
+        if mark == ":":
+            outermost = self._open in (["}"], ["]", "}"])
+            self.invalid = bool(self._keys) and outermost and self._text not in self._keys
+        elif mark in "{[":
+            self._open.append("}" if mark == "{" else "]")
+        elif not self._open or self._open.pop() != mark:
+            self.invalid = True
+        else:
+            self.whole = not self._open
+        return not (self.invalid or self.whole)
 
 
 def could_be_call(head: str, names: Collection[str]) -> bool:
@@ -62,10 +83,10 @@ def could_be_call(head: str, names: Collection[str]) -> bool:
     key, key_closed, value, value_closed = found.groups()
     to_the_end = found.end() == len(head)
     if not key_closed:
-        return to_the_end and (key is None or any(known.startswith(key) for known in _KEYS))
+        return to_the_end and (key is None or any(known.startswith(key) for known in KEYS))
     if key in _NAMES and value is not None:
         return value in names if value_closed else to_the_end and any(name.startswith(value) for name in names)
-    return key in _KEYS
+    return key in KEYS
 
 
 def calls_of(text: str, names: Collection[str], *, marked: bool) -> list[WrittenCall]:
@@ -78,7 +99,7 @@ def calls_of(text: str, names: Collection[str], *, marked: bool) -> list[Written
 
 
 def _call_of(value: Any, names: Collection[str], *, marked: bool) -> WrittenCall | None:
-    if not isinstance(value, dict) or not (marked or value.keys() <= set(_KEYS)):
+    if not isinstance(value, dict) or not (marked or value.keys() <= KEYS):
         return None
     inner = value.get("function")
     if isinstance(inner, dict):

@@ -13,6 +13,7 @@ from typing import Protocol
 
 import msgspec
 
+from sightline.tools._paths import shown
 from sightline.tools._tool import ToolError
 from sightline.tools.archives._limits import ENTRIES, ArchiveTrouble
 from sightline.tools.archives._names import normalize_entry, safe_name
@@ -140,7 +141,7 @@ class Archive:
             if name is None:
                 self.unsafe += 1
             elif name:
-                self._add(name, entry)
+                self._add(shown(name), entry)
 
     def _add(self, name: str, entry: Entry) -> None:
         parent, _, last = name.rpartition("/")

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, cast
 
+from sightline.tools._paths import shown
 from sightline.tools.archives._archive import Entry
 from sightline.tools.archives._limits import ENTRIES, READ_BYTES, ArchiveTrouble, GuardedFile, check_entry_size
 
@@ -82,7 +83,7 @@ def _refuse_leftover(tar: tarfile.TarFile, ends: int) -> None:
 
 def special(member: tarfile.TarInfo) -> str:
     if member.issym():
-        return f"a symbolic link to {member.linkname}"
+        return f"a symbolic link to {shown(member.linkname)}"
     if member.islnk():
-        return f"a hard link to {member.linkname}"
+        return f"a hard link to {shown(member.linkname)}"
     return "" if member.isreg() or member.isdir() else "a device or pipe"

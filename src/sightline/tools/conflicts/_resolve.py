@@ -9,9 +9,12 @@ from pathlib import Path
 import msgspec
 
 from sightline.tools._atomic import replace_file
+from sightline.tools._regular import opened, read_all
 from sightline.tools._tool import ToolError
 from sightline.tools.conflicts._regions import Region, find_regions, split_lines
 from sightline.tools.conflicts._registry import Conflict, Conflicts
+
+MAX_BYTES = 16 * 1024 * 1024  # of a file with conflicts
 
 
 class Resolved(msgspec.Struct, frozen=True):
@@ -60,10 +63,11 @@ def _resolve_file(path: Path, content: str, conflicts: Conflicts) -> Resolved:
 
 
 def _current(path: Path, conflicts: Conflicts) -> tuple[str, list[Conflict]]:
-    try:
-        text = path.read_bytes().decode("utf-8", "surrogateescape")
-    except OSError as problem:
-        raise ToolError(f"Cannot read {path}: {problem.strerror}.") from problem
+    with opened(path) as fd:
+        data = read_all(fd, MAX_BYTES)
+    if len(data) > MAX_BYTES:
+        raise ToolError(f"{path.name} has more than {MAX_BYTES >> 20} MiB by now. Resolve its conflicts with a command.")
+    text = data.decode("utf-8", "surrogateescape")
     return text, conflicts.register(path, text)
 
 

@@ -17,7 +17,8 @@ from pathlib import Path
 import msgspec
 
 from sightline.tools import _notebook as notebook
-from sightline.tools._paths import display, resolve
+from sightline.tools._paths import display, refuse_impossible, resolve
+from sightline.tools._regular import opened, read_all
 from sightline.tools._tool import ToolError
 from sightline.tools.hashline import (
     BlockResolver,
@@ -70,6 +71,7 @@ def file_of(path: str, cwd: Path, local: Path) -> Path:
         return resolve(path, cwd)
     if scheme[1].lower() != "local":
         raise ToolError(f"edit changes files; {scheme[0]} is none. Edit the file it was made from, or use write.")
+    refuse_impossible(path)
     target = Path(os.path.realpath(local / path[scheme.end() :]))
     if not target.is_relative_to(os.path.realpath(local)):
         raise ToolError(f"{path} leads out of local://.")
@@ -115,7 +117,8 @@ def _read(path: Path, shown: str) -> tuple[bytes, tuple[int, ...]] | None:
         if found.st_size > MAX_FILE:
             raise ToolError(f"Cannot edit {shown}: it is larger than {MAX_FILE >> 20} MiB. Change it with a command.")
         stamp = stamp_of(path)
-        return path.read_bytes(), stamp
+        with opened(path) as fd:
+            return read_all(fd, MAX_FILE), stamp
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as problem:

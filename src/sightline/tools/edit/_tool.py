@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, TypeVar
 import msgspec
 
 from sightline.tools._context import ToolContext
-from sightline.tools._paths import write_need
+from sightline.tools._paths import shown, write_need
 from sightline.tools._tool import Need, Outcome, Tool, ToolError
 from sightline.tools.edit._commit import commit
 from sightline.tools.edit._files import Plan, file_of, plan
@@ -65,6 +65,8 @@ checked before a file is written. After an edit use the tag of its result."""
         context.shared(Streams).forget(context.call)
         snapshots = context.shared(Snapshots)
         sections = _sections(params, context)
+        for section, path in sections:
+            _refuse_denied(section, path, context)
         plans = await asyncio.to_thread(_plans, sections, context.cwd, snapshots)
         return await _to_the_end(lambda: _made(plans, snapshots))
 
@@ -81,6 +83,13 @@ def _sections(params: EditParams, context: ToolContext) -> list[tuple[Section, P
     for section in merged:
         refuse_overlaps(section.hunks)
     return [(section, file_of(section.path, context.cwd, context.workplace.local)) for section in merged]
+
+
+def _refuse_denied(section: Section, path: Path, context: ToolContext) -> None:
+    """An edit that does not fit shows the lines it was meant for, and so must not be tried on what may not be read."""
+    is_denied = context.workplace.is_denied
+    if is_denied is not None and is_denied(shown(os.path.realpath(path))):
+        raise ToolError(f"A rule forbids to read {section.path}, and so to edit it.")
 
 
 def _plans(sections: list[tuple[Section, Path]], cwd: Path, snapshots: Snapshots) -> list[Plan]:

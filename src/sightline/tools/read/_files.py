@@ -8,14 +8,13 @@ Rules:
 """
 
 import os
-import stat
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
 
 from sightline.tools import _images
+from sightline.tools._regular import opened, read_all
 from sightline.tools._tool import ToolError
 from sightline.tools.read._excerpt import Excerpt, Plan
 from sightline.tools.read._stream import stream
@@ -26,12 +25,6 @@ GARBLED = "[Not valid UTF-8: bytes that are no text are shown as \ufffd, and the
 _ESC = 27  # of text with colours in it
 _CONTROLS = bytes(set(range(32)) - {*b"\t\n\r\f\b", _ESC}) + b"\x7f"
 _GARBAGE = 0.3  # the share of it that makes a file no text
-_SPECIAL = {
-    stat.S_IFIFO: "a named pipe",
-    stat.S_IFSOCK: "a socket",
-    stat.S_IFCHR: "a device",
-    stat.S_IFBLK: "a block device",
-}
 
 
 class WholeText(msgspec.Struct, frozen=True):
@@ -72,31 +65,6 @@ def load(path: Path, wanted: Plan, stopped: Callable[[], bool]) -> Content:
         return Binary(size) if any("\0" in line for line in excerpt.lines.values()) else excerpt
 
 
-@contextmanager
-def opened(path: Path) -> Iterator[int]:
-    """A regular file, open for reading. Never waits; whatever goes wrong is a ToolError that names the file."""
-    try:
-        # What it is is asked first: opening some devices does something.
-        _check_kind(os.stat(path).st_mode, path)
-        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        try:
-            _check_kind(os.fstat(fd).st_mode, path)
-            yield fd
-        finally:
-            os.close(fd)
-    except OSError as error:
-        raise ToolError(_problem(error, path)) from None
-
-
-def read_all(fd: int, most: int) -> bytes:
-    """From the start; at most one byte more than `most`."""
-    pieces, got = [], 0
-    while got <= most and (piece := os.pread(fd, min(1024**2, most + 1 - got), got)):
-        pieces.append(piece)
-        got += len(piece)
-    return b"".join(pieces)
-
-
 def read_text(path: Path, most: int) -> str:
     """A whole text file. ToolError when it is no text or longer than this."""
     with opened(path) as fd:
@@ -127,22 +95,3 @@ def _whole(data: bytes, *, is_wide: bool) -> Content:
         return WholeText(data.decode())
     except UnicodeDecodeError:
         return WholeText(data.decode("utf-8", "replace"), GARBLED)
-
-
-def _check_kind(mode: int, path: Path) -> None:
-    if stat.S_ISDIR(mode):
-        raise ToolError(f"'{path}' is a directory.")
-    if not stat.S_ISREG(mode):
-        kind = _SPECIAL.get(stat.S_IFMT(mode), "a special file")
-        raise ToolError(f"'{path}' is {kind}, not a file, and is not read. Use a command if you need what it gives.")
-
-
-def _problem(error: OSError, path: Path) -> str:
-    match error:
-        case FileNotFoundError() | NotADirectoryError():
-            return f"'{path}' not found."
-        case PermissionError():
-            return f"No permission to read '{path}'."
-        case BlockingIOError():
-            return f"'{path}' has nothing to read now; reading it would wait for ever."
-    return f"Cannot read '{path}': {error.strerror or error}."

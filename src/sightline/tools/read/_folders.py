@@ -100,8 +100,7 @@ def _notes(entry: os.DirEntry[str], facts: os.stat_result) -> Iterator[str]:
 
 def _line(entry: _Entry, now: float, depth: int) -> str:
     notes = ", ".join(filter(None, [entry.note, age(now - entry.changed)]))
-    name = entry.name.replace("\n", "\\n").replace("\r", "\\r")
-    return f"{'  ' * depth}{name}{'/' if entry.is_folder else ''} ({notes})"
+    return f"{'  ' * depth}{entry.name}{'/' if entry.is_folder else ''} ({notes})"
 
 
 def age(seconds: float) -> str:

@@ -12,6 +12,7 @@ import msgspec
 from sightline.tools import _documents, _images
 from sightline.tools._context import ToolContext
 from sightline.tools._paths import display, shown
+from sightline.tools._regular import opened, read_all
 from sightline.tools._selectors import Selector
 from sightline.tools._tool import Outcome, ToolError
 from sightline.tools._truncation import MAX_BYTES, MAX_LINES, truncate_head
@@ -22,7 +23,6 @@ from sightline.tools.read._present import DISPLAYED, Shown, details_of, human_si
 from sightline.tools.read._summary import summarize
 from sightline.tools.read._text import lines_of, present_text
 
-CONFLICT_BYTES = 16 * 1024**2
 NOTEBOOK_BYTES = 50 * 1024**2
 T = TypeVar("T")
 
@@ -118,8 +118,8 @@ async def _notebook(path: Path, selector: Selector | None, what: Shown, context:
     from sightline.tools._notebook import to_text
 
     def converted() -> str:
-        with _files.opened(path) as fd:
-            data = _files.read_all(fd, NOTEBOOK_BYTES)
+        with opened(path) as fd:
+            data = read_all(fd, NOTEBOOK_BYTES)
         if len(data) > NOTEBOOK_BYTES:
             raise ToolError(f"{what.name} has more than {human_size(NOTEBOOK_BYTES)}. Read lines of it with :A-B:raw.")
         return to_text(data)
@@ -153,11 +153,12 @@ async def _document(path: Path, selector: Selector | None, what: Shown, context:
 
 
 def _check_readable(path: Path) -> None:
-    with _files.opened(path):
+    with opened(path):
         pass
 
 
 async def _conflicts(path: Path, what: Shown, context: ToolContext) -> Outcome:
+    from sightline.tools.conflicts import MAX_BYTES as CONFLICT_BYTES
     from sightline.tools.conflicts import Conflicts, render
 
     def found() -> str:

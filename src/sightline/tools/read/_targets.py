@@ -56,12 +56,7 @@ def locate(path: str, cwd: Path) -> Target:
     path = _paths.unquote_path(path)
     if not path:
         raise ToolError("The path is empty. Name a file, a folder or an address.")
-    try:
-        is_a_name = b"\0" not in os.fsencode(path)
-    except UnicodeEncodeError:
-        is_a_name = False
-    if not is_a_name:
-        raise ToolError("The path has a NUL or half a character in it, which no name can.")
+    _paths.refuse_impossible(path)
     return _address(path) or _in_archive(path, cwd) or _in_database(path, cwd) or local(path, cwd)
 
 

@@ -63,6 +63,7 @@ Also `https://…`, `artifact://…`, `local://…`, `history://…`. Prefer thi
         if found is None:
             raise ToolError(_not_found(target, context))
         meant, missing, match = found
+        _refuse_denied(meant, match, context)
         outcome = await self._read(meant, context)
         details = {**outcome.details, "suffix_resolution": {"from": missing, "to": match}}
         note = f"[Path '{missing}' not found; resolved to '{match}' via suffix match]"
@@ -105,6 +106,13 @@ def _exists(target: Local) -> bool:
     except OSError:
         return False
     return True
+
+
+def _refuse_denied(target: Target, name: str, context: ToolContext) -> None:
+    """What was asked for was judged before it was known to be this file."""
+    opened, is_denied = _targets.container_of(target), context.workplace.is_denied
+    if opened is not None and is_denied is not None and is_denied(_paths.shown(os.path.realpath(opened))):
+        raise ToolError(f"'{name}' is the only path that ends like this, and a rule forbids to read it.")
 
 
 def _not_found(target: Local, context: ToolContext) -> str:

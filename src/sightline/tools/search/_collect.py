@@ -2,6 +2,7 @@
 
 import os
 
+from sightline.tools._paths import shown
 from sightline.tools._selectors import LineRange
 from sightline.tools.search._query import MATCHES_IN_ANY_ORDER, Found, Hits, Line, Query
 
@@ -52,7 +53,7 @@ class Collector:
 
     def _next_file(self, path: str) -> None:
         self._done.add(self._current.path)
-        if self._query.is_denied is not None and self._query.is_denied(path):
+        if self._query.is_denied is not None and self._query.is_denied(shown(os.path.realpath(path))):
             self._done.add(path)
         self._current = Hits(path, [])
         self._current_ranges = self._ranges.get(path, ())

@@ -4,7 +4,8 @@
   sets something, no extension, no function that touches files. For writing it also lets rows be inserted, updated and
   deleted, triggers included, and nothing else. Functions in the schema that could do harm are refused by the library
   itself (trusted_schema).
-- A statement that runs for longer than five seconds is stopped. A value is at most 16 MiB.
+- A statement that runs for longer than five seconds is stopped. A value is at most 16 MiB, and
+  512 KiB in a statement that uses instr or replace: one call of these could take an hour.
 - A database that another process is writing is waited for, three seconds.
 - Reading leaves no files behind: one in WAL mode that nobody has open is read as it lies there.
 """
@@ -40,6 +41,9 @@ _TELLING = frozenset(
 _HARMFUL = frozenset({"load_extension", "fts3_tokenizer", "readfile", "writefile", "edit", "zipfile", "sqlite_log"})
 # One call can take minutes, and nothing stops it then: the database's maker may not use them in views and triggers.
 _ENDLESS = frozenset({"printf", "format"})
+# One call takes the square of its arguments' length, and nothing stops it: with these in a statement values are shorter.
+_SQUARE = frozenset({"instr", "replace"})
+_SQUARE_BYTES = 512 * 1024
 _WAL = 2
 
 
@@ -104,7 +108,10 @@ def _restrict(connection: sqlite3.Connection, writing: bool) -> None:
         if action in allowed:
             return sqlite3.SQLITE_OK
         if action == sqlite3.SQLITE_FUNCTION:
-            return _judge_function((second or "").lower(), in_schema=trigger is not None)
+            name = (second or "").lower()
+            if name in _SQUARE:
+                connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _SQUARE_BYTES)
+            return _judge_function(name, in_schema=trigger is not None)
         if action == sqlite3.SQLITE_UPDATE and first == "sqlite_master":
             return sqlite3.SQLITE_OK  # asked when a virtual table is opened; really changing it is refused elsewhere
         if action == sqlite3.SQLITE_PRAGMA and (first or "").lower() in _TELLING:
@@ -136,7 +143,8 @@ _EXPLAINED = {
     "authorization denied": _REFUSED,
     "is prohibited": _REFUSED + " {said}.",
     "locked": f"{{name}} is locked by another process (waited {BUSY_MS} ms). Try again later.",
-    "too big": f"A value in {{name}} is larger than {VALUE_BYTES // 2**20} MiB. Choose other columns with ?q=SELECT …",
+    "too big": f"A value in {{name}} is larger than {VALUE_BYTES // 2**20} MiB ({_SQUARE_BYTES // 2**10} KiB beside "
+    "instr or replace). Choose other columns with ?q=SELECT …",
     "malformed": "{name} is damaged: {said}.",
     "not a database": "{name} is not a SQLite database, or it is encrypted.",
     "one statement": "Only one SQL statement at a time.",

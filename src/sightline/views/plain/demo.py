@@ -1,19 +1,130 @@
-"""A first look: the same task, recorded from all five providers, played through the verbose renderer."""
+"""A first look: our own agent at work on a small broken project, or the same task recorded from every provider.
 
+The agent plays a script, so there is no model and no network; its tools, the project and the session are real, in a
+folder that is gone afterwards.
+"""
+
+import os
+import sys
 import time
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import contextmanager
 from importlib.resources import files
+from pathlib import Path
+from typing import Any
 
-from sightline.events import Event, Text, ToolUse
+from sightline.events import Event, Text, ToolOutput, ToolUse
 from sightline.providers import EventStream, get_provider, provider_names
 from sightline.views.plain._output import write_all
 from sightline.views.plain._palette import Palette
-from sightline.views.plain._renderer import VERBOSE, PlainRenderer
+from sightline.views.plain._renderer import VERBOSE, Detail, PlainRenderer
 
 # Seconds, close to how the recorded runs felt: a piece of text, a call, and its result.
 _PACE_TEXT, _PACE_CALL = 0.03, 0.25
+_EVERYTHING = Detail(calls=True, agents=True, steps=True, output=True)
 
 
-def play_demo(palette: Palette, out: int, *, paced: bool) -> None:
+def run_demo(palette: Palette, *, paced: bool) -> int:
+    """The agent at work; the exit code is that of its run."""
+    from sightline.views.plain.run import show_run
+
+    script = _script()
+    with _place(script["files"]) as folder:
+        model = _write_script(folder, script, paced=paced)
+        _say(f"{palette.bold}── Our own agent, with a scripted model and real tools ──{palette.reset}")
+        _say(f"{palette.dim}> {script['prompt']}{palette.reset}")
+        run = _DemoRun(_native_run(folder, model, script["prompt"]))
+        code = show_run(run, PlainRenderer(_EVERYTHING, palette), "text", lambda session: None)
+    if code == 0:
+        _say(f"{palette.dim}Other agents, in the same form: sightline demo providers{palette.reset}")
+    return code
+
+
+def _say(line: str) -> None:
+    write_all(1, f"{line}\n".encode())
+
+
+@contextmanager
+def _place(project: dict[str, list[str]]) -> Iterator[Path]:
+    """A folder with the project and a home of its own; nothing of it, nor of the environment's change, stays."""
+    import tempfile
+
+    before = {name: os.environ.get(name) for name in ("SIGHTLINE_HOME", "PATH")}
+    with tempfile.TemporaryDirectory(prefix="sightline-demo-") as name:
+        folder = Path(name).resolve()
+        (folder / "shop").mkdir()
+        for file, lines in project.items():
+            (folder / "shop" / file).write_text("".join(f"{line}\n" for line in lines))
+        os.environ["SIGHTLINE_HOME"] = str(folder / "home")
+        # The tests of the project are run by the Python that runs us: another may not be there.
+        os.environ["PATH"] = os.pathsep.join([os.path.dirname(sys.executable), before["PATH"] or os.defpath])
+        try:
+            yield folder
+        finally:
+            for variable, value in before.items():
+                if value is None:
+                    del os.environ[variable]
+                else:
+                    os.environ[variable] = value
+
+
+def _script() -> Any:
+    import json
+
+    return json.loads((files("sightline.views.plain") / "scripts" / "demo.json").read_text("utf-8"))
+
+
+def _write_script(folder: Path, script: Any, *, paced: bool) -> str:
+    """The turns as a file for the scripted model. `{tag:FILE}` is the tag read would show of a file as it is."""
+    import json
+
+    from sightline.tools.hashline import Snapshots
+
+    for turn in script["turns"]:
+        for block in turn:
+            if not paced:
+                block.pop("delay_ms", None)
+            for name, path in [(name, folder / "shop" / name) for name in script["files"]]:
+                if "input" in block.get("args", ()):
+                    tag = Snapshots().record(path, path.read_text())
+                    block["args"]["input"] = block["args"]["input"].replace(f"{{tag:{name}}}", tag)
+    (folder / "demo.json").write_text(json.dumps(script["turns"]))
+    return f"scripted:{folder / 'demo.json'}"
+
+
+def _native_run(folder: Path, model: str, prompt: str) -> Any:
+    from sightline.agent import Wanted
+    from sightline.host import NativeRun
+    from sightline.journal import Store
+    from sightline.settings import Policy, load
+
+    shop = folder / "shop"
+    settings = load(shop, flags={}).settings
+    policy = Policy("auto", ["exec(python3 -m unittest -v)"], [], shop)  # where there is no sandbox
+    wanted = Wanted(cwd=shop, settings=settings, policy=policy, model=model, environ=dict(os.environ))
+    return NativeRun(Store(folder / "home"), wanted, prompt)
+
+
+class _DemoRun:
+    """The agent's run without remarks on how long a command has been silent."""
+
+    def __init__(self, run: Any) -> None:
+        self._run = run
+        self.cancel = run.cancel
+
+    @property
+    def outcome(self) -> Any:
+        return self._run.outcome
+
+    def raw(self) -> AsyncGenerator[bytes, None]:
+        raise NotImplementedError
+
+    async def events(self) -> AsyncGenerator[list[Event], None]:
+        async for batch in self._run.events():
+            yield [event for event in batch if not isinstance(event, ToolOutput) or event.stream != "status"]
+
+
+def play_recordings(palette: Palette, out: int, *, paced: bool) -> None:
     """Every provider in turn, each through a source and a renderer of its own."""
     for name in provider_names():
         provider = get_provider(name)

@@ -1,0 +1,68 @@
+"""What an event may weigh. One that is too long for a record would be kept otherwise than it was shown.
+
+What is left out of an event is in the conversation itself, or in an artifact.
+"""
+
+from typing import Any
+
+import msgspec
+
+from sightline.text import clean_text, clean_value, cut_graphemes
+
+TEXT_AT_MOST = 150_000  # characters of one text
+VALUE_AT_MOST = 256 * 1024  # bytes of a value, as JSON
+_TEXT_IN_A_LONG_VALUE = 2000
+_ITEMS_IN_A_LONG_VALUE = 50
+
+
+def bounded_text(text: str, most: int = TEXT_AT_MOST) -> str:
+    """The text, clean, and its beginning only where it is too long."""
+    if len(text) <= most:
+        return clean_text(text)
+    kept = clean_text(text[:most])
+    return f"{kept}\n[… {len(text) - most} more characters]"
+
+
+def bounded_value(value: Any) -> Any:
+    """The value, clean, and what is long in it cut where it is too long as a whole. It is data afterwards."""
+    value = clean_value(plain(value))
+    if _size(value) <= VALUE_AT_MOST:
+        return value
+    value = _cut(value)
+    if _size(value) <= VALUE_AT_MOST:
+        return value
+    return {"left_out": "too long to be shown"}
+
+
+def plain(value: Any) -> Any:
+    """JSON data, whatever somebody's tool put there: what is none is shown as text."""
+    try:
+        return msgspec.to_builtins(value, str_keys=True, enc_hook=str)
+    except (TypeError, ValueError, RecursionError) as error:
+        return {"left_out": f"not plain data: {error}"}
+
+
+def encodable(text: str) -> str:
+    """A text that can be encoded: what a file, a command or a person's keyboard gives need not be."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+
+
+def pieces(text: str) -> list[str]:
+    """A text that may be too long for one event, as it can be told."""
+    if len(text) <= TEXT_AT_MOST:
+        return [text]
+    return [text[at : at + TEXT_AT_MOST] for at in range(0, len(text), TEXT_AT_MOST)]
+
+
+def _size(value: Any) -> int:
+    return len(msgspec.json.encode(value))
+
+
+def _cut(value: Any) -> Any:
+    if isinstance(value, str):
+        return cut_graphemes(value, _TEXT_IN_A_LONG_VALUE) if len(value) > _TEXT_IN_A_LONG_VALUE else value
+    if isinstance(value, dict):
+        return {key: _cut(value[key]) for key in list(value)[:_ITEMS_IN_A_LONG_VALUE]}
+    if isinstance(value, list):
+        return [_cut(item) for item in value[:_ITEMS_IN_A_LONG_VALUE]]
+    return value

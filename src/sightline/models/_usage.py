@@ -1,0 +1,23 @@
+"""Usage as servers tell it. One odd number, or none at all, must not cost the answer it stands beside."""
+
+from typing import Any, TypeVar
+
+import msgspec
+
+T = TypeVar("T")
+
+
+def told(value: Any, kind: type[T]) -> T | None:
+    """What a server says about usage, as its API has it; None when it is anything else."""
+    try:
+        return None if value is None else msgspec.convert(value, kind)
+    except msgspec.ValidationError:
+        return None
+
+
+def tokens(value: Any) -> int | None:
+    return value if type(value) is int and 0 <= value < 2**63 else None
+
+
+def dollars(value: Any) -> float | None:
+    return float(value) if type(value) in (int, float) and 0 <= value < 1e9 else None
