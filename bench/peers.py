@@ -141,13 +141,15 @@ def table(measured: dict[str, Figures]) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.peers", description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("peers", nargs="*", choices=[*_COMMANDS, []], help="only these; all when none is named")
+    parser.add_argument(
+        "--only", action="append", choices=[*_COMMANDS], help="this peer, and others named; all when none is"
+    )
     parser.add_argument("--rounds", type=int, default=ROUNDS, help=f"default: {ROUNDS}")
     options = parser.parse_args()
     gc.disable()  # or the server stops for it in the middle of an answer
     with tempfile.TemporaryDirectory(prefix="sightline-bench-", ignore_cleanup_errors=True) as folder:
         place = prepare_place(Path(folder), f"http://127.0.0.1:{free_port()}")
-        everybody = Peers(place, Path(folder) / "bytecode", options.peers or [*_COMMANDS])
+        everybody = Peers(place, Path(folder) / "bytecode", options.only or [*_COMMANDS])
         measured = everybody.measure(options.rounds)
         print(table(measured))
         for name, reason in everybody.absent.items():

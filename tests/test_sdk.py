@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import sightline
-from sightline.events import Event, Notice, Request, RunEnded, Text, ToolResult, ToolUse
+from sightline.events import Event, Notice, Request, RunEnded, Text, ToolOutput, ToolResult, ToolUse
 from sightline.exceptions import UserMistake
 from sightline.extension import Outcome, ToolContext
 from sightline.journal import KeptSession, Store
@@ -70,7 +70,10 @@ async def test_a_run_is_every_event_once_until_it_is_over(home: Path, script: Sc
 @pytest.mark.parametrize("stops", [1, 2, 5])
 async def test_breaking_off_neither_loses_nor_repeats(home: Path, script: Script, stops: int) -> None:
     """However often the reading is broken off and begun again, also between two prompts."""
-    turns = [[{"text": "one two three four five six seven", "chunk": 3}, *bash("echo a; echo b")], [{"text": "end"}]] * 2
+    turns = [
+        [{"text": "one two three four five six seven", "chunk": 3}, *bash("echo a; echo b")],
+        [{"text": "end"}],
+    ] * 2
     async with sightline.start(model=script(*turns), allow=["exec"]) as session:
         seen: list[Event] = []
         for prompt in ("first", "second"):
@@ -127,23 +130,33 @@ async def test_what_is_said_at_the_start_is_an_event(home: Path, script: Script)
 
 async def test_leaving_while_the_agent_works_stops_it(home: Path, script: Script) -> None:
     """With the command it was running; the journal has the end of both."""
-    async with sightline.start(model=script(bash("echo $$ > pid; exec sleep 600")), allow=["exec"]) as session:
+    pid = 0
+    async with sightline.start(model=script(bash("echo $$; exec sleep 600")), allow=["exec"]) as session:
         await session.send("go")
-        while not os.path.exists("pid") or not (pid := await asyncio.to_thread(Path("pid").read_text)):
-            await asyncio.sleep(0.01)
-    assert not os.path.exists(f"/proc/{pid.strip()}")
+        async for event in session.events():
+            if isinstance(event, ToolOutput):
+                pid = int(event.content)
+                break
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
     ends = [event for event in kept(home, session.id) if isinstance(event, RunEnded)]
     assert [end.exit_code for end in ends] == [130]
 
 
 async def test_an_error_in_the_program_ends_the_session_too(script: Script) -> None:
     """And comes out as it was."""
-    with pytest.raises(LookupError, match="mine"):
+    used: list[sightline.Session] = []
+
+    async def program() -> None:
         async with sightline.start(model=script(bash("sleep 600")), allow=["exec"]) as session:
+            used.append(session)
             await session.send("go")
             async for _ in session.events():
                 raise LookupError("mine")
-    assert not session.busy
+
+    with pytest.raises(LookupError, match="mine"):
+        await program()
+    assert not used[0].busy
 
 
 async def test_cancel_keeps_what_was_said(script: Script) -> None:

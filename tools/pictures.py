@@ -117,6 +117,7 @@ def photograph(name: str) -> None:
 
 
 if __name__ == "__main__":
-    draw("demo", "sightline demo", "demo", "--fast", "--color", "always")
+    draw("agent", "sightline demo", "demo", "--fast", "--color", "always")
+    draw("demo", "sightline demo providers", "demo", "providers", "--fast", "--color", "always")
     record("gallery", "sightline gallery", ("", "q quit"), ("markdown\r", "### The end"), ("t", "› text"))
     photograph("page")

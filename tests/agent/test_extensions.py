@@ -263,7 +263,7 @@ async def test_a_projects_extensions_wait_for_trust(session: Start, project: Pat
     async with session([]) as here:
         assert (await here.run("/theirs")).text == "yes"
         assert notices(tmp_path, here) == []
-    assert not os.path.exists("ran")
+    assert "ran" not in os.listdir()
     assert "__pycache__" not in os.listdir(project)
 
 
@@ -360,8 +360,9 @@ async def test_a_tool_that_is_stopped_cleans_up(session: Start, own: Path, tmp_p
         await here.first(ToolOutput, lambda event: event.content == "begun\n")
         here.agent.stop()
         assert (await asyncio.wait_for(here.ended(), 10)).exit_code == 130
-        pid = (tmp_path / "work" / "pid").read_text().strip()
-        assert not os.path.exists(f"/proc/{pid}")
+        pid = int((tmp_path / "work" / "pid").read_text())
+        with pytest.raises(ProcessLookupError):
+            os.kill(pid, 0)
 
 
 async def test_a_tool_written_as_a_class_and_types_of_its_own(session: Start, own: Path) -> None:
@@ -385,3 +386,22 @@ async def test_a_tool_written_as_a_class_and_types_of_its_own(session: Start, ow
         (spec,) = [spec for spec in here.requests[0].tools if spec.name == "fetch-it"]
         assert spec.description == "Fetch it."
         assert b'"description":"where"' in bytes(spec.parameters)
+
+
+PAGE = (Path(__file__).parents[2] / "docs" / "guide" / "extensions.md").read_text()
+
+
+async def test_the_extensions_of_the_guide_work(session: Start, own: Path, tmp_path: Path) -> None:
+    """As they stand there."""
+    for number, snippet in enumerate(re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)):
+        (own / f"guide{number}.py").write_text(snippet)
+    calls = [*call("dice", sides=6), *call("release"), *call("write", path="uv.lock", content="x")]
+    async with session([calls, [{"text": "ok"}]]) as here:
+        await here.run()
+        assert notices(tmp_path, here) == []
+        dice, release, write = [here_result.content for here_result in sorted(here.of(ToolResult), key=lambda r: r.id)]
+        assert 1 <= int(dice) <= 6
+        assert release == "released"
+        assert write == "not made: lock files are made by their own tools"
+        assert delegation_from_details(here.of(ToolUpdate)[0].details) is not None
+        assert (await here.run("/hello world")).text == "Hello, world."

@@ -13,7 +13,15 @@ from sightline.agent import NewArgs
 from sightline.agent._asking import tidy
 from sightline.agent._compaction import cut_at
 from sightline.agent._secrets import Secrets
-from sightline.conversation import AssistantMessage, CallPart, ReasoningPart, TextPart, ToolMessage, UserMessage, text_of
+from sightline.conversation import (
+    AssistantMessage,
+    CallPart,
+    ReasoningPart,
+    TextPart,
+    ToolMessage,
+    UserMessage,
+    text_of,
+)
 from sightline.events import (
     Error,
     Event,
@@ -157,7 +165,7 @@ async def test_stopping_makes_no_further_calls(tmp_path: Path) -> None:
         assert not (tmp_path / "work" / "f.txt").exists()
         assert not (tmp_path / "work" / "g.txt").exists()
         assert_sound(here.seen)
-        ends = [event for event in here.of(ToolResult)]
+        ends = here.of(ToolResult)
         assert len(ends) == 3
         assert all(end.is_error and end.details["ended"] == "cancelled" for end in ends)
         assert len([m for m in here.messages if isinstance(m, ToolMessage)]) == 3
@@ -249,7 +257,7 @@ async def test_a_prompt_right_after_the_end_is_one_run(tmp_path: Path) -> None:
         await here.agent.prompt("first")
         task = here.agent._task
         assert task is not None
-        while not task.done():
+        while not task.done():  # noqa: ASYNC110, the very moment counts
             await asyncio.sleep(0)
         await here.agent.prompt("second")
         await here.until(lambda: len(here.of(RunStarted)) == 2 and len(here.of(Text)) > 3)
@@ -622,7 +630,9 @@ async def test_moving_and_compacting_wait_for_nobody(tmp_path: Path) -> None:
     small = tmp_path / "small.json"
     small.write_text('[[{"text": "summary", "delay_ms": 300}]]')
     settings = {"models.small": f"scripted:{small}", "compaction.keep_recent": "10"}
-    async with lab(tmp_path, [[{"text": "x" * 400}], [{"text": "y" * 400}], [{"text": "z"}]], settings=settings) as here:
+    async with lab(
+        tmp_path, [[{"text": "x" * 400}], [{"text": "y" * 400}], [{"text": "z"}]], settings=settings
+    ) as here:
         await here.run("one " * 100)
         await here.run("two " * 100)
         first = here.agent.memory.tree.path()[0].id

@@ -31,7 +31,11 @@ def spec_of(tool: Tool[Any]) -> ToolSpec:
 
 
 class Asking:
-    """Puts requests together. Images are read from the shelf when they are sent, and kept for the next time."""
+    """Puts requests together. Images are read from the shelf when they are sent, and kept for the next time.
+
+    A conversation only grows between its requests, so what was put in order once is not looked at again: a turn late
+    in a long session costs no more than an early one.
+    """
 
     def __init__(self, system: str, tools: Tools, artifacts: ArtifactShelf, cache_key: str) -> None:
         self.system = system
@@ -39,8 +43,11 @@ class Asking:
         self._artifacts = artifacts
         self._cache_key = cache_key
         self._specs: tuple[ToolSpec, ...] | None = None
-        self._images: dict[str, str] = {}  # of the last request
-        self._before: dict[str, str] = {}  # of the one before it, while one is put together
+        self._images: dict[str, str] = {}  # base64, by URL
+        self._source: Sequence[Message] = ()  # what the last request was made of,
+        self._count = 0  # how much of it there was,
+        self._tidy: list[Message] = []  # what that came to,
+        self._pictured: list[int] = []  # and which of it has images
 
     def request(
         self, messages: Sequence[Message], *, thinking: Thinking, max_output: int, sees: bool = True
@@ -49,7 +56,7 @@ class Asking:
             self._specs = specs_of(self._tools)
         return ModelRequest(
             system=self.system,
-            messages=self._seen(tidy(messages), sees),
+            messages=self._in_order(messages, sees),
             tools=self._specs,
             thinking=thinking,
             max_output=max_output,
@@ -59,15 +66,22 @@ class Asking:
     def tools_changed(self) -> None:
         self._specs = None
 
-    def _seen(self, messages: list[Message], sees: bool) -> list[Message]:
-        """With their images. Those of no message any more are let go of."""
-        before, self._images = self._images, {}
-        self._before = before
-        return [self._with_images(message, sees) for message in messages]
+    def _in_order(self, messages: Sequence[Message], sees: bool) -> list[Message]:
+        new = messages[self._count :]
+        if messages is not self._source or len(messages) < self._count or (new and isinstance(new[0], ToolMessage)):
+            self._source, self._tidy, self._pictured, self._images = messages, [], [], {}
+            new = messages
+        self._count = len(messages)
+        for message in tidy(new):
+            if not isinstance(message, AssistantMessage) and any(isinstance(p, ImagePart) for p in message.parts):
+                self._pictured.append(len(self._tidy))
+            self._tidy.append(message)
+        ordered = list(self._tidy)
+        for at in self._pictured:
+            ordered[at] = self._with_images(ordered[at], sees)
+        return ordered
 
     def _with_images(self, message: Message, sees: bool) -> Message:
-        if isinstance(message, AssistantMessage) or not any(isinstance(part, ImagePart) for part in message.parts):
-            return message
         parts = [self._loaded(part, sees) if isinstance(part, ImagePart) else part for part in message.parts]
         return msgspec.structs.replace(message, parts=parts)
 
@@ -75,7 +89,7 @@ class Asking:
         if not sees:
             return TextPart(f"[an image ({image.media_type}) that this model cannot see]")
         if image.url not in self._images:
-            data = self._before.get(image.url) or self._read(image.url)
+            data = self._read(image.url)
             if not data:
                 return TextPart(f"[an image ({image.media_type}) that is no longer kept]")
             self._images[image.url] = data

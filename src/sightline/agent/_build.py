@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from sightline.agent._agent import Agent
+from sightline.agent._bounds import encodable
 from sightline.agent._hooks import Hooks
 from sightline.agent._instructions import system_prompt
 from sightline.agent._memory import Memory
@@ -72,11 +73,15 @@ def build(
         requests=requests,
         hooks=Hooks(lambda text: stage.publish(Notice(text, "warning", source="agent"))),
         secrets=secrets,
-        system=system_prompt(
-            wanted.cwd,
-            context_files=settings.context_files,
-            instructions=settings.instructions,
-            sandboxed=workplace.sandbox,
+        system=secrets.masked(
+            encodable(
+                system_prompt(
+                    wanted.cwd,
+                    context_files=settings.context_files,
+                    instructions=settings.instructions,
+                    sandboxed=workplace.sandbox,
+                )
+            )
         ),
         thinking=wanted.thinking or _level(_last(tree, "thinking_level_change", "level")) or settings.models.thinking,
     )

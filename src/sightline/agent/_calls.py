@@ -17,6 +17,7 @@ from typing import Any
 
 from sightline.agent._approvals import Approvals, Refusal
 from sightline.agent._bounds import bounded_text, bounded_value, encodable, plain
+from sightline.agent._bugs import log_bug
 from sightline.agent._hooks import Block, Call, Hooks
 from sightline.agent._secrets import Secrets
 from sightline.agent._stage import Stage
@@ -225,14 +226,8 @@ def _outcome_of(task: "asyncio.Task[Outcome]") -> Outcome:
     if isinstance(error, SightlineError):
         text = f"{error.message}\nhint: {error.hint}" if error.hint else error.message
         return Outcome(text=text, is_error=True)
-    _log(error)
+    log_bug("a tool failed", error)
     return Outcome(text=f"the tool failed: {type(error).__name__}: {error}", is_error=True)
-
-
-def _log(error: BaseException) -> None:
-    import logging
-
-    logging.getLogger("sightline").error("a tool failed", exc_info=error)
 
 
 async def _not_made() -> Outcome:

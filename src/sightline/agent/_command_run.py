@@ -11,6 +11,7 @@ Rules:
 import asyncio
 from typing import TYPE_CHECKING, Any
 
+from sightline.agent._bugs import log_bug
 from sightline.agent._run import STOPPED, RunOutcome
 from sightline.events import Error, RunEnded, RunStarted, Text, User
 from sightline.exceptions import SightlineError
@@ -74,7 +75,5 @@ class CommandRun:
 def _told(name: str, error: BaseException) -> Error:
     if isinstance(error, SightlineError):
         return Error(clean_text(error.message), clean_text(error.hint), source=name)
-    import logging
-
-    logging.getLogger("sightline").error("a command of an extension failed", exc_info=error)
+    log_bug("a command of an extension failed", error)
     return Error(clean_text(f"/{name} failed: {type(error).__name__}: {error}"), source=name)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
+from sightline.agent._bugs import log_bug
 from sightline.agent._turn import Turn
 from sightline.conversation import AssistantMessage, CallPart
 from sightline.events import Error, Notice, RunEnded, RunStarted, State, ToolResult, Usage
@@ -168,7 +169,8 @@ class Run:
 
     async def _unless_stopped(self, work: Coroutine[Any, Any, T]) -> T | None:
         """What it comes to; None when the run is stopped before that."""
-        task = self._aside = asyncio.get_running_loop().create_task(work)
+        task: asyncio.Task[T] = asyncio.get_running_loop().create_task(work)
+        self._aside = task
         try:
             return await task
         except asyncio.CancelledError:
@@ -198,9 +200,7 @@ class Run:
 
 
 def _bug(error: Exception) -> OutsideFailure:
-    import logging
-
-    logging.getLogger("sightline").error("a run failed", exc_info=error)
+    log_bug("a run failed", error)
     what = f"unexpected {type(error).__name__}: {str(error)[:500]} (this is a bug in sightline)"
     return OutsideFailure(what, "run again with --debug-log FILE and report what it holds")
 

@@ -17,6 +17,7 @@ from typing import Any
 import msgspec
 
 from sightline.agent._bounds import bounded_value, pieces
+from sightline.agent._bugs import log_bug
 from sightline.agent._secrets import MaskedStream, Secrets
 from sightline.agent._stage import Stage
 from sightline.conversation import AssistantMessage, CallPart
@@ -206,9 +207,7 @@ class Turn:
 
     def _failure(self, error: Exception) -> ModelError:
         """A bug in a client fails its request, not the session."""
-        import logging
-
-        logging.getLogger("sightline").error("a model's client failed", exc_info=error)
+        log_bug("a model's client failed", error)
         partial = self._ended(self._heard.message("error"))
         text = f"the request failed: {type(error).__name__}: {str(error)[:500]}"
         return ModelError("protocol", text, "this is a bug in sightline: --debug-log FILE has more", partial=partial)

@@ -16,7 +16,7 @@ def prompt_native(arguments: argparse.Namespace, text: str) -> Any:
     from sightline.journal import Store
     from sightline.settings import load
 
-    cwd = Path.cwd()
+    cwd = _current_folder()
     store = Store(paths.data_folder())
     loaded = load(cwd, flags=_flags(arguments))
     policy = _policy(loaded, arguments, cwd)
@@ -30,6 +30,13 @@ def prompt_native(arguments: argparse.Namespace, text: str) -> Any:
         notices=tuple(loaded.notices),
     )
     return NativeRun(store, wanted, text, resume=_resumed(arguments, store, cwd), timeout=arguments.timeout)
+
+
+def _current_folder() -> Path:
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        raise UserMistake("the current folder is gone", "change to one that exists") from None
 
 
 def _flags(arguments: argparse.Namespace) -> dict[str, str]:

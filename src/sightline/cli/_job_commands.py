@@ -55,6 +55,10 @@ def attach(arguments: argparse.Namespace) -> int:
 
     store = _store()
     id = find(store, arguments.id)
+    if _is_conversation(store, id):
+        from sightline.views.plain.conversation import show_conversation
+
+        return show_conversation(store, id, _palette(arguments))
     if is_terminal(1):
         from sightline.views.plain.attach import show_attached
 
@@ -143,6 +147,13 @@ def _one_job(store: "Store", id: str) -> str:
     if not found:
         raise UserMistake(f"session {id} has no jobs", "see `sightline jobs`")
     raise UserMistake(f"session {id} has {len(found)} jobs", f"name one: {', '.join(sorted(found)[:5])}")
+
+
+def _is_conversation(store: "Store", id: str) -> bool:
+    try:
+        return store.find_conversation(id, "") == id
+    except UserMistake:
+        return False
 
 
 def _store() -> "Store":

@@ -117,6 +117,7 @@ class _CallOutput:
         shown = self._mask(clean_output(data.decode()))
         self._session.publish(ToolOutput(self._call, shown, stream, offset, 0, len(data), source="agent"))
 
+
 class SessionShelf:
     """The artifacts of a session, and those of others for reading."""
 

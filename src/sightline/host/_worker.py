@@ -81,6 +81,6 @@ class AgentWorker:
 
 
 def _log(error: Exception) -> None:
-    import logging
+    from sightline.agent._bugs import log_bug
 
-    logging.getLogger("sightline").error("a command failed", exc_info=error)
+    log_bug("a command failed", error)

@@ -3,7 +3,7 @@
 import msgspec
 
 from sightline.journal._entry import Entry
-from sightline.journal._record import encode_entry
+from sightline.journal._record import UNREADABLE, encode_entry
 
 
 class Node(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -57,7 +57,7 @@ class Meta(msgspec.Struct, frozen=True, tag_field="kind", tag="entry"):
             return _About()
         try:
             return _about.decode(self.data)
-        except (msgspec.MsgspecError, UnicodeDecodeError):
+        except UNREADABLE:
             return _About()
 
 
@@ -68,7 +68,7 @@ _about = msgspec.json.Decoder(_About)
 def meta_of_line(line: bytes) -> Meta | None:
     try:
         return _meta.decode(line)
-    except (msgspec.MsgspecError, UnicodeDecodeError):
+    except UNREADABLE:
         return None
 
 

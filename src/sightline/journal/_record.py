@@ -59,7 +59,8 @@ _entry = msgspec.json.Decoder(Entry)
 _numbered = msgspec.json.Decoder(_Numbered)
 _encoder = msgspec.json.Encoder()
 
-_UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError)  # bytes that are not text raise the second
+# Bytes that are not text raise the second, what is nested deeper than can be read the third.
+UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
 
 def encode_record(event: Event, *, in_artifact: bool) -> bytes:
@@ -73,12 +74,26 @@ def encode_record(event: Event, *, in_artifact: bool) -> bytes:
 
 
 def encode_entry(entry: Entry) -> bytes:
-    """A line, with its newline; OutsideFailure when it would be too long."""
-    line = _encoder.encode(entry)
+    """A line, with its newline; OutsideFailure when it would be too long, or too deep to be read again."""
+    try:
+        line = _encoder.encode(entry)
+    except UnicodeEncodeError:
+        line = _with_whole_characters(entry)
+    except RecursionError:
+        what = "a step of the conversation is nested too deeply to be kept"
+        raise OutsideFailure(what, "try again; if it goes on, use another model") from None
     if len(line) > ENTRY_CAP:
         what = f"a step of the conversation is too long to be kept: {len(line)} bytes, at most {ENTRY_CAP}"
         raise OutsideFailure(what, "put what is long into a file, and name the file")
     return line + b"\n"
+
+
+def _with_whole_characters(entry: Entry) -> bytes:
+    """Half a character cannot be written: a question mark stands for it."""
+    import json
+
+    text = json.dumps(msgspec.to_builtins(entry), ensure_ascii=False, separators=(",", ":"))
+    return text.encode("utf-8", "replace")
 
 
 def encode_gap(first: int, last: int, reason: str, entries: int = 0) -> bytes:
@@ -89,7 +104,7 @@ def decode_record(line: bytes, output: Callable[[str, int, int], bytes]) -> Even
     """The event of a line; `output(call, offset, size)` reads from an artifact. An unreadable line is `unknown`."""
     try:
         event = decode_event(line)
-    except _UNREADABLE:
+    except UNREADABLE:
         return _not_an_event(line)
     if isinstance(event, ToolOutput) and event.size and not event.content:
         data = output(event.id, event.offset, event.size)
@@ -105,7 +120,7 @@ def decode_entry(line: bytes) -> Entry | None:
     """The entry of a line; None when it cannot be read."""
     try:
         return _entry.decode(line)
-    except _UNREADABLE:
+    except UNREADABLE:
         return None
 
 
@@ -113,7 +128,7 @@ def seq_of(line: bytes) -> int:
     """The number of the last event there was when this line was written; 0 when it does not say."""
     try:
         numbered = _numbered.decode(line)
-    except _UNREADABLE:
+    except UNREADABLE:
         return 0
     return max(numbered.seq, numbered.last)
 
@@ -121,14 +136,14 @@ def seq_of(line: bytes) -> int:
 def decode_header(line: bytes) -> Header | None:
     try:
         return _header.decode(line)
-    except _UNREADABLE:
+    except UNREADABLE:
         return None
 
 
 def _not_an_event(line: bytes) -> Event:
     try:
         gap = _gap.decode(line)
-    except _UNREADABLE:
+    except UNREADABLE:
         text = escape_controls(line[:_KEPT_OF_LONG].decode("utf-8", "replace"))
         return Unknown(text, len(line), "not a record of this journal")
     lost = [f"events {gap.first} to {gap.last}"] if gap.last else []

@@ -10,6 +10,8 @@ import msgspec
 
 T = TypeVar("T")
 
+_DEEPEST = 100
+
 
 def decode(decoder: msgspec.json.Decoder[T], data: bytes) -> T:
     """What `data` says; ValueError (of which msgspec's errors are) when it is not what the decoder is for."""
@@ -22,15 +24,28 @@ def decode(decoder: msgspec.json.Decoder[T], data: bytes) -> T:
 
 
 def decode_text(text: str) -> Any:
-    """What a text says, halves of characters made whole or replaced; ValueError when it is no JSON."""
+    """What a text says, as it can be kept: halves of characters made whole or replaced.
+
+    ValueError when it is no JSON, or nested so deeply that nobody could read it again from inside of something else.
+    """
     text = whole_characters(text)
     try:
-        return msgspec.json.decode(text)
+        value = msgspec.json.decode(text)
     except (msgspec.DecodeError, RecursionError):
         import json
 
-        plain = json.dumps(_loaded(text), ensure_ascii=False)
-        return _loaded(whole_characters(plain))
+        value = _loaded(whole_characters(json.dumps(_loaded(text), ensure_ascii=False)))
+    if text.count("[") + text.count("{") > _DEEPEST and _is_too_deep(value):
+        raise ValueError("nested too deeply")
+    return value
+
+
+def _is_too_deep(value: Any) -> bool:
+    level = [value]
+    for _ in range(_DEEPEST):
+        inner = [each.values() if isinstance(each, dict) else each for each in level if isinstance(each, dict | list)]
+        level = [each for values in inner for each in values]
+    return bool(level)
 
 
 def whole_characters(text: str) -> str:

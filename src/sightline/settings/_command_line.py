@@ -116,12 +116,12 @@ def quoted(word: Word) -> str | None:
     return None
 
 
-_separates_words = re.compile(r"\$IFS\b|\$\{IFS[^}]*\}")
+_separates_words = re.compile(r"\$IFS\b|\$\{IFS[^}]{0,99}\}")
 _substitutes_nothing = re.compile(r"\$[@*0-9]|\$\{[@*0-9]\}|\$\(\s*\)|`\s*`")
 _escaped_quote = re.compile(r"\$'((?:[^'\\]|\\.)*)'", re.DOTALL)
 # What may stand between the words of a command: redirects, and variables, which may have no value.
-_redirect = re.compile(r"\d*(?:&>>?|<<<|<<-?|[<>]&|<>|>>|>\||[<>](?!\())[ \t]*[^\s;&|()<>]+")
-_variable = re.compile(r"\$\{(?:\w+:?[-=+]([^}]*)|[^}]*)\}|\$\w+")
+_redirect = re.compile(r"\d{0,3}(?:&>>?|<<<|<<-?|[<>]&|<>|>>|>\||[<>](?!\())[ \t]*[^\s;&|()<>]+")
+_variable = re.compile(r"\$\{(?:\w{1,99}:?[-=+]([^}]{0,99})|[^}]{0,99})\}|\$\w+")
 _could_begin_a_command = re.compile(r"[;&|()`\n\r<>]+|\$\(")
 _quoting = re.compile(r"""\$(?=['"])|[\\'"]""")
 

@@ -9,27 +9,31 @@ from typing import Any
 
 from sightline.exceptions import UserMistake
 from sightline.settings._fields import Key
-from sightline.settings._files import replace
+from sightline.settings._files import held, replace
 from sightline.settings._sources import parse_toml, read_settings_text
 from sightline.settings._toml import Entry, entries, join_key, line_of, written
 
 
 def set_in_file(path: Path, key: Key, value: Any, *, private: bool = True) -> None:
     """Write a value that has passed its type."""
-    text = read_settings_text(path) or ""
-    wanted = parse_toml(text, path)
-    _put(wanted, key, value)
-    _keep(path, text, with_value(text, key, value), key, wanted, private=private)
+    with held(path, private=private):
+        text = read_settings_text(path) or ""
+        wanted = parse_toml(text, path)
+        _put(wanted, key, value)
+        _keep(path, text, with_value(text, key, value), key, wanted, private=private)
 
 
 def unset_in_file(path: Path, key: Key, *, private: bool = True) -> bool:
     """Take a setting, or a table with one's own names, out of a file. Whether it was there."""
-    text = read_settings_text(path) or ""
-    wanted = parse_toml(text, path)
-    if not _drop(wanted, key):
+    if not path.exists():
         return False
-    _keep(path, text, without(text, key), key, wanted, private=private)
-    return True
+    with held(path, private=private):
+        text = read_settings_text(path) or ""
+        wanted = parse_toml(text, path)
+        if not _drop(wanted, key):
+            return False
+        _keep(path, text, without(text, key), key, wanted, private=private)
+        return True
 
 
 def with_value(text: str, key: Key, value: Any) -> str:

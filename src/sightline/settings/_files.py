@@ -77,13 +77,14 @@ def _unwritable(path: Path, error: OSError) -> OutsideFailure:
 
 
 @contextlib.contextmanager
-def held(path: Path) -> Iterator[None]:
-    """Nobody else changes the file meanwhile who asks the same way. The lock is a file beside it."""
+def held(path: Path, *, private: bool = True) -> Iterator[None]:
+    """Nobody else changes the file meanwhile who asks the same way: its folder is locked, so nothing is left behind."""
     import fcntl
 
+    folder = path.parent
     try:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        descriptor = os.open(path.with_name(f".{path.name}.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700 if private else 0o777)
+        descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
     except OSError as error:
         raise _unwritable(path, error) from None
     try:

@@ -8,7 +8,8 @@ Rules:
   workspace. auto: also commands in the sandbox. full: everything.
 - Writes to what decides about us or runs by itself are asked about below full, in the workspace too: our own files,
   `.git` and `.sightline` folders.
-- A path counts as what it really is, links followed; a deny rule also looks at how it was written.
+- A path counts as what it really is, links followed; a deny rule also looks at how it was written, and counts as well
+  for where the path in it leads to.
 """
 
 import os
@@ -26,6 +27,7 @@ from sightline.settings._rules import (
     matches_host,
     matches_path,
     parse_rule,
+    really,
     suggest,
 )
 from sightline.settings._tree import Approval
@@ -72,11 +74,11 @@ class Policy:
         self.deny = tuple(deny)
         self.workspace = workspace
         self._allowed = [parse_rule(text) for text in self.allow]
-        self._denied = [parse_rule(text, denies=True) for text in self.deny]
         self._resolve = resolve
         self._guarded = None if guarded is None else tuple(guarded)
         self._root = resolve(str(workspace))
         self._home = resolve(os.path.expanduser("~"))
+        self._denied = [self._both(parse_rule(text, denies=True)) for text in self.deny]
         self._ours = [resolve(str(folder)) for folder in (_our_folders() if guarded is None else self._guarded or ())]
 
     def with_allowed(self, *rules: str) -> "Policy":
@@ -91,9 +93,9 @@ class Policy:
         )
 
     def decide(self, need: Wanted) -> Decision:
-        denying = next((rule for rule in self._denied if self._denies(rule, need)), None)
+        denying = next((rules for rules in self._denied if any(self._denies(rule, need) for rule in rules)), None)
         if denying is not None:
-            return Decision("deny", str(denying))
+            return Decision("deny", str(denying[0]))
         level = f"approval {self.approval}"
         if self.approval == "full":
             return Decision("allow", level)
@@ -106,6 +108,12 @@ class Policy:
             return Decision("allow", level)
         what = self._resolve(need.what) if need.access in ("read", "write") else need.what
         return Decision("ask", level, suggest(need.access, what))
+
+    def _both(self, rule: Rule) -> tuple[Rule, Rule]:
+        """A deny rule as it is written, and as it is meant where a path in it is a link."""
+        if rule.access not in ("read", "write") or not rule.pattern:
+            return rule, rule
+        return rule, really(rule, workspace=self._root, home=self._home, resolve=self._resolve)
 
     def _denies(self, rule: Rule, need: Wanted) -> bool:
         if rule.access != need.access:

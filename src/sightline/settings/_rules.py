@@ -90,6 +90,12 @@ def matches_path(rule: Rule, path: str, *, workspace: str, home: str, denies: bo
 @lru_cache(256)
 def _path_expression(pattern: str, workspace: str, home: str, denies: bool) -> Matcher:
     """Denying does not look at case: on some disks a file has many spellings."""
+    base, names = _base_and_names(pattern, workspace, home)
+    expression = re.escape(base.rstrip("/")) + "".join(map(_name_expression, names))
+    return re.compile(expression, re.DOTALL | (re.IGNORECASE if denies else 0)).fullmatch
+
+
+def _base_and_names(pattern: str, workspace: str, home: str) -> tuple[str, list[str]]:
     base = ""
     if pattern == "~" or pattern.startswith("~/"):
         base, pattern = home, pattern[1:]
@@ -98,8 +104,21 @@ def _path_expression(pattern: str, workspace: str, home: str, denies: bool) -> M
     names = [name for name in pattern.split("/") if name not in ("", ".")]
     if pattern.endswith("/") and names[-1:] != ["**"]:
         names.append("**")
-    expression = re.escape(base.rstrip("/")) + "".join(map(_name_expression, names))
-    return re.compile(expression, re.DOTALL | (re.IGNORECASE if denies else 0)).fullmatch
+    return base, names
+
+
+def really(rule: Rule, *, workspace: str, home: str, resolve: Callable[[str], str]) -> Rule:
+    """A rule about a path that leads through links, about where they lead to. `resolve` follows them."""
+    base, names = _base_and_names(rule.pattern, workspace, home)
+    plain = next((count for count, name in enumerate(names) if set(name) & set("*?\\")), len(names))
+    written = "/".join([base.rstrip("/"), *names[:plain]])
+    real = resolve(written)
+    return rule if real == written else Rule(rule.access, "/".join([_itself(real), *names[plain:]]))
+
+
+def _itself(path: str) -> str:
+    """The pattern of this path alone."""
+    return re.sub(r"[\\*?]", r"\\\g<0>", path)
 
 
 def _name_expression(name: str) -> str:
@@ -254,9 +273,7 @@ def suggest(access: Access, what: str) -> str:
     elif access == "network":
         pattern = _plain_host(what)
     else:
-        pattern = re.sub(
-            r"[\\*?]", r"\\\g<0>", what.rstrip("/") or "/."
-        )  # with a slash at its end it is a folder whole
+        pattern = _itself(what.rstrip("/") or "/.")  # with a slash at its end it is a folder whole
     try:
         return str(parse_rule(f"{access}({pattern})"))
     except RuleMistake:

@@ -10,6 +10,7 @@ stars always has the same length, be it in characters or, between two `**/`, in 
 
 import re
 from collections.abc import Iterable
+from itertools import pairwise
 from pathlib import Path
 
 from sightline.tools._tool import ToolError
@@ -53,7 +54,7 @@ def _written_out(glob: str) -> list[str]:
             done.append(one)
             continue
         before, after = one[: cuts[0]], one[cuts[-1] + 1 :]
-        waiting += [before + one[left + 1 : right] + after for left, right in zip(cuts, cuts[1:], strict=False)]
+        waiting += [before + one[left + 1 : right] + after for left, right in pairwise(cuts)]
     return done
 
 

@@ -10,6 +10,8 @@ Rules:
 
 import json
 import re
+from collections.abc import Iterator
+from itertools import count
 from typing import Any
 
 from sightline.tools._tool import ToolError
@@ -34,7 +36,7 @@ def from_text(text: str, original: bytes) -> bytes:
         return original
     notebook = _load(original)
     before: list[dict[str, Any]] = notebook["cells"]
-    taken = {cell.get("id") for cell in before} if _has_ids(notebook) else None
+    ids = _new_ids(before) if _has_ids(notebook) else None
     used: set[int] = set()
     cells: list[dict[str, Any]] = []
     for kind, number, rows in _cells(text):
@@ -43,7 +45,7 @@ def from_text(text: str, original: bytes) -> bytes:
             used.add(number)
             cells.append(_changed(before[number], kind, rows))
         else:
-            cells.append(_new(kind, rows, taken))
+            cells.append(_new(kind, rows, ids))
     notebook["cells"] = cells
     return _dump(notebook, original)
 
@@ -116,12 +118,16 @@ def _as(like: object, source: str) -> str | list[str]:
     return [f"{row}\n" for row in ended] + ([last] if last else [])
 
 
-def _new(kind: str, rows: list[str], taken: set[Any] | None) -> dict[str, Any]:
-    """`taken`: the ids of the notebook's cells, where its cells have ids."""
+def _new_ids(cells: list[dict[str, Any]]) -> Iterator[str]:
+    taken = {id for cell in cells if isinstance(id := cell.get("id"), str)}
+    return (name for number in count() if (name := f"cell-{number}") not in taken)
+
+
+def _new(kind: str, rows: list[str], ids: Iterator[str] | None) -> dict[str, Any]:
+    """`ids`: for notebooks whose cells have some."""
     cell: dict[str, Any] = {"cell_type": kind}
-    if taken is not None:
-        cell["id"] = next(name for number in range(len(taken) + 1) if (name := f"cell-{number}") not in taken)
-        taken.add(cell["id"])
+    if ids is not None:
+        cell["id"] = next(ids)
     cell |= {"metadata": {}, "source": _as(None, "\n".join(rows))}
     return cell | ({"execution_count": None, "outputs": []} if kind == "code" else {})
 

@@ -56,7 +56,7 @@ def refuse_impossible(path: str) -> None:
             return
     except UnicodeEncodeError:
         pass
-    raise ToolError("The path has a NUL or half a character in it, which no name can.")
+    raise ToolError("The path has a NUL or half a character in it, which no name can. Write it again.")
 
 
 def _expand(path: str) -> str:
@@ -103,7 +103,7 @@ def _names(folder: str) -> list[str]:
 
 
 def shown(path: str | bytes | Path) -> str:
-    """On one line that can be encoded: bytes that are not UTF-8 and control characters become replacement characters."""
+    """On one line that can be encoded: bytes that are not UTF-8 and control characters are replaced."""
     return _CONTROL.sub("\ufffd", os.fsencode(path).decode("utf-8", "replace"))
 
 

@@ -7,6 +7,7 @@ not.
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from types import NoneType, UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
@@ -73,7 +74,7 @@ def builtin_tools() -> list[Tool[Any]]:
 
 def parameters(tool: Tool[Any], args: dict[str, Any]) -> Any:
     """The parameters a call's arguments stand for, or a ToolError that says what is wrong with them."""
-    fields = {field.encode_name: field for field in msgspec.structs.fields(tool.params)}
+    fields = _fields(tool.params)  # type: ignore[arg-type] # a class can be hashed
     for name in args:
         if name not in fields:
             known = ", ".join(fields) or "none"
@@ -88,6 +89,11 @@ def parameters(tool: Tool[Any], args: dict[str, Any]) -> Any:
         return msgspec.convert(given, tool.params, strict=False)
     except msgspec.ValidationError as error:
         raise ToolError(f"{tool.name}: {_said(str(error), tool)}") from None
+
+
+@lru_cache(256)
+def _fields(params: type[msgspec.Struct]) -> dict[str, msgspec.structs.FieldInfo]:
+    return {field.encode_name: field for field in msgspec.structs.fields(params)}
 
 
 def _meant(value: Any, wanted: Any) -> Any:

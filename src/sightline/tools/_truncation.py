@@ -6,6 +6,7 @@ import msgspec
 
 MAX_LINES = 3000
 MAX_BYTES = 50 * 1024
+MAX_DIFF_LINE = 2000
 
 
 class Truncated(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,6 +48,26 @@ def truncate_tail(text: str, max_lines: int = MAX_LINES, max_bytes: int = MAX_BY
     if newline >= 0:
         return _part(data, newline + 1, len(data), by="bytes")
     return _part(data, _next_character(data, len(data) - max_bytes), len(data), by="bytes", mid_line=True)
+
+
+def fitting(text: str, most: int) -> str:
+    """The beginning of a text, as much of it as takes this many bytes in JSON: what details may hold of it."""
+    text = text[:most]
+    while (size := len(msgspec.json.encode(text.encode("utf-8", "replace").decode()))) > most:
+        text = text[: min(len(text) - 1, len(text) * most // size)]
+    return text
+
+
+def fitting_diff(diff: str, most: int) -> str:
+    """The whole lines of a diff that fit, and how many do not. Long lines are cut."""
+    rows = diff.split("\n")
+    clipped = [row if len(row) <= MAX_DIFF_LINE else f"{row[:MAX_DIFF_LINE]}…" for row in rows]
+    room = most
+    for index, row in enumerate(clipped):
+        room -= len(msgspec.json.encode(row))
+        if room < 0:
+            return "\n".join([*clipped[:index], f"… {len(rows) - 1 - index} more lines", ""])
+    return "\n".join(clipped)
 
 
 def count_lines(data: bytes) -> int:

@@ -92,7 +92,7 @@ def test_a_file_that_is_gone_is_said(tmp_path: Path) -> None:
     """Its name is in the message."""
     conflicts = Conflicts()
     conflicts.register(tmp_path / "gone.py", TWO)
-    with pytest.raises(ToolError, match=r"gone\.py: No such file"):
+    with pytest.raises(ToolError, match=r"gone\.py' not found"):
         resolve_one(1, "x", conflicts)
 
 
@@ -118,7 +118,7 @@ def test_all_are_resolved_file_by_file(tmp_path: Path) -> None:
     done = {resolved.path.name: resolved for resolved in resolve_all("@theirs", conflicts)}
     assert (tmp_path / "a").read_text() == "a\ntheirs\nb\ntheirs\n"
     assert done["a"].done == (1, 2)
-    assert "No such file" in done["b"].problem
+    assert "not found" in done["b"].problem
     assert (done["c"].done, done["c"].left) == ((4,), (5,))
     assert "unseen" in (tmp_path / "c").read_text()
 

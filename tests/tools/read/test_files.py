@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sightline.tools import Need, Outcome, ToolContext, ToolError
+from sightline.tools import Need, Outcome, ToolContext, ToolError, _regular
 from sightline.tools.hashline import Snapshots
 from sightline.tools.read import ReadTool, _files, _stream
 from tests.tools.support import make_context, run
@@ -341,7 +341,7 @@ def test_what_goes_wrong_with_a_file_is_said_in_words(tmp_path: Path) -> None:
         (BlockingIOError(11, "Again"), "wait for ever"),
         (OSError(5, "Input/output error"), "Input/output error"),
     ]:
-        assert words in _files._problem(error, tmp_path)
+        assert words in _regular._problem(error, tmp_path)
 
 
 async def test_a_file_of_the_system_says_more_than_its_size(context: ToolContext) -> None:
@@ -474,6 +474,6 @@ async def test_what_was_read_can_be_edited(
 def test_the_file_mode_table_covers_what_stat_knows() -> None:
     """A folder is told apart from a special file."""
     with pytest.raises(ToolError, match="directory"):
-        _files._check_kind(stat.S_IFDIR, Path("x"))
-    with pytest.raises(ToolError, match="block device"):
-        _files._check_kind(stat.S_IFBLK, Path("x"))
+        _regular._check_kind(stat.S_IFDIR, Path("x"))
+    with pytest.raises(ToolError, match="a device"):
+        _regular._check_kind(stat.S_IFBLK, Path("x"))

@@ -80,7 +80,7 @@ async def test_a_file_that_fails_is_named(tmp_path: Path) -> None:
     context = with_conflicts(tmp_path)
     (context.cwd / "a.py").unlink()
     outcome = await run(WriteTool(), context, path="conflict://*", content="@ours")
-    assert "Failed:\na.py: Cannot read" in outcome.text
+    assert "not found." in outcome.text.partition("Failed:\na.py: ")[2]
     assert [line[:8] for line in outcome.text.splitlines() if line.startswith("¶")] == ["¶d/b.py#"]
 
 

@@ -14,7 +14,7 @@ _shtab_sightline_commands() {
     cancel:'end a job and everything it started; what it said is kept'
     completion:'print a completion script for your shell'
     config:'Every setting with its value and its source. With the name of one, everything said about it.'
-    demo:'play a recording of every provider'
+    demo:'a first look: our agent at work, or a recording of every provider'
     doctor:'which providers are installed, and what is missing'
     events:'the same stream as our events, one JSON object per line'
     exec:'run a command: seen live, cancelled by Ctrl+C, kept'
@@ -195,6 +195,7 @@ _shtab_sightline_demo_options=(
   "--fast[without the pauses]"
   "--color[auto\: only on a terminal]:color:(auto always never)"
   "--debug-log[write why a line could not be read, and more, to FILE]:FILE:_files"
+  ":default\: agent:(agent providers)"
 )
 
 # guard to ensure default positional specs are added only once per session

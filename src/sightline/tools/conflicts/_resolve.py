@@ -66,7 +66,7 @@ def _current(path: Path, conflicts: Conflicts) -> tuple[str, list[Conflict]]:
     with opened(path) as fd:
         data = read_all(fd, MAX_BYTES)
     if len(data) > MAX_BYTES:
-        raise ToolError(f"{path.name} has more than {MAX_BYTES >> 20} MiB by now. Resolve its conflicts with a command.")
+        raise ToolError(f"{path.name} has more than {MAX_BYTES >> 20} MiB by now. Resolve it with a command.")
     text = data.decode("utf-8", "surrogateescape")
     return text, conflicts.register(path, text)
 

@@ -36,6 +36,7 @@ from sightline.tools.hashline import (
 )
 
 MAX_FILE = 64 * 1024 * 1024
+MAX_LINES = 1_000_000  # each is held several times
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]*)://", re.IGNORECASE)
 
 
@@ -69,20 +70,28 @@ def file_of(path: str, cwd: Path, local: Path) -> Path:
     scheme = _SCHEME.match(path)
     if scheme is None or scheme[1].lower() == "file":
         return resolve(path, cwd)
-    if scheme[1].lower() != "local":
+    if not is_note(path):
         raise ToolError(f"edit changes files; {scheme[0]} is none. Edit the file it was made from, or use write.")
     refuse_impossible(path)
-    target = Path(os.path.realpath(local / path[scheme.end() :]))
-    if not target.is_relative_to(os.path.realpath(local)):
+    folder = Path(os.path.realpath(local))
+    target = Path(os.path.realpath(folder / path[scheme.end() :]))
+    if not target.is_relative_to(folder):
         raise ToolError(f"{path} leads out of local://.")
+    if target == folder:
+        raise ToolError("local:// is a folder. Name a file in it, such as local://notes.md.")
     return target
+
+
+def is_note(path: str) -> bool:
+    """Whether a section is about a file of the session's own folder, which needs nobody's leave."""
+    return path.lower().startswith("local://")
 
 
 def plan(section: Section, path: Path, cwd: Path, snapshots: Snapshots) -> Plan:
     """Raises ToolError."""
     from sightline.tools._generated import refuse_generated
 
-    shown = display(path, cwd)
+    shown = section.path if is_note(section.path) else display(path, cwd)
     found = _read(path, shown)
     if found is None:
         return _creation(section, path, shown, snapshots)
@@ -118,7 +127,10 @@ def _read(path: Path, shown: str) -> tuple[bytes, tuple[int, ...]] | None:
             raise ToolError(f"Cannot edit {shown}: it is larger than {MAX_FILE >> 20} MiB. Change it with a command.")
         stamp = stamp_of(path)
         with opened(path) as fd:
-            return read_all(fd, MAX_FILE), stamp
+            data = read_all(fd, MAX_FILE)
+        if data.count(b"\n") > MAX_LINES:
+            raise ToolError(f"Cannot edit {shown}: it has more than {MAX_LINES} lines. Change it with a command.")
+        return data, stamp
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as problem:

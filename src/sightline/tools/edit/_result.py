@@ -3,15 +3,13 @@
 from collections.abc import Sequence
 from typing import Any
 
-import msgspec
-
 from sightline.tools._tool import Outcome
+from sightline.tools._truncation import fitting_diff
 from sightline.tools.edit._files import Plan
 from sightline.tools.hashline import Snapshots, compact, header, unified
 
 # Of the diffs in details, as JSON; they are there twice when there are several files.
 MAX_DIFF_BYTES = 24 * 1024
-MAX_DIFF_LINE = 2000
 _NOTEBOOK_WARNING = "Cells were renumbered: read the notebook again before the next edit."
 
 
@@ -57,24 +55,9 @@ def _details(plan: Plan, warnings: Sequence[str], limit: int) -> dict[str, Any]:
     return {
         "path": plan.shown,
         "op": "create" if plan.created else "update",
-        "diff": cut(diff, limit),
+        "diff": fitting_diff(diff, limit),
         "first_changed_line": min(change.after_at for change in plan.changes) + 1,
         "added": sum(len(change.after) for change in plan.changes),
         "removed": sum(len(change.before) for change in plan.changes),
         "warnings": list(warnings),
     }
-
-
-def cut(diff: str, limit: int) -> str:
-    """The whole lines of a diff that fit, and how many do not."""
-    lines = diff.split("\n")
-    room = limit
-    for index, line in enumerate(lines):
-        room -= len(msgspec.json.encode(line[:MAX_DIFF_LINE]))
-        if room < 0:
-            return "\n".join([*_clipped(lines[:index]), f"… {len(lines) - 1 - index} more lines", ""])
-    return "\n".join(_clipped(lines))
-
-
-def _clipped(lines: Sequence[str]) -> list[str]:
-    return [line if len(line) <= MAX_DIFF_LINE else line[:MAX_DIFF_LINE] + "…" for line in lines]

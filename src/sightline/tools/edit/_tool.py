@@ -12,7 +12,7 @@ from sightline.tools._context import ToolContext
 from sightline.tools._paths import shown, write_need
 from sightline.tools._tool import Need, Outcome, Tool, ToolError
 from sightline.tools.edit._commit import commit
-from sightline.tools.edit._files import Plan, file_of, plan
+from sightline.tools.edit._files import Plan, file_of, is_note, plan
 from sightline.tools.edit._result import outcome
 from sightline.tools.edit._streaming import Streams
 from sightline.tools.hashline import Section, Snapshots, merge, parse, refuse_overlaps
@@ -28,7 +28,7 @@ class EditTool(Tool[EditParams]):
     name: ClassVar[str] = "edit"
     description: ClassVar[str] = """Changes text files. `input` is a patch of one or more sections:
 
-¶PATH#TAG                the header above the lines read, search, write or edit showed last; copy it
+¶PATH#TAG                the header above the lines read, search (there `# PATH#TAG`), write or edit showed last
 replace N..M:            lines N to M become the body rows below
 replace block N:         the same for the whole function, class or statement that opens on line N
 delete N..M              no colon, no body
@@ -43,12 +43,21 @@ insert tail:             at the end
 Line numbers are those shown under the tag, in every hunk of a section: do not adjust them for earlier hunks. A body is
 only the final content: no - rows, no unchanged lines outside the range, no @@. Each line belongs to one hunk. Text that
 starts with + or - is written ++text, +-text. A new file: ¶PATH without a tag and `insert head:`. All sections are
-checked before a file is written. After an edit use the tag of its result."""
+checked before a file is written. After an edit use the tag of its result.
+
+Example, for a file shown as ¶a.py#0A3B / 1:import os / 2: / 3:def f(): / 4:    return 1
+
+¶a.py#0A3B
+insert after 1:
++import sys
+replace 4..4:
++    return 2"""
     params = EditParams
     exclusive: ClassVar[bool] = True
 
     def needs(self, params: EditParams, context: ToolContext) -> list[Need]:
-        return [need for _, path in _sections(params, context) for need in write_need(path, context.cwd)]
+        files = [path for section, path in _sections(params, context) if not is_note(section.path)]
+        return [need for path in files for need in write_need(path, context.cwd)]
 
     def preview(self, params: EditParams) -> str:
         """The paths, as far as they can be made out."""

@@ -85,7 +85,7 @@ def existing(places: list[Place]) -> tuple[list[Place], list[str]]:
     """Those that are there, and the names of those that are not. ToolError when none is."""
     missing = [place.entry for place in places if not _is_there(place.path)]
     if len(missing) == len(places):
-        raise ToolError(f"Path not found: {', '.join(missing)}")
+        raise ToolError(f"Path not found: {', '.join(missing)}. Give a folder that exists, or a glob such as **/NAME.")
     return [place for place in places if place.entry not in missing], missing
 
 

@@ -10,6 +10,7 @@ TAG = re.compile(r"[0-9A-Fa-f]{4}")
 _HEADER = re.compile(rf"{FILE_MARK}\S.*{TAG_MARK}[0-9A-Fa-f]{{4}}[ \t]*")
 # Search marks the lines that matched with a star and indents the others by one.
 _NUMBERED = re.compile(r"[ *]?([0-9]{1,9}):(.*)", re.DOTALL)
+_UNHEADED_AT_LEAST = 3  # lines whose numbers are taken away although no header stands above them
 
 
 def header(display_path: str, tag: str) -> str:
@@ -20,14 +21,13 @@ def header(display_path: str, tag: str) -> str:
 def numbered(number: int, text: str) -> str:
     return f"{number}:{text}"
 
-_UNHEADED_AT_LEAST = 3
-
 
 def strip_display(content: str) -> tuple[str, bool]:
     """Content without the header and line numbers it was copied with; whether there were any.
 
     Line numbers go only where nothing else can be meant: under a header each line has one; without a header there are
-    at least three lines and they are numbered from 1, as a whole file is shown. `12:30` and `13:45` are left alone.
+    at least three lines and they are numbered from 1, as a whole file is shown. `12:30` and `13:45` are left alone, and
+    so are lines that all have a space after the colon: that is how a mapping is written, and hardly any file begins.
     """
     lines = content.split("\n")
     first = next((index for index, line in enumerate(lines) if line.strip()), None)
@@ -55,6 +55,7 @@ def _without_numbers(lines: list[str], *, counting_up: bool) -> list[str] | None
             return None
         texts.append(line if found is None else found[2])
         numbers.extend([] if found is None else [int(found[1])])
-    if not numbers or (counting_up and numbers != list(range(1, len(numbers) + 1))):
-        return None
-    return texts if len(numbers) >= _UNHEADED_AT_LEAST or not counting_up else None
+    if not numbers or not counting_up:
+        return texts if numbers else None
+    is_shown = numbers == list(range(1, len(numbers) + 1)) and not all(text[:1] in ("", " ") for text in texts)
+    return texts if is_shown and len(numbers) >= _UNHEADED_AT_LEAST else None

@@ -1,5 +1,6 @@
 """What the language says when something is wrong or was put right, in one place."""
 
+import re
 from collections.abc import Iterable, Sequence
 
 from sightline.tools._tool import ToolError
@@ -7,6 +8,9 @@ from sightline.tools._tool import ToolError
 MISMATCH_CONTEXT = 2
 MAX_ANCHORS_SHOWN = 20
 MAX_LINE_SHOWN = 400
+
+# How search heads the files of a result, and others might.
+_HEADING = re.compile(r"#+[ \t]+(\S.*#[0-9A-Fa-f]{4})")
 
 OPERATIONS = "`replace N..M:`, `delete N..M` or `insert before|after|head|tail:`"
 
@@ -43,10 +47,12 @@ class MismatchError(ToolError):
 
 def missing_header(got: str) -> PatchError:
     shown = repr(clip(got, 120)) if got else "nothing"
+    heading = _HEADING.fullmatch(got.strip())
+    hint = f". Write ¶{clip(heading[1], 120)}" if heading else ""
     return PatchError(
         "missing_header",
         None,
-        f'input must begin with "¶PATH#HASH" on the first non-blank line for anchored edits; got: {shown}',
+        f'input must begin with "¶PATH#HASH" on the first non-blank line for anchored edits; got: {shown}{hint}',
     )
 
 
@@ -177,7 +183,8 @@ def two_tags(at: int, path: str, first: str, second: str) -> PatchError:
 
 def out_of_range(line: int, count: int) -> PatchError:
     # Worded as models know it, without the place in the patch.
-    return PatchError("out_of_range", None, f"Line {line} does not exist (file has {count} lines)")
+    way_out = "Use `insert tail:` to add to its end." if count else "Use `insert head:` to fill it."
+    return PatchError("out_of_range", None, f"Line {line} does not exist (file has {count} lines). {way_out}")
 
 
 def unresolved_block(at: int, operation: str, line: int, context: str, hint: str) -> PatchError:

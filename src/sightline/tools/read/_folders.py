@@ -17,6 +17,7 @@ from sightline.tools.read._present import human_size
 DEPTH = 2
 CHILDREN = 12  # shown of a folder below the top
 LOOKED_AT = 20_000  # entries of one folder
+LOOKED_AT_IN_ALL = 100_000  # then folders are named and not opened
 EMPTY = "(empty directory)"
 _NOT_OPENED = frozenset({".git", "node_modules", "__pycache__"})  # nobody who reads a folder wants to see these
 
@@ -41,26 +42,32 @@ def tree(folder: Path, now: float) -> Tree:
     except OSError as error:
         raise ToolError(f"Cannot list '{folder}': {error.strerror or error}.") from None
     lines: list[str] = []
-    limited = more > 0
+    limited, cut = more > 0, False
+    looked_at = len(entries)
     for entry in entries:
         lines.append(_line(entry, now, 0))
-        if entry.is_folder and entry.name not in _NOT_OPENED:
-            below, cut = _below(entry.path, now)
+        if not entry.is_folder or entry.name in _NOT_OPENED:
+            continue
+        if looked_at < LOOKED_AT_IN_ALL:
+            below, count, cut = _below(entry.path, now)
             lines += below
-            limited = limited or cut
+            looked_at += count
+        limited = limited or cut or looked_at >= LOOKED_AT_IN_ALL
     if more:
         lines.append(f"… {more} more not looked at")
     return Tree(lines or [EMPTY], limited)
 
 
-def _below(folder: str, now: float) -> tuple[list[str], bool]:
+def _below(folder: str, now: float) -> tuple[list[str], int, bool]:
+    """Its rows, how many entries were looked at for them, and whether there are more."""
     try:
         entries, more = _children(folder)
     except OSError as error:
-        return [f"  ({error.strerror or error})"], False
+        return [f"  ({error.strerror or error})"], 0, False
+    looked_at = len(entries)
     more += max(0, len(entries) - CHILDREN)
     lines = [_line(entry, now, 1) for entry in entries[:CHILDREN]]
-    return [*lines, *([f"  … {more} more"] if more else [])], more > 0
+    return [*lines, *([f"  … {more} more"] if more else [])], looked_at, more > 0
 
 
 def _children(folder: str) -> tuple[list[_Entry], int]:

@@ -15,7 +15,7 @@ from sightline.tools._paths import display, shown
 from sightline.tools._regular import opened, read_all
 from sightline.tools._selectors import Selector
 from sightline.tools._tool import Outcome, ToolError
-from sightline.tools._truncation import MAX_BYTES, MAX_LINES, truncate_head
+from sightline.tools._truncation import MAX_BYTES, MAX_LINES, fitting, truncate_head
 from sightline.tools.hashline import Snapshots, header
 from sightline.tools.read import _files, _folders
 from sightline.tools.read._excerpt import Excerpt, plan
@@ -101,7 +101,7 @@ def _summary(path: Path, text: str, what: Shown, context: ToolContext) -> Outcom
     details = details_of("read", what, first=1, last=len(lines), total=len(lines))
     details |= {
         "summary": summary.details(),
-        "display_content": {"text": "\n".join(summary.rows)[:DISPLAYED], "start_line": 1},
+        "display_content": {"text": fitting("\n".join(summary.rows), DISPLAYED), "start_line": 1},
     }
     return Outcome(text=shown_text, details=details)
 
@@ -138,7 +138,7 @@ async def _document(path: Path, selector: Selector | None, what: Shown, context:
         return present_text(text, selector, what, context)
     cut = truncate_head(text)
     details = details_of("markdown", what, total=cut.total_lines)
-    details["display_content"] = {"text": cut.text[:DISPLAYED], "start_line": 1}
+    details["display_content"] = {"text": fitting(cut.text, DISPLAYED), "start_line": 1}
     if not cut.truncated:
         return Outcome(text=text or "[The document has no text]", details=details)
     details["truncation"] = details["meta"]["truncation"] = {

@@ -7,11 +7,12 @@ import msgspec
 from sightline.settings import Settings
 from sightline.tools._selectors import Selector
 from sightline.tools._tool import Outcome
+from sightline.tools._truncation import fitting
 from sightline.tools.hashline import header, numbered
 from sightline.tools.read._excerpt import Excerpt, Plan
 
 GAP = "..."
-DISPLAYED = 48 * 1024  # characters of a text in details
+DISPLAYED = 48 * 1024  # bytes of a text in details
 Mode = Literal["hash", "numbers", "plain"]
 
 
@@ -113,7 +114,8 @@ def details_of(kind: str, shown: Shown, **facts: Any) -> dict[str, Any]:
 def _details(excerpt: Excerpt, shown: Shown) -> dict[str, Any]:
     first, last = next(iter(excerpt.lines), 0), next(reversed(excerpt.lines), 0)
     details = details_of("read", shown, first=first, last=last, total=excerpt.total_lines)
-    details["display_content"] = {"text": "\n".join(_body(excerpt, "plain"))[:DISPLAYED], "start_line": first or 1}
+    text = "\n".join(_body(excerpt, "plain"))
+    details["display_content"] = {"text": fitting(text, DISPLAYED), "start_line": first or 1}
     if excerpt.cut_by is not None:
         details["truncation"] = details["meta"]["truncation"] = _truncation(excerpt, last)
     return details

@@ -18,7 +18,7 @@ import msgspec
 from sightline.tools._globs import below, union
 from sightline.tools._ripgrep import Running, ignoring, rules_for, running
 from sightline.tools.search._collect import Collector, path_order
-from sightline.tools.search._query import LINE_CHARACTERS, BadPattern, Found, Query, Target
+from sightline.tools.search._query import LINE_CHARACTERS, MULTILINE_BYTES, BadPattern, Found, Query, Target
 
 _RECORD = re.compile(rb"([^\0]*)\0([0-9]+)([:-])([^\n]*)\n")
 # Said among the records of a file that is named, or whose beginning looked like text; not always.
@@ -98,7 +98,7 @@ def _arguments(query: Query, scope: _Scope, *, in_order: bool) -> list[str]:
     if query.ignore_case:
         arguments.append("--ignore-case")
     if query.multiline:
-        arguments.append("--multiline")
+        arguments += ["--multiline", f"--max-filesize={MULTILINE_BYTES}"]
     if in_order and not query.single:
         arguments.append("--sort=path")
     if not any(target.ranges for target in query.targets):

@@ -12,6 +12,7 @@ MATCHES_PER_FILE = 20  # in a search over several files
 MATCHES_OF_ONE_FILE = 200
 MATCHES_IN_ANY_ORDER = 2000  # after so many, files are searched in the order of their paths, as far as the page goes
 LINE_CHARACTERS = 512
+MULTILINE_BYTES = 256 * 1024 * 1024  # of a file searched across lines: it is held in memory whole
 
 
 class Target(msgspec.Struct, frozen=True):

@@ -10,7 +10,7 @@ from sightline.tools._context import ToolContext
 from sightline.tools._entries import shown_as
 from sightline.tools._paths import shown
 from sightline.tools._tool import Outcome
-from sightline.tools._truncation import MAX_BYTES, truncate_head
+from sightline.tools._truncation import MAX_BYTES, fitting, truncate_head
 from sightline.tools.hashline import Snapshots, header, numbered
 from sightline.tools.search._query import FILES_PER_PAGE, LINE_CHARACTERS, Found, Line, Query
 from sightline.tools.search._scope import Scope
@@ -164,7 +164,7 @@ def _details(files: list[Shown], found: Found, scope: Scope, body: _Body) -> dic
         "file_count": len(files),
         "files": [file.name for file in files],
         "file_matches": [{"path": file.name, "count": file.matches} for file in files],
-        "display_content": truncate_head(body.display, max_bytes=_DISPLAY).text,
+        "display_content": fitting(body.display, _DISPLAY),
     }
     facts = {
         "file_limit_reached": found.more_files,

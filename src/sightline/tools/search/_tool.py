@@ -21,10 +21,10 @@ from sightline.tools.search._pattern import (
     with_literal_braces,
     with_literal_parentheses,
 )
-from sightline.tools.search._query import BadPattern, Found, Query
+from sightline.tools.search._query import MULTILINE_BYTES, BadPattern, Found, Query
 from sightline.tools.search._scope import Scope, entries_of, resolve_scope, starting_points
 
-_LONGEST_PATTERN = 100_000  # bytes; the system takes little more in one argument
+_LONGEST_PATTERN = 10_000  # bytes; a longer one can take the engine a minute to understand
 
 
 class SearchParams(msgspec.Struct, frozen=True, kw_only=True):
@@ -45,7 +45,8 @@ class SearchTool(Tool[SearchParams]):
     name = "search"
     description = (
         "Search file contents with a regex. Prefer it to grep in a shell. Lines are shown as *LINE:TEXT (match) and "
-        " LINE:TEXT (around it) under the file's tag, which edit takes. 20 files per page: use skip for the next."
+        " LINE:TEXT (around it) under ¶PATH#TAG (of several files # PATH#TAG), which edit takes as ¶PATH#TAG. 20 files "
+        "per page: use skip for the next."
     )
     params = SearchParams
 
@@ -66,6 +67,7 @@ class SearchTool(Tool[SearchParams]):
         try:
             scope = await resolve_scope(entries, context, scratch)
             query = _query(params, pattern, skip, scope, context)
+            await asyncio.to_thread(_refuse_huge, query)
             found = await _found(query)
             return await asyncio.to_thread(render, found, query, scope, entries, context)
         finally:
@@ -80,7 +82,11 @@ def _checked(params: SearchParams) -> tuple[str, int]:
         raise ToolError("Skip must be a non-negative number")
     if "\0" in pattern:
         raise ToolError(r"Invalid regex: it contains a NUL character. Write \x00")
-    if len(pattern.encode("utf-8", "replace")) > _LONGEST_PATTERN:
+    try:
+        size = len(pattern.encode())
+    except UnicodeEncodeError:
+        raise ToolError("Invalid regex: it has half a character in it. Write it again") from None
+    if size > _LONGEST_PATTERN:
         raise ToolError(f"Invalid regex: it is longer than {_LONGEST_PATTERN} bytes")
     return pattern, math.floor(params.skip)
 
@@ -111,6 +117,17 @@ async def _found(query: Query) -> Found:
         except BadPattern as problem:
             complaint = str(problem)
     raise ToolError(f"Invalid regex: {_reason(complaint)}")
+
+
+def _refuse_huge(query: Query) -> None:
+    """What is come across is left out by the engine itself; what is named is not."""
+    for target in query.targets:
+        if query.multiline and target.is_file and target.path.stat().st_size > MULTILINE_BYTES:
+            name = target.label or target.path.name
+            raise ToolError(
+                f"{name} has more than {MULTILINE_BYTES >> 20} MiB, too much for a pattern with \\n, which needs it "
+                "whole in memory. Search for one line of it."
+            )
 
 
 async def _search(query: Query) -> Found:

@@ -41,7 +41,7 @@ _TELLING = frozenset(
 _HARMFUL = frozenset({"load_extension", "fts3_tokenizer", "readfile", "writefile", "edit", "zipfile", "sqlite_log"})
 # One call can take minutes, and nothing stops it then: the database's maker may not use them in views and triggers.
 _ENDLESS = frozenset({"printf", "format"})
-# One call takes the square of its arguments' length, and nothing stops it: with these in a statement values are shorter.
+# One call takes the square of its arguments' length and cannot be stopped: values are shorter where these are used.
 _SQUARE = frozenset({"instr", "replace"})
 _SQUARE_BYTES = 512 * 1024
 _WAL = 2

@@ -4,9 +4,10 @@ from itertools import islice
 
 import msgspec
 
+from sightline.tools._truncation import fitting_diff
+
 MAX_LINES = 2000  # a file with more is shown without what changed: finding that takes too long
 MAX_BYTES = 24 * 1024
-MAX_LINE = 2000
 
 
 class Diff(msgspec.Struct, frozen=True):
@@ -28,14 +29,4 @@ def diff(path: str, before: str | None, after: str) -> Diff:
     added = sum(row.startswith("+") for row in rows)
     removed = sum(row.startswith("-") for row in rows)
     names = ["--- /dev/null" if before is None else f"--- a/{path}", f"+++ b/{path}"]
-    return Diff(_cut([*names, *rows]), added, removed)
-
-
-def _cut(rows: list[str]) -> str:
-    room = MAX_BYTES
-    clipped = [row if len(row) <= MAX_LINE else row[:MAX_LINE] + "…" for row in rows]
-    for index, row in enumerate(clipped):
-        room -= len(msgspec.json.encode(row))
-        if room < 0:
-            return "\n".join([*clipped[:index], f"… {len(rows) - index} more lines", ""])
-    return "\n".join([*clipped, ""])
+    return Diff(fitting_diff("\n".join([*names, *rows, ""]), MAX_BYTES), added, removed)

@@ -99,7 +99,7 @@ def _native_run(folder: Path, model: str, prompt: str) -> Any:
     from sightline.settings import Policy, load
 
     shop = folder / "shop"
-    settings = load(shop, flags={}).settings
+    settings = load(shop, flags={}, environ={"SIGHTLINE_HOME": str(folder / "home")}).settings
     policy = Policy("auto", ["exec(python3 -m unittest -v)"], [], shop)  # where there is no sandbox
     wanted = Wanted(cwd=shop, settings=settings, policy=policy, model=model, environ=dict(os.environ))
     return NativeRun(Store(folder / "home"), wanted, prompt)

@@ -1,0 +1,115 @@
+"""Watching a session with an agent in it, in plain text: what was said and done, then what is said and done.
+
+Leaving never ends it. Words are as they came; what the person said, calls and their output are lines between them.
+A watcher that is too slow for the host is told from the journal what it missed, so nothing is left out.
+"""
+
+import asyncio
+import signal
+from collections.abc import AsyncIterator, Iterator
+
+from sightline.events import Error, Event, Notice, RunEnded, Text, ToolOutput, ToolUse, User
+from sightline.host import Client, Frame, HostGone, Kept, attach
+from sightline.journal import Store
+from sightline.transcript import Call, Entry, Message, Remark, Snapshot, Words
+from sightline.views.plain._output import write_all
+from sightline.views.plain._palette import Palette
+from sightline.views.plain._renderer import Detail, PlainRenderer
+from sightline.views.plain.run import Channels
+
+DETACHED = 130
+_DETAIL = Detail(calls=True, agents=True, steps=True, output=True)
+_CODES = {"cancelled": 130, "timeout": 124, "refused": 3, "error": 1, "host": 1}
+_AT_ONCE = 500  # events
+
+
+def show_conversation(store: Store, session: str, palette: Palette) -> int:
+    """Watch it to its end; the exit code is its last run's. Ctrl+C leaves it alone and goes."""
+    return asyncio.run(_shown(store, session, palette))
+
+
+async def _shown(store: Store, session: str, palette: Palette) -> int:
+    watching = _Watching(store, session, Channels(PlainRenderer(_DETAIL, palette)))
+    task = asyncio.get_running_loop().create_task(watching.watch())
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, task.cancel)
+    await asyncio.wait([task])
+    if task.cancelled():
+        write_all(2, f"{palette.dim}detached; it goes on: sightline attach {session}{palette.reset}\n".encode())
+        return DETACHED
+    task.result()
+    return watching.code
+
+
+class _Watching:
+    def __init__(self, store: Store, session: str, channels: Channels) -> None:
+        self.code = 0
+        self._store = store
+        self._session = session
+        self._channels = channels
+        self._last = 0  # the event up to which everything was shown
+
+    async def watch(self) -> None:
+        watched = await attach(self._store, self._session)
+        try:
+            await self._draw(watched.subscribe(None))
+        except HostGone:
+            watched = await attach(self._store, self._session)
+            await self._draw(watched.subscribe(None))
+        finally:
+            if isinstance(watched, Client | Kept):
+                watched.close()
+        await self._channels.end()
+
+    async def _draw(self, frames: AsyncIterator[Frame]) -> None:
+        async for frame in frames:
+            if not isinstance(frame, Snapshot):
+                await self._show(frame)
+            elif self._last:
+                for part in self._missed(frame.seq):
+                    await self._show(part)
+            else:
+                await self._channels.write([_said(event) for entry in frame.shown for event in _told(entry)])
+                self._last, self.code = frame.seq, _CODES.get(frame.stop_reason, 0)
+
+    async def _show(self, events: list[Event]) -> None:
+        for event in events:
+            self._last = event.seq or self._last
+            if isinstance(event, RunEnded) and not event.agent:
+                self.code = event.exit_code if event.exit_code is not None else int(event.is_error)
+        await self._channels.write([_said(event) for event in events])
+
+    def _missed(self, last: int) -> Iterator[list[Event]]:
+        part: list[Event] = []
+        for event in self._store.read(self._session).events():
+            if self._last < event.seq <= last:
+                part.append(event)
+            if len(part) >= _AT_ONCE:
+                yield part
+                part = []
+        yield part
+
+
+def _said(event: Event) -> Event:
+    """The person's words stand among the others as a text of their own, set off."""
+    if not isinstance(event, User):
+        return event
+    words = "\n".join([f"> {line}" for line in event.text.split("\n")])
+    return Text(f"{words}\n", -event.seq - 2, agent=event.agent)
+
+
+def _told(entry: Entry) -> list[Event]:
+    """What a view would have seen of it."""
+    match entry:
+        case Message():
+            return [User(entry.text, seq=entry.seq, agent=entry.agent)]
+        case Words():
+            return [] if entry.reasoning else [Text(entry.text, entry.block, agent=entry.agent)]
+        case Call():
+            use = ToolUse(entry.id, entry.name, entry.native_name, entry.arg, entry.args, agent=entry.agent)
+            pieces = [ToolOutput(entry.id, piece.text, agent=entry.agent) for piece in entry.pieces]
+            return [use, *pieces]
+        case Remark():
+            if entry.level in ("info", "warning"):
+                return [Notice(entry.text, "warning" if entry.level == "warning" else "info", entry.hint)]
+            return [Error(entry.text, entry.hint)]

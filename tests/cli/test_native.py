@@ -1,0 +1,348 @@
+"""`sightline -p` with our own agent, as a person or a script meets it: exit codes, channels, signals, bad places."""
+
+import json
+import os
+import signal
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sightline.events import Event, RunEnded, RunStarted, Text, ToolResult, User
+from sightline.journal import KeptSession, Store
+from tests.cli.support import SIGHTLINE, is_alive, running_sessions, sightline, until
+
+pytestmark = pytest.mark.usefixtures("hosts")
+
+FREE = ("--set", "permissions.sandbox=false", "--allow", "exec")
+HELLO: list[Any] = [[{"text": "Hello."}]]
+
+
+def bash(command: str, **more: object) -> dict[str, object]:
+    return {"tool": "bash", "args": {"command": command, **more}}
+
+
+@pytest.fixture
+def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def script(folder: Path, turns: list[Any], name: str = "script.json") -> str:
+    path = folder.parent / name
+    path.write_text(json.dumps(turns))
+    return f"scripted:{path}"
+
+
+def native(folder: Path, turns: list[Any], *words: str, **options: Any) -> "subprocess.CompletedProcess[bytes]":
+    return sightline("-p", "go", "--model", script(folder, turns), *FREE, *words, **options)
+
+
+def started(folder: Path, turns: list[Any], *words: str, **options: Any) -> "subprocess.Popen[bytes]":
+    command = [SIGHTLINE, "-p", "go", "--model", script(folder, turns), *FREE, *words]
+    options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "stdin": subprocess.DEVNULL, **options}
+    return subprocess.Popen(command, **options)
+
+
+def store() -> Store:
+    return Store(Path(os.environ["SIGHTLINE_HOME"]))
+
+
+def kept(session: str = "") -> list[Event]:
+    return list(KeptSession(store().folder(session or store().sessions()[0])).events())
+
+
+def read_until(process: "subprocess.Popen[bytes]", text: bytes) -> bytes:
+    assert process.stdout is not None
+    said = b""
+    while text not in said:
+        more = os.read(process.stdout.fileno(), 4096)
+        assert more, said
+        said += more
+    return said
+
+
+@pytest.mark.parametrize(
+    ("words", "out"),
+    [
+        ((), b"Looking.\nDone.\n"),
+        (("-v",), b"Looking.\n\xe2\x97\x8f Bash echo hi\nDone.\n"),
+    ],
+)
+def test_words_alone_are_on_stdout(work: Path, words: tuple[str, ...], out: bytes) -> None:
+    """Text is words, with -v markers; nothing is on stderr when nothing is wrong."""
+    done = native(work, [[{"text": "Looking."}, bash("echo hi")], [{"text": "Done."}]], *words)
+    assert (done.returncode, done.stdout, done.stderr) == (0, out, b"")
+
+
+@pytest.mark.parametrize("form", ["json", "events"])
+def test_every_event_is_a_line(work: Path, form: str) -> None:
+    """What is written is what is kept."""
+    done = native(work, [[{"text": "Looking."}, bash("echo hi")], [{"text": "Done."}]], "--output-format", form)
+    assert done.returncode == 0
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [line["seq"] for line in lines] == list(range(1, len(lines) + 1))
+    assert len(kept()) == len(lines)
+
+
+ERROR = [[{"text": "so far "}, {"error": {"kind": "auth", "message": "bad key"}}]]
+REFUSED = [[{"tool": "bash", "args": {"command": "true", "sandbox": False}}], [{"text": "Could not."}]]
+
+
+@pytest.mark.parametrize("form", ["text", "json", "events"])
+@pytest.mark.parametrize(
+    ("turns", "words", "code"),
+    [
+        pytest.param(HELLO, (), 0, id="done"),
+        pytest.param(ERROR, (), 1, id="failed"),
+        pytest.param(REFUSED, (), 3, id="refused"),
+        pytest.param([[{"text": "x", "delay_ms": 60000}]], ("--timeout", "0.3"), 124, id="timeout"),
+    ],
+)
+def test_exit_codes(work: Path, turns: list[Any], words: tuple[str, ...], code: int, form: str) -> None:
+    """The same in every form; the journal has the run's end."""
+    model = script(work, turns)
+    done = sightline("-p", "go", "--model", model, "--output-format", form, *words)
+    assert done.returncode == code, done.stderr
+    assert b"Traceback" not in done.stderr
+    assert isinstance(kept()[-1], RunEnded) or any(isinstance(event, RunEnded) for event in kept())
+    if code == 1 and form != "events":
+        assert b"error: bad key" in done.stderr
+    if code == 3 and form == "text":
+        assert b"--allow" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        pytest.param(("--model", "nobody/nothing"), b"no model", id="unknown model"),
+        pytest.param(("--allow", "bogus(x"), b"not a rule", id="bad rule"),
+        pytest.param(("--set", "no.such=1"), b"no such setting", id="unknown setting"),
+        pytest.param(("--set", "nothing"), b"not NAME=VALUE", id="no value"),
+        pytest.param(("--resume", "zzzzzz"), b"no session", id="unknown session"),
+        pytest.param(("--continue",), b"no conversation", id="nothing to continue"),
+        pytest.param(("--model", "scripted:/nowhere.json"), b"cannot read", id="no script"),
+    ],
+)
+def test_mistakes(work: Path, words: tuple[str, ...], said: bytes) -> None:
+    """One line, a hint, exit code 2, and no session is left behind by it."""
+    done = sightline("-p", "go", *(words if "--model" in words else ("--model", script(work, HELLO), *words)))
+    assert done.returncode == 2
+    assert done.stdout == b""
+    assert said in done.stderr
+    assert b"hint: " in done.stderr
+    assert store().sessions() == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("words", [(), ("-v",), ("--output-format", "events"), ("--output-format", "json")])
+def test_a_signal_ends_it_and_keeps_everything(work: Path, number: signal.Signals, words: tuple[str, ...]) -> None:
+    """130, what was said is kept, the command is gone, nobody sees a traceback."""
+    turns = [[{"text": "Words."}, bash("echo $$ > pid; sleep 60")], [{"text": "never"}]]
+    process = started(work, turns, *words)
+    pid = int(until(lambda: (work / "pid").exists() and (work / "pid").read_text().strip(), "the command"))
+    process.send_signal(number)
+    out, err = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert b"Words." in out
+    assert b"Traceback" not in err
+    assert b"never retrieved" not in err
+    until(lambda: not is_alive(pid), "the command to be gone")
+    events = kept()
+    assert [event.stop_reason for event in events if isinstance(event, RunEnded)] == ["cancelled"]
+    assert [event.details["ended"] for event in events if isinstance(event, ToolResult)] == ["cancelled"]
+    assert not list((Path(os.environ["SIGHTLINE_HOME"]) / "run").glob("*.sock"))
+
+
+@pytest.mark.parametrize("form", ["text", "json", "events"])
+def test_a_reader_that_goes_away(work: Path, form: str) -> None:
+    """The run is ended, the journal is whole and says so, and the shell hears of the pipe."""
+    turns = [[{"text": "x" * 5000, "chunk": 1, "delay_ms": 2}]]
+    process = started(work, turns, "--output-format", form)
+    read_until(process, b"x")
+    assert process.stdout is not None
+    process.stdout.close()
+    assert process.wait(timeout=20) == 141
+    assert process.stderr is not None
+    assert process.stderr.read() == b""
+    process.stderr.close()
+    events = kept()
+    assert [event.seq for event in events] == list(range(1, len(events) + 1))
+    assert [event.stop_reason for event in events if isinstance(event, RunEnded)] == ["cancelled"]
+
+
+def test_a_reader_that_does_not_read_loses_nothing(work: Path) -> None:
+    """Thousands of events while nobody reads: the run goes on, and every one of them is there afterwards, once."""
+    turns = [[{"text": "y" * 12_000, "chunk": 1}, bash("touch over")], [{"text": "Done."}]]
+    process = started(work, turns, "--output-format", "events")
+    until(lambda: (work / "over").exists(), "the run to go on without a reader")
+    out, err = process.communicate(timeout=30)
+    assert (process.returncode, err) == (0, b"")
+    lines = [json.loads(line) for line in out.splitlines()]
+    assert [line["seq"] for line in lines] == list(range(1, len(lines) + 1))
+    assert sum(line["kind"] == "text" for line in lines) == 12_001
+
+
+def test_a_reader_that_does_not_read_can_be_left(work: Path) -> None:
+    """Ctrl+C does not wait for it."""
+    process = started(work, [[{"text": "y" * 200_000, "chunk": 10}, bash("touch over; sleep 60")]])
+    until(lambda: (work / "over").exists(), "the command")
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=20) == 130
+    process.communicate()
+
+
+def test_going_on(work: Path, tmp_path: Path) -> None:
+    """--continue is the last of this folder; --resume takes the beginning of an id, from any folder."""
+    assert native(work, HELLO).returncode == 0
+    session = store().sessions()[0]
+    more = [[{"text": "x"}], [{"text": "Again."}], [{"text": "Once more."}]]
+    assert native(work, more, "--continue").stdout == b"Again.\n"
+    other = tmp_path / "elsewhere"
+    other.mkdir()
+    done = native(work, more, "--resume", session[:5], cwd=other)
+    assert (done.stdout, done.returncode) == (b"Once more.\n", 0)
+    assert store().sessions() == [session]
+    assert native(work, more, "--continue", cwd=other).returncode == 2
+    said = [event.text for event in kept() if isinstance(event, User)]
+    assert said == ["go"] * 3
+    blocks = [event.block for event in kept() if isinstance(event, Text)]
+    assert len(blocks) == len(set(blocks))
+
+
+def test_a_session_that_runs_is_not_resumed(work: Path) -> None:
+    """It says how to watch it instead."""
+    process = started(work, [[{"text": "on"}, bash("sleep 60")]])
+    read_until(process, b"on")
+    session = running_sessions()[0]["id"]
+    done = sightline("-p", "go", "--model", script(work, HELLO, "other.json"), "--resume", session)
+    assert done.returncode == 2
+    assert f"sightline attach {session}".encode() in done.stderr
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=20)
+
+
+def test_a_session_of_commands_has_no_conversation(work: Path) -> None:
+    """Resuming it is a mistake that says so."""
+    assert sightline("exec", "--", "true").returncode == 0
+    done = sightline("-p", "go", "--model", script(work, HELLO), "--resume", store().sessions()[0])
+    assert done.returncode == 2
+    assert b"no conversation" in done.stderr
+
+
+def test_watching_and_stopping_it(work: Path) -> None:
+    """`ps` lists it, `attach` shows words, calls and the end, `stop` stops it."""
+    go = work / "go"
+    turns = [
+        [{"text": "Words first."}, bash(f"echo out; until [ -e {go} ]; do sleep 0.02; done; echo more")],
+        [{"text": "Done."}],
+    ]
+    process = started(work, turns)
+    read_until(process, b"Words first.")
+    session = running_sessions()[0]["id"]
+    watching = subprocess.Popen([SIGHTLINE, "attach", session], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    said = read_until(watching, b"out\n")
+    go.touch()
+    rest, err = watching.communicate(timeout=20)
+    assert (said + rest).startswith("> go\nWords first.\n● Bash echo out; until".encode())
+    assert (said + rest).endswith(b"out\nmore\nDone.\n")
+    assert (watching.returncode, err) == (0, b"")
+    process.communicate(timeout=20)
+    assert process.returncode == 0
+    again = sightline("attach", session)
+    assert again.stdout.endswith(b"out\nmore\nDone.\n")
+    assert again.returncode == 0
+
+
+def test_leaving_and_stopping_it(work: Path) -> None:
+    """A watcher that leaves changes nothing; `stop` ends it as a cancel does."""
+    process = started(work, [[{"text": "Words first."}, bash("sleep 60")]])
+    read_until(process, b"Words first.")
+    session = running_sessions()[0]["id"]
+    watching = subprocess.Popen([SIGHTLINE, "attach", session], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    read_until(watching, b"Bash sleep 60")
+    watching.send_signal(signal.SIGINT)
+    _, err = watching.communicate(timeout=20)
+    assert watching.returncode == 130
+    assert b"it goes on" in err
+    assert process.poll() is None
+    assert sightline("stop", session).returncode == 0
+    process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert sightline("attach", session).returncode == 130
+
+
+# Places and prompts
+
+
+def test_a_home_with_a_long_name(work: Path, tmp_path: Path) -> None:
+    """Longer than a socket's path may be."""
+    home = tmp_path / ("d" * 120) / ("e" * 120)
+    done = native(work, HELLO, env={**os.environ, "SIGHTLINE_HOME": str(home)})
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"Hello.\n", b"")
+
+
+def test_a_home_that_cannot_be_written(work: Path, tmp_path: Path) -> None:
+    """It says where, and what to do."""
+    (tmp_path / "file").touch()
+    done = native(work, HELLO, env={**os.environ, "SIGHTLINE_HOME": str(tmp_path / "file" / "home")})
+    assert done.returncode == 1
+    assert b"SIGHTLINE_HOME" in done.stderr
+    assert b"Traceback" not in done.stderr
+
+
+def test_a_folder_that_is_gone(work: Path) -> None:
+    """One line and a hint."""
+    command = f'rmdir "$PWD"; exec {SIGHTLINE} -p go --model {script(work, HELLO)}'
+    done = subprocess.run(["sh", "-c", command], cwd=work, capture_output=True, timeout=30)
+    assert done.returncode == 2
+    assert b"folder is gone" in done.stderr
+    assert b"hint: " in done.stderr
+
+
+def test_names_that_are_no_text(work: Path, tmp_path: Path) -> None:
+    """Of the folder, and of a file in it."""
+    odd = os.fsencode(tmp_path) + b"/odd\xff\x9b"
+    os.mkdir(odd)
+    open(odd + b"/file\xfe", "w").close()
+    done = native(work, [[bash("echo *; pwd")], [{"text": "ok"}]], "--output-format", "events", cwd=odd)
+    assert done.returncode == 0, done.stderr
+    events = kept()
+    assert isinstance(events[0], RunStarted)
+    assert len(events) == len(done.stdout.splitlines())
+
+
+@pytest.mark.parametrize(
+    ("prompt", "piped"),
+    [
+        pytest.param(b"a \xff\xfe prompt", b"", id="not UTF-8"),
+        pytest.param(b"go", b"a\0b\xff\x1b[31m", id="NUL and escapes on stdin"),
+        pytest.param(b"go", b"a" * 3_900_000, id="nearly 4 MB on stdin"),
+    ],
+)
+def test_odd_prompts(work: Path, prompt: bytes, piped: bytes) -> None:
+    """They are taken as well as they can be."""
+    command = [SIGHTLINE.encode(), b"-p", prompt, b"--model", script(work, HELLO).encode()]
+    done = subprocess.run(command, input=piped, capture_output=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"Hello.\n", b"")
+    assert any(isinstance(event, User) for event in kept())
+
+
+def test_a_prompt_that_is_too_long(work: Path) -> None:
+    """A mistake that says how long it may be, and that leaves nothing behind."""
+    command = [SIGHTLINE, "-p", "go", "--model", script(work, HELLO)]
+    done = subprocess.run(command, input=b"a" * 5_000_000, capture_output=True, timeout=60)
+    assert done.returncode == 2
+    assert b"4000000" in done.stderr
+
+
+def test_a_secret_is_not_in_the_title(work: Path) -> None:
+    """What is listed has the prompt's first line, without it."""
+    secret = "sk-very-secret-0123456789"
+    done = sightline("-p", f"use {secret}", "--model", script(work, HELLO), env={**os.environ, "SOME_API_KEY": secret})
+    assert done.returncode == 0
+    assert secret.encode() not in sightline("sessions").stdout
+    assert secret not in (store().folder(store().sessions()[0]) / "journal.jsonl").read_text()
