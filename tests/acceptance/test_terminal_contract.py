@@ -4,13 +4,14 @@
 source, not run. That they hold is what they are for.
 """
 
-import ast
 import re
 import tomllib
 from functools import cache
 from pathlib import Path
 
 import pytest
+
+from tests.acceptance import contract
 
 HERE = Path(__file__).parent
 TTY = HERE.parent / "tty"
@@ -40,28 +41,9 @@ CONTRACT = [
 ]
 
 
-@cache
-def described_tests(path: Path) -> dict[str, str]:
-    """The tests of a file by their names in a report, with what they say of themselves: name and documentation."""
-    tree = ast.parse(path.read_text())
-    found: dict[str, str] = {}
-    for node in tree.body:
-        holder = [node] if isinstance(node, ast.ClassDef) else []
-        for function in node.body if isinstance(node, ast.ClassDef) else [node]:
-            if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) and function.name.startswith("test_"):
-                name = "::".join([*(one.name for one in holder), function.name])
-                documented = [tree, *holder, function]
-                found[name] = " ".join([function.name, *(ast.get_docstring(one) or "" for one in documented)])
-    return found
-
-
 def words_of(test: str) -> str:
     """What a listed test says of itself; fails when there is no such test."""
-    file, _, name = test.partition("::")
-    path = TTY / file
-    assert path.exists(), f"no file {file}"
-    assert name in described_tests(path), f"no test {test}"
-    return described_tests(path)[name]
+    return contract.test_named(test, TTY).words
 
 
 @cache

@@ -21,6 +21,7 @@ from sightline.events import (
     Text,
     ToolOutput,
     ToolResult,
+    ToolUse,
 )
 from sightline.host import Kept, attach, connect
 from sightline.host._commands import (
@@ -147,6 +148,35 @@ async def test_a_watcher_that_comes_in_the_middle_knows_the_same(tmp_path: Path)
     events = [event for frame in frames[1:] for event in frame]
     assert [event.seq for event in events] == list(range(frames[0].seq + 1, frames[0].seq + 1 + len(events)))
     assert fold(events, frames[0]) == fold(kept(tmp_path, session))
+
+
+async def test_a_compaction_is_stopped_by_who_asked_for_it(tmp_path: Path) -> None:
+    """Over the same connection: what takes long holds up nothing else."""
+    small = tmp_path / "small.json"
+    small.write_text('[[{"text": "summary", "delay_ms": 60000}]]')
+    settings = {"models.small": f"scripted:{small}", "compaction.keep_recent": "10"}
+    async with lab(tmp_path, [[{"text": "x" * 400}], [{"text": "y" * 400}]], settings=settings) as here:
+        await here.run("one " * 100)
+        await here.run("two " * 100)
+        client = await connect(here.session.id)
+        compacting = asyncio.create_task(client.submit(Compact()))
+        await here.first(State, lambda state: state.key == "compaction")
+        assert (await asyncio.wait_for(client.submit(Abort()), 5)).ok
+        assert not (await asyncio.wait_for(compacting, 5)).ok
+        client.close()
+
+
+async def test_an_event_that_cannot_be_written_is_said_alone(tmp_path: Path) -> None:
+    """Those beside it are kept and seen, and no number is missing."""
+    async with lab(tmp_path, []) as here:
+        here.session.publish(Notice("before"))
+        here.session.publish(Notice("\udcff"))
+        here.session.publish(State("x", object()))
+        here.session.publish(Notice("after"))
+        await here.until(lambda: len(here.seen) == 4)
+        assert [type(event) for event in here.seen] == [Notice, Error, Error, Notice]
+        session = here.session.id
+    assert kept(tmp_path, session) == here.seen
 
 
 # Branches

@@ -164,7 +164,7 @@ SMALL, BITMAP, JPEG = encoded("PNG"), encoded("BMP"), encoded("JPEG")
 
 
 async def test_read_shows_an_image(tmp_path: Path) -> None:
-    """read.md/Images: a note and the image, whatever its name and selector say."""
+    """read.md/Images, Outputs: a note and the image, whatever its name and selector say."""
     context = make_context(tmp_path)
     (context.cwd / "picture.txt").write_bytes(SMALL)
     for path in ("picture.txt", "picture.txt:raw", "picture.txt:1-2"):

@@ -148,6 +148,6 @@ async def test_a_unique_suffix_is_found(
 
 
 async def test_a_suffix_search_that_takes_too_long_finds_nothing(work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """read.md/Limits: five seconds, here none at all."""
+    """read.md/Limits & Caps: five seconds, here none at all."""
     monkeypatch.setattr(_paths, "SUFFIX_SECONDS", 0)
     assert await unique_suffix("app.py", work) is None

@@ -11,11 +11,12 @@ Rules:
 import asyncio
 from typing import TYPE_CHECKING, Any
 
+from sightline.agent._bounds import bounded_text, pieces
 from sightline.agent._bugs import log_bug
 from sightline.agent._run import STOPPED, RunOutcome
 from sightline.events import Error, RunEnded, RunStarted, Text, User
 from sightline.exceptions import SightlineError
-from sightline.text import clean_text
+from sightline.text import clean_line, clean_text
 
 if TYPE_CHECKING:
     from sightline.agent._agent import Agent
@@ -47,11 +48,12 @@ class CommandRun:
 
     async def run(self) -> RunOutcome:
         agent, stage = self._agent, self._agent.stage
-        stage.publish(RunStarted(stage.session, "", str(agent.workplace.cwd), source="agent"))
-        stage.publish(User(clean_text(agent.secrets.masked(self._text)), source="agent"))
+        stage.publish(RunStarted(stage.session, "", clean_line(str(agent.workplace.cwd)), source="agent"))
+        stage.publish(User(bounded_text(agent.secrets.masked(self._text)), source="agent"))
         outcome = await self._outcome()
-        if outcome.text:
-            stage.publish(Text(outcome.text, stage.seq + 1, source=named(self._text)[0]))
+        block = stage.seq + 1
+        for piece in pieces(outcome.text) if outcome.text else ():
+            stage.publish(Text(piece, block, source=named(self._text)[0]))
         failed = outcome.exit_code == 1
         stage.publish(RunEnded(None, None, outcome.stop_reason, failed, outcome.exit_code, source="agent"))
         return outcome

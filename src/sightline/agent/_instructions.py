@@ -4,7 +4,6 @@ Made once for a session, so that the beginning of every request stays the same a
 """
 
 import os
-import platform
 import subprocess
 import time
 from collections.abc import Callable, Iterable
@@ -88,10 +87,11 @@ def _text(path: Path) -> str | None:
 
 
 def _surroundings(cwd: Path, sandboxed: bool, now: float) -> str:
+    system = os.uname()
     facts = [
         f"Working folder: {cwd}",
         f"Date: {time.strftime('%Y-%m-%d', time.localtime(now))}",
-        f"Platform: {platform.system()} {platform.release()}, {platform.machine()}",
+        f"Platform: {system.sysname} {system.release}, {system.machine}",
         f"Shell: {os.path.basename(os.environ.get('SHELL', 'sh'))}",
     ]
     branch = _branch(cwd)

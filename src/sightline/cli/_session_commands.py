@@ -86,7 +86,8 @@ def _sum_up(entries: "list[Entry]") -> str:
     try:
         model = open_model(settings.models.small or settings.models.default, settings, os.environ)
     except UserMistake as mistake:
-        raise UserMistake(mistake.message, f"write the summary yourself with --summary TEXT, or {mistake.hint}") from None
+        hint = f"write the summary yourself with --summary TEXT, or {mistake.hint}"
+        raise UserMistake(mistake.message, hint) from None
     return asyncio.run(summarise_branch(model, entries))
 
 

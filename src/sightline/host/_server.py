@@ -8,7 +8,7 @@ from collections.abc import Callable
 import msgspec
 
 from sightline import __version__
-from sightline.host._commands import Reply
+from sightline.host._commands import Compact, Invoke, Move, Reply
 from sightline.host._session import Session
 from sightline.host._subscription import Subscription
 from sightline.host._wire import REQUEST_CAP, Bye, Hello, Submit, Subscribe, decode_request, encode_frame, encode_line
@@ -19,6 +19,8 @@ _WRITE_BUFFER = 256 * 1024
 _SECONDS_FOR_GOODBYES = 2.0
 # Views must not use up the descriptors that commands need.
 _MOST_CONNECTIONS = 100
+# Commands that may wait for a model or an extension: what else a view asks for does not wait for them.
+_LONG = (Move, Compact, Invoke)
 
 
 class SocketServer:
@@ -77,6 +79,7 @@ class _Connection:
         self._writer = writer
         self._subscription: Subscription | None = None
         self._sending: asyncio.Task[None] | None = None
+        self._submitted: set[asyncio.Task[None]] = set()
 
     async def serve(self, hello: Hello) -> None:
         """Until the other side leaves, or the session is over and has been told in full."""
@@ -107,10 +110,20 @@ class _Connection:
                 case Subscribe() if self._subscription is None:
                     self._subscription = self._session.subscribe(request.after)
                     self._sending = asyncio.ensure_future(self._send(self._subscription))
+                case Submit() if isinstance(request.command, _LONG):
+                    task = asyncio.ensure_future(self._submit(request))
+                    self._submitted.add(task)
+                    task.add_done_callback(self._submitted.discard)
                 case Submit():
-                    reply = await self._session.submit(request.command)
-                    self._writer.write(encode_line(msgspec.structs.replace(reply, ref=request.ref)))
-                    await self._writer.drain()
+                    await self._submit(request)
+
+    async def _submit(self, request: Submit) -> None:
+        reply = await self._session.submit(request.command)
+        try:
+            self._writer.write(encode_line(msgspec.structs.replace(reply, ref=request.ref)))
+            await self._writer.drain()
+        except OSError:
+            pass  # whoever asked is gone
 
     async def _send(self, subscription: Subscription) -> None:
         try:

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from typing import Protocol
 
-from sightline.events import Error, Event, ToolOutput, ToolResult, ToolUse, stamp
+from sightline.events import Error, Event, ToolOutput, ToolResult, ToolUse, encode_event, stamp
 from sightline.exceptions import OutsideFailure, UserMistake
 from sightline.exec import Command as RunningCommand
 from sightline.exec import CommandSpec, Jobs, PassOn
@@ -277,11 +277,13 @@ class Session:
         try:
             kept = self._writer.append(events if entry is None else [*events, entry])
         except Exception:
-            if entry is None:
+            self._pending = [_sound(event) for event in events]
+            if entry is None and self._pending == events:
                 raise
-            self._pending = events  # only the entry cannot be kept, and that is for who made it to hear
             self._flush()
-            raise
+            if entry is not None:
+                raise  # that it cannot be kept is for who made it to hear
+            return
         if not events:
             return
         if kept == self._complaining:
@@ -321,3 +323,13 @@ class Session:
     def _tell_if_idle(self) -> None:
         if self.idle:
             self.on_idle()
+
+
+def _sound(event: Event) -> Event:
+    """The event, or one that says that it was none: what cannot be written down must not take others with it."""
+    try:
+        encode_event(event)
+    except Exception as error:
+        what = f"a {type(event).__name__} could not be told: {type(error).__name__} (this is a bug in sightline)"
+        return stamp(Error(what, agent=event.agent, source=event.source), event.seq, event.time)
+    return event

@@ -15,6 +15,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import TypeVar
 
 from sightline.journal._catalogue_file import CatalogueFile
 from sightline.journal._ids import is_session_id
@@ -25,12 +26,12 @@ from sightline.journal._session_record import SessionHit, SessionRecord, searche
 SECONDS_TO_CATCH_UP = 2.0
 _SECONDS_TO_HOLD = 0.25  # the file, before another process may write
 _WORDS_AROUND = 12
-_LOOKED_AT = 1000  # of what is found, the best, before they are told apart by session
 
 _FIELDS = tuple(field for field in SessionRecord.__struct_fields__ if field != "running")
 _COLUMNS = ", ".join(_FIELDS)
 _word = re.compile(r"\w+")
 
+T = TypeVar("T")
 Standing = tuple[int, int]  # of a journal: its size, and when it last changed
 
 
@@ -46,21 +47,36 @@ class Catalogue:
         where, here = ("", []) if cwd is None else (" AND cwd = ?", [cwd])
         query = f"SELECT {_COLUMNS} FROM sessions WHERE messages > 0{where} ORDER BY changed DESC, id LIMIT ?"
         values = [*here, -1 if limit is None else limit]
-        return self._file.use(lambda db: [_record(row) for row in db.execute(query, values)])
+        return self._ask(lambda db: [_record(row) for row in db.execute(query, values)])
 
     def count(self, cwd: str | None) -> int:
         where, values = ("", []) if cwd is None else (" AND cwd = ?", [cwd])
         query = f"SELECT count(*) FROM sessions WHERE messages > 0{where}"
-        found: int = self._file.use(lambda db: db.execute(query, values).fetchone()[0])
+        found: int = self._ask(lambda db: db.execute(query, values).fetchone()[0])
         return found
 
     def search(self, words: str, cwd: str | None, limit: int | None) -> list[SessionHit]:
         """Conversations with a message, a command or a title that has all these words, the best first."""
         query = " ".join(f'"{word}"*' for word in _word.findall(words))
-        return self._file.use(lambda db: _found(db, query, cwd, limit)) if query else []
+        return self._ask(lambda db: _found(db, query, cwd, limit)) if query else []
 
     def catch_up(self, seconds: float = SECONDS_TO_CATCH_UP) -> None:
         """Read what the journals have that is not known yet, for at most so long."""
+        remade = self._file.remade
+        self._catch_up(seconds)
+        if self._file.remade > remade:
+            self._catch_up(seconds)
+
+    def _ask(self, ask: Callable[[sqlite3.Connection], T]) -> T:
+        """The answer; of a file that turns out to be damaged, once it has been filled again."""
+        remade = self._file.remade
+        answer = self._file.use(ask)
+        if self._file.remade > remade:
+            self._catch_up(SECONDS_TO_CATCH_UP)
+            answer = self._file.use(ask)
+        return answer
+
+    def _catch_up(self, seconds: float) -> None:
         standing = self._standing()
 
         def compare(db: sqlite3.Connection) -> tuple[list[str], list[str]]:
@@ -135,27 +151,32 @@ class Catalogue:
         self.behind = len(waiting)
 
     def _read_on(self, db: sqlite3.Connection, session: str, standing: Standing) -> None:
-        row = db.execute(f"SELECT {_COLUMNS}, read_to FROM sessions WHERE id = ?", (session,)).fetchone()
         try:
             fd = os.open(self._sessions / session / "journal.jsonl", os.O_RDONLY | os.O_CLOEXEC)
         except OSError:
             return
         try:
-            end = end_of_lines(fd)
-            if row is None or end < row[-1]:  # new, or not the file it was
-                if row is not None:
-                    _forget(db, session)
-                record, start = _begun(db, session, fd), 0
-            else:
-                record, start = _record(row[:-1]), row[-1]
-            for _, line in entry_lines(fd, start, end):
-                entry = decode_entry(line)
-                if entry is not None:
-                    record = with_entry(record, entry)
-                    if text := searched_text(entry):
-                        _add_words(db, session, entry.id, "", text)
+            self._read_file(db, session, standing, fd)
+        except OSError:  # one that cannot be read does not cost the list of the others
+            _forget(db, session)
         finally:
             os.close(fd)
+
+    def _read_file(self, db: sqlite3.Connection, session: str, standing: Standing, fd: int) -> None:
+        row = db.execute(f"SELECT {_COLUMNS}, read_to FROM sessions WHERE id = ?", (session,)).fetchone()
+        end = end_of_lines(fd)
+        if row is None or end < row[-1]:  # new, or not the file it was
+            if row is not None:
+                _forget(db, session)
+            record, start = _begun(db, session, fd), 0
+        else:
+            record, start = _record(row[:-1]), row[-1]
+        for _, line in entry_lines(fd, start, end):
+            entry = decode_entry(line)
+            if entry is not None:
+                record = with_entry(record, entry)
+                if text := searched_text(entry):
+                    _add_words(db, session, entry.id, "", text)
         marks = ", ".join("?" * (len(_FIELDS) + 3))
         values = [getattr(record, field) for field in _FIELDS]
         db.execute(
@@ -195,17 +216,21 @@ def _forget(db: sqlite3.Connection, session: str) -> None:
 
 def _found(db: sqlite3.Connection, query: str, cwd: str | None, limit: int | None) -> list[SessionHit]:
     here = "" if cwd is None else " AND sessions.cwd = ?"
-    best = db.execute(
-        "SELECT words.rowid, places.session, places.entry FROM words JOIN places ON places.rowid = words.rowid "
-        f"JOIN sessions ON sessions.id = places.session WHERE words MATCH ?{here} "
-        "ORDER BY bm25(words, 5.0, 1.0) LIMIT ?",
-        [query, *([] if cwd is None else [cwd]), _LOOKED_AT],
-    )
-    chosen: dict[str, tuple[int, str]] = {}
-    for place, session, entry in best:
-        if limit is None or len(chosen) < limit:
+    db.execute("BEGIN")  # what is found is still there when it is read
+    try:
+        best = db.execute(
+            "SELECT words.rowid, places.session, places.entry FROM words JOIN places ON places.rowid = words.rowid "
+            f"JOIN sessions ON sessions.id = places.session WHERE words MATCH ?{here} ORDER BY bm25(words, 5.0, 1.0)",
+            [query, *([] if cwd is None else [cwd])],
+        )
+        chosen: dict[str, tuple[int, str]] = {}
+        for place, session, entry in best:
+            if len(chosen) == limit:
+                break
             chosen.setdefault(session, (place, entry))
-    return [_hit(db, query, session, place, entry) for session, (place, entry) in chosen.items()]
+        return [_hit(db, query, session, place, entry) for session, (place, entry) in chosen.items()]
+    finally:
+        db.rollback()
 
 
 def _hit(db: sqlite3.Connection, query: str, session: str, place: int, entry: str) -> SessionHit:

@@ -43,6 +43,7 @@ class CatalogueFile:
         self._process = 0  # whose it is
         self._inherited: sqlite3.Connection | None = None  # of the process we were forked off: left alone
         self._taken = threading.Lock()
+        self.remade = 0  # how often it was damaged, so that all that was known is to be read again
 
     def use(self, ask: Callable[[sqlite3.Connection], T]) -> T:
         """Ask it something; a file that turns out to be damaged is made anew, once."""
@@ -54,6 +55,7 @@ class CatalogueFile:
                     raise
                 self.close()
                 self._delete()
+                self.remade += 1
             return ask(self._connected())
 
     def close(self) -> None:

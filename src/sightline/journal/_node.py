@@ -1,9 +1,11 @@
 """What the tree knows of an entry without its message: enough to find one's way, and where to read the rest."""
 
+from typing import Annotated
+
 import msgspec
 
 from sightline.journal._entry import Entry
-from sightline.journal._record import UNREADABLE, encode_entry
+from sightline.journal._record import UNREADABLE, Seq, encode_entry
 
 
 class Node(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -22,15 +24,20 @@ class Node(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     orphan: bool
 
 
+# Names are looked up, and drawn, as they are: what is no name makes the line unreadable.
+_Name = Annotated[str, msgspec.Meta(pattern=r"\A[A-Za-z0-9_.-]{1,64}\Z")]
+_NameOrNone = Annotated[str, msgspec.Meta(pattern=r"\A[A-Za-z0-9_.-]{0,64}\Z")]
+
+
 class _Part(msgspec.Struct, frozen=True):
     type: str = ""
     text: str = ""
 
 
 class _Message(msgspec.Struct, frozen=True):
-    role: str = ""
+    role: _NameOrNone = ""
     parts: list[_Part] = []
-    stop_reason: str = ""
+    stop_reason: _NameOrNone = ""
 
 
 class _About(msgspec.Struct, frozen=True):
@@ -43,11 +50,11 @@ class _About(msgspec.Struct, frozen=True):
 class Meta(msgspec.Struct, frozen=True, tag_field="kind", tag="entry"):
     """An entry's line, without what its message says."""
 
-    id: str
+    id: _Name
     parent: str = ""
-    type: str = "message"  # one this version does not know stands in the tree all the same
+    type: _Name = "message"  # one this version does not know stands in the tree all the same
     time: float = 0.0
-    seq: int = 0
+    seq: Seq = 0
     message: _Message | None = None
     data: msgspec.Raw = msgspec.Raw(b"null")
 

@@ -9,6 +9,7 @@
 """
 
 from collections.abc import Callable
+from typing import Annotated
 
 import msgspec
 
@@ -46,11 +47,15 @@ class _Gap(msgspec.Struct, frozen=True, tag_field="kind", tag="gap"):
     entries: int = 0
 
 
+# Beyond this no number is exact everywhere it is read.
+Seq = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
+
+
 class _Numbered(msgspec.Struct, frozen=True):
     """What any line says about the number of the last event."""
 
-    seq: int = 0
-    last: int = 0
+    seq: Seq = 0
+    last: Seq = 0
 
 
 _header = msgspec.json.Decoder(Header)

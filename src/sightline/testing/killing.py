@@ -5,7 +5,7 @@ it with SIGKILL at a random moment. Then it is resumed. Checked each time:
 
 - every event the reader had received is in the journal, as it was received;
 - a file that `write` or `edit` worked on is one of the versions it had, whole, and nothing else lies beside it;
-- resuming works: it ends well, numbers go on without a gap, every call that began has exactly one end.
+- resuming works: it ends well, numbers go on without a gap, every call and every run that began has exactly one end.
 """
 
 import argparse
@@ -23,8 +23,9 @@ from typing import Any
 
 import msgspec
 
-from sightline.events import Event, ToolArgs, ToolResult, ToolUse, decode_event
+from sightline.events import Event, RunEnded, RunStarted, ToolArgs, ToolResult, ToolUse, decode_event
 from sightline.journal import KeptSession, Store
+from sightline.tools.hashline import Snapshots
 
 _SECONDS = 60.0
 _VERSIONS = 6
@@ -90,9 +91,15 @@ def _script() -> list[Any]:
                 {"tool": "read", "args": {"path": "edited.txt:1-2"}},
             ]
         )
-        # The snapshot of the file is recorded by the read above; sed does what an edit would, through a real edit.
-        turns.append([{"tool": "write", "args": {"path": "edited.txt", "content": _content(version)}, "chunk": 2000}])
+        turns.append([{"tool": "edit", "args": {"input": _patch(version)}, "chunk": 2000}])
     return [*turns, [{"text": "All done.", "chunk": 2, "delay_ms": 1}]]
+
+
+def _patch(version: int) -> str:
+    """From the version before, which the turn before has read, to this one."""
+    tag = Snapshots().record(Path("edited.txt"), _content(version - 1))
+    body = "".join([f"+{line}\n" for line in _content(version).splitlines()])
+    return f"¶edited.txt#{tag}\nreplace 1..{_LINES}:\n{body}"
 
 
 def _content(version: int) -> str:
@@ -158,6 +165,8 @@ def _check_resume(folder: Path, session: str) -> None:
     events = list(KeptSession(Store(folder / "home").folder(session)).events())
     if [event.seq for event in events] != list(range(1, len(events) + 1)):
         raise Failed("numbers of events have gaps")
+    if sum(isinstance(e, RunStarted) for e in events) != sum(isinstance(e, RunEnded) for e in events):
+        raise Failed("runs without exactly one end")
     ends = Counter(event.id for event in events if isinstance(event, ToolResult))
     begun = {event.id for event in events if isinstance(event, ToolUse | ToolArgs)}
     wrong = [id for id in begun if ends[id] != 1]

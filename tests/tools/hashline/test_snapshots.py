@@ -53,7 +53,7 @@ def test_a_link_has_the_tags_of_its_target(tmp_path):
 
 
 def test_thirty_paths_are_kept():
-    """The one not used longest is forgotten first."""
+    """read.md/Limits & Caps: the one not used longest is forgotten first."""
     store = Snapshots()
     tags = [store.record(Path(f"/{number}"), "a\n") for number in range(30)]
     store.record(Path("/0"), "b\n")

@@ -398,7 +398,7 @@ async def test_the_ways_to_write_a_path_lead_to_the_same_file(
 
 
 async def test_a_missing_path_is_found_by_its_end(context: ToolContext) -> None:
-    """read.md/Flow 11: the only one of the workspace that ends like it; said first, and in details."""
+    """read.md/Flow 11, Outputs: the only one of the workspace that ends like it; said first, and in details."""
     write(context, "deep/down/x.txt", "line 1\nline 2\nline 3\nline 4\nline 5\nline 6\n")
     outcome = await read(context, "down/x.txt:6")
     assert outcome.text.startswith(

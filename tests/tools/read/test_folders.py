@@ -67,7 +67,7 @@ async def test_an_empty_folder_says_so(context: ToolContext) -> None:
 
 
 async def test_below_the_top_twelve_children_are_shown(context: ToolContext) -> None:
-    """read.md/Limits & Caps: the top shows all it has; the limit is told."""
+    """read.md/Limits & Caps, Outputs: the top shows all it has; the limit is told."""
     for number in range(30):
         made(context.cwd / f"top{number:02}", number)
         made(context.cwd / f"folder/child{number:02}", number)

@@ -74,7 +74,7 @@ def test_of_a_line_without_end_no_more_is_kept_than_is_shown() -> None:
 
 
 async def test_a_read_nobody_waits_for_stops(tmp_path: Path) -> None:
-    """Between two pieces, within a moment."""
+    """read.md/Side Effects: between two pieces, within a moment."""
     context: ToolContext = make_context(tmp_path)
     path = context.cwd / "big"
     path.write_bytes(b"x\n" * 100_000)

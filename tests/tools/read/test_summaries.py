@@ -25,7 +25,7 @@ def context(tmp_path: Path) -> ToolContext:
 
 
 async def test_bodies_are_left_out_and_the_footer_says_where_they_are(context: ToolContext) -> None:
-    """read.md/Local text files: declarations stay, `...` for the rest, concrete ranges at the end."""
+    """read.md/Local text files, Outputs: declarations stay, `...` for the rest, concrete ranges at the end."""
     path = context.cwd / "a.py"
     path.write_text(PYTHON)
     outcome = await run(ReadTool(), context, path="a.py")

@@ -165,7 +165,7 @@ async def test_ripgrep_is_stopped_once_the_page_is_certain(search: Search, conte
 
 
 async def test_cancelling_kills_ripgrep(context: ToolContext) -> None:
-    """At once, threads and all, and nothing is left behind."""
+    """search.md/Side Effects: at once, threads and all, and nothing is left behind."""
     (context.cwd / "huge").write_bytes(b"".join(b"%d\n" % number for number in range(3_000_000)))
     task = asyncio.create_task(run(SearchTool(), context, pattern="(1.*){9}x|nothing$", paths=["huge", "src"]))
     deadline = time.monotonic() + 10
