@@ -26,6 +26,7 @@ from sightline.journal._session_record import SessionHit, SessionRecord, searche
 SECONDS_TO_CATCH_UP = 2.0
 _SECONDS_TO_HOLD = 0.25  # the file, before another process may write
 _WORDS_AROUND = 12
+_MOST_FOUND = 200  # sessions: the words around each are searched for again
 
 _FIELDS = tuple(field for field in SessionRecord.__struct_fields__ if field != "running")
 _COLUMNS = ", ".join(_FIELDS)
@@ -56,7 +57,7 @@ class Catalogue:
         return found
 
     def search(self, words: str, cwd: str | None, limit: int | None) -> list[SessionHit]:
-        """Conversations with a message, a command or a title that has all these words, the best first."""
+        """Conversations with a message, a command or a title that has all these words: the best, at most 200."""
         query = " ".join(f'"{word}"*' for word in _word.findall(words))
         return self._ask(lambda db: _found(db, query, cwd, limit)) if query else []
 
@@ -223,9 +224,10 @@ def _found(db: sqlite3.Connection, query: str, cwd: str | None, limit: int | Non
             f"JOIN sessions ON sessions.id = places.session WHERE words MATCH ?{here} ORDER BY bm25(words, 5.0, 1.0)",
             [query, *([] if cwd is None else [cwd])],
         )
+        most = _MOST_FOUND if limit is None else min(limit, _MOST_FOUND)
         chosen: dict[str, tuple[int, str]] = {}
         for place, session, entry in best:
-            if len(chosen) == limit:
+            if len(chosen) == most:
                 break
             chosen.setdefault(session, (place, entry))
         return [_hit(db, query, session, place, entry) for session, (place, entry) in chosen.items()]

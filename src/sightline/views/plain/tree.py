@@ -218,7 +218,7 @@ def _said(entry: Entry) -> str:
     if message is None:
         text = _one_line(content_of(entry))
         if entry.type == "label" and isinstance(entry.data, dict):
-            return f"{entry.data.get('target')} [{text}]"
+            return f"{clean_line(str(entry.data.get('target')))} [{text}]"
         return f'"{text}"' if entry.type in ("compaction", "branch_summary") else text
     words = _one_line(text_of(message))
     if isinstance(message, ToolMessage):
