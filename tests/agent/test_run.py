@@ -220,6 +220,29 @@ async def test_an_answer_that_was_cut_is_asked_for_again(tmp_path: Path) -> None
         assert [text_of(message) for message in here.requests[-1].messages] == ["go"]
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "shown"),
+    [
+        ("one two ", "one two three", ["one two three"]),
+        ("one two ", "one two ", ["one two "]),
+        ("one two ", "another answer", ["one two ", "another answer"]),
+        ("one two ", "one or another", ["one two ", "one or another"]),
+    ],
+)
+async def test_words_shown_before_a_cut_are_not_shown_twice(
+    tmp_path: Path, first: str, second: str, shown: list[str]
+) -> None:
+    """The block that was cut goes on where the new answer does; a different answer is told whole."""
+    cut = [{"text": first, "chunk": 3}, {"error": {"kind": "cut", "message": "cut off"}}]
+    async with lab(tmp_path, [cut, [{"text": second, "chunk": 2}]]) as here:
+        outcome = await here.run()
+        assert outcome.text == second
+        blocks: dict[int, str] = {}
+        for event in here.of(Text):
+            blocks[event.block] = blocks.get(event.block, "") + event.text
+        assert list(blocks.values()) == shown
+
+
 async def test_a_failure_that_waiting_cannot_mend_ends_the_run(tmp_path: Path) -> None:
     """One error with what to do, exit code 1, and the next prompt works again."""
     turns = [[{"error": {"kind": "auth", "message": "the key is not valid"}}], [{"text": "now it is"}]]

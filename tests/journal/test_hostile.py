@@ -149,7 +149,7 @@ def test_a_chatty_session_does_not_hide_the_others(tmp_path: Path) -> None:
 
 
 QUERIES = ['"', 'a"b', "*", "NEAR(a b)", "a OR b", "title:hello", "-hello", "^hello", "___", "(", "\x00", "hello*",
-           "日本", "x" * 100_000, "hello " * 3000, "{hello}", "hello AND", "' OR 1=1 --", "hello\u2028there"]  # fmt: skip
+           "日本", "x" * 100_000, "hello " * 3000, "{hello}", "hello AND", "' OR 1=1", "hello\u2028there"]  # fmt: skip
 
 
 @pytest.mark.parametrize("query", QUERIES, ids=[ascii(query[:20]) for query in QUERIES])
@@ -266,7 +266,7 @@ def test_nothing_kept_drives_the_terminal(tmp_path: Path) -> None:
     lines = [
         line(id="e1", message=user(f"hello {INJECTION}")),
         line(id="e2", parent="e1", message=said),
-        line(id="e3", parent="e2", message={"role": "tool", "call": "c1", "name": INJECTION, "parts": [{"type": "text", "text": INJECTION}]}),
+        line(id="e3", parent="e2", message={**user(INJECTION), "role": "tool", "call": "c1", "name": INJECTION}),
         line(id="e4", parent="e3", type="custom_message", custom=INJECTION, message=user(INJECTION)),
         line(id="e5", parent="e4", type="branch_summary", data={"summary": INJECTION, "from": INJECTION}),
         line(id="e6", parent="e5", type="label", data={"target": "e1", "label": INJECTION}),

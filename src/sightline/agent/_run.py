@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
+from sightline.agent._again import Again
 from sightline.agent._bugs import log_bug
 from sightline.agent._turn import Turn
 from sightline.conversation import AssistantMessage, CallPart
@@ -53,6 +54,7 @@ class Run:
         self._cost: float | None = None
         self._last: AssistantMessage | None = None
         self._cuts = 0
+        self._again = Again()
 
     def stop(self, reason: str = "cancelled") -> None:
         """End it soon. What was said stays. Once is enough: what is winding up is left to that."""
@@ -119,14 +121,14 @@ class Run:
             if self._stopped:
                 return None
         preview, retrying = agent.calls.preview, self._cuts > 0
-        turn = self._turn = Turn(self._stage, agent.model, agent.secrets, preview, retrying=retrying)
+        turn = self._turn = Turn(self._stage, agent.model, agent.secrets, preview, self._again, retrying=retrying)
         try:
             message = await turn.run(self._request())
         except ModelError as error:
             return await self._after(error)
         finally:
             self._turn = None
-        self._cuts = 0
+        self._cuts, self._again = 0, Again()
         self._count(message)
         if message.parts:
             whole = message.stop_reason != "aborted" and not self._stopped

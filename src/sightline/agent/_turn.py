@@ -4,7 +4,8 @@ Rules:
 
 - `turn_started`, then what the model says as it says it, then `turn_ended`. An answer that was stopped or cut has an
   end too, and what was said of it is kept.
-- A text block is numbered by the event it begins with, so that no two of a session are the same.
+- A text block is numbered by the event it begins with, so that no two of a session are the same. Words that were shown
+  before the answer was cut are not shown again.
 - A call is known from its first argument on by the name it then has, whatever becomes of the answer.
 - What a call's arguments look like while they are written is told at most ten times a second.
 """
@@ -16,6 +17,7 @@ from typing import Any
 
 import msgspec
 
+from sightline.agent._again import Again
 from sightline.agent._bounds import bounded_value, pieces
 from sightline.agent._bugs import log_bug
 from sightline.agent._secrets import MaskedStream, Secrets
@@ -65,13 +67,16 @@ class Turn:
     """A request under way. `run` once; `stop` ends it early and keeps what came."""
 
     def __init__(
-        self, stage: Stage, model: Model, secrets: Secrets, preview: Preview, *, retrying: bool = False
+        self, stage: Stage, model: Model, secrets: Secrets, preview: Preview, again: Again, *, retrying: bool = False
     ) -> None:
-        """`retrying`: whoever watches was told that it is asked again, and is to hear when that is over."""
+        """`again`: what was shown of the answer when it was cut. `retrying`: whoever watches was told that it is asked
+        again, and is to hear when that is over."""
         self._stage = stage
         self._model = model
         self._secrets = secrets
         self._preview = preview
+        self._again = again
+        again.begin()
         self._task: asyncio.Task[AssistantMessage] | None = None
         self._stopped = False
         self._blocks: dict[int, _Block] = {}  # by index in the answer
@@ -124,27 +129,33 @@ class Turn:
             return
         self._tell_no_retry()
         if self._speaking != piece.index:
+            if self._speaking is not None:
+                self._again.interrupted()
             self._end_block()
             self._speaking = piece.index
         match piece:
             case TextDelta():
                 self._heard.text(piece.index, piece.text)
-                self._words(piece.index, Text).say(piece.text)
+                if new := self._again.new(piece.text):
+                    self._words(piece.index, Text).say(new)
             case ReasoningDelta():
                 self._heard.reasoning(piece.index, piece.text)
+                self._again.interrupted()
                 self._words(piece.index, Reasoning).say(piece.text)
             case CallBegun():
+                self._again.interrupted()
                 self._begin_call(piece)
             case CallDelta():
                 self._call_delta(piece)
 
     def _words(self, index: int, kind: type[Text] | type[Reasoning]) -> _Block:
         if index not in self._blocks:
-            number = 0
+            number = self._again.block if kind is Text else 0
 
             def tell(text: str) -> None:
                 nonlocal number
                 number = number or self._stage.seq + 1
+                self._again.block = number if kind is Text else 0
                 self._stage.publish(kind(text, number, source="agent"))
 
             self._blocks[index] = _Block(self._secrets.stream(), tell)

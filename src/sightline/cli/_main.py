@@ -59,7 +59,9 @@ def _was_interrupted(error: BaseException | None) -> bool:
 
 
 def _say(message: str, hint: str, code: int) -> int:
-    text = f"error: {message}\n" + (f"hint: {hint}\n" if hint else "")
+    from sightline.text import clean_text  # what is named may be anybody's: a file, a server's words
+
+    text = clean_text(f"error: {message}\n" + (f"hint: {hint}\n" if hint else ""))
     os.write(2, text.encode("utf-8", "replace"))
     return code
 

@@ -22,6 +22,7 @@ from sightline.journal._ids import is_session_id
 from sightline.journal._record import RECORD_CAP, Header, decode_entry, decode_header
 from sightline.journal._scan import end_of_lines, entry_lines
 from sightline.journal._session_record import SessionHit, SessionRecord, searched_text, with_entry
+from sightline.text import clean_line
 
 SECONDS_TO_CATCH_UP = 2.0
 _SECONDS_TO_HOLD = 0.25  # the file, before another process may write
@@ -188,15 +189,16 @@ class Catalogue:
 
 def _begun(db: sqlite3.Connection, session: str, fd: int) -> SessionRecord:
     header = decode_header(os.pread(fd, RECORD_CAP, 0).partition(b"\n")[0]) or Header(session)
-    if header.title:
-        _add_words(db, session, "", header.title, "")
+    title = clean_line(header.title)
+    if title:
+        _add_words(db, session, "", title, "")
     return SessionRecord(
         id=session,
-        cwd=header.cwd,
-        title=header.title,
+        cwd=clean_line(header.cwd),
+        title=title,
         created=header.created,
         changed=header.created,
-        parent_session=header.parent_session,
+        parent_session=clean_line(header.parent_session),
     )
 
 

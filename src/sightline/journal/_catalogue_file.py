@@ -124,4 +124,4 @@ def _is_damage(error: sqlite3.DatabaseError) -> bool:
     if type(error) is not sqlite3.OperationalError:
         return True
     said = str(error)
-    return "malformed" in said or "no such" in said or "disk I/O" in said
+    return any(sign in said for sign in ("malformed", "no such", "disk I/O", "decode to UTF-8"))

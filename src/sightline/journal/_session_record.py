@@ -39,7 +39,7 @@ def with_entry(record: SessionRecord, entry: Entry) -> SessionRecord:
     changed = {"changed": max(record.changed, entry.time)}
     message, data = entry.message, entry.data
     if entry.type == "model_change" and isinstance(data, dict):
-        return msgspec.structs.replace(record, model=str(data.get("model", "")), **changed)
+        return msgspec.structs.replace(record, model=clean_line(str(data.get("model", ""))), **changed)
     if entry.type != "message" or not isinstance(message, UserMessage | AssistantMessage):
         return msgspec.structs.replace(record, **changed)
     text = _one_line(message)
@@ -47,7 +47,7 @@ def with_entry(record: SessionRecord, entry: Entry) -> SessionRecord:
     if isinstance(message, UserMessage):
         prompt = record.first_prompt or ("" if message.origin else text)
         return msgspec.structs.replace(record, messages=messages, first_prompt=prompt, **changed)
-    model, said = message.model or record.model, text or record.last_text
+    model, said = clean_line(message.model) or record.model, text or record.last_text
     return msgspec.structs.replace(record, messages=messages, model=model, last_text=said, **changed)
 
 

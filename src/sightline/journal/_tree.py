@@ -24,6 +24,7 @@ from sightline.journal._node import Meta, Node, make_node, meta_of, meta_of_line
 from sightline.journal._record import decode_entry
 from sightline.journal._scan import end_of_lines, entry_lines, last_seq
 from sightline.journal._writer import Place
+from sightline.text import clean_line
 
 # What a model reads, besides the summary of a compaction.
 _READ_BY_MODELS = ("message", "custom_message", "branch_summary")
@@ -183,7 +184,7 @@ class Tree:
 
     def _label(self, target: str, label: str) -> None:
         if label:
-            self.labels[target] = label
+            self.labels[target] = clean_line(label)
         else:
             self.labels.pop(target, None)
 

@@ -7,16 +7,22 @@ Rules:
 - A block is the largest syntactic node that begins on a line as its first token. A decorated definition begins at its
   first decorator, where the grammar says so; a comment is a node of its own.
 - Line numbers count from 1, as everywhere in the tools.
+- Places are taken as bytes and counted into lines here. The points of tree-sitter 0.26.0 free what they do not own
+  (py-tree-sitter issue 472): some hundred of them end the process.
 """
 
+import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from functools import lru_cache
 from importlib import import_module
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 if TYPE_CHECKING:
-    from tree_sitter import Node, Tree
+    from tree_sitter import Node
 
 INSTALL_HINT = 'Blocks need the parsers of the extra `code`: pip install "sightline[code]".'
 MAX_BYTES = 2 * 1024 * 1024  # a longer file is not parsed
@@ -76,6 +82,31 @@ _HOLDS_CODE = frozenset(
 )
 
 
+class _Source(msgspec.Struct, frozen=True):
+    """A parsed text. Rows count from 0."""
+
+    tree: Any
+    data: bytes
+    starts: list[int]  # of its rows
+
+    def row(self, place: int) -> int:
+        return bisect_right(self.starts, place) - 1
+
+    def first_row(self, node: "Node") -> int:
+        return self.row(node.start_byte)
+
+    def last_row(self, node: "Node") -> int:
+        """Some grammars count the line end after a node into it."""
+        row = self.row(node.end_byte)
+        return row - 1 if self.starts[row] == node.end_byte and row > self.first_row(node) else row
+
+    def rest_of_last_row(self, node: "Node") -> str:
+        row = self.row(node.end_byte)
+        if self.starts[row] == node.end_byte:
+            return ""
+        return self.data[node.end_byte :].partition(b"\n")[0].decode("utf-8", "replace").strip()
+
+
 def language_of(path: PurePath | str) -> str | None:
     """The name of the language a file is parsed as; None when there is no grammar for it."""
     grammar = _GRAMMARS.get(PurePath(path).suffix.lower())
@@ -93,15 +124,15 @@ def block_at(text: str, path: PurePath | str, line: int) -> tuple[int, int] | No
     lines = text.split("\n")
     if not 1 <= line <= len(lines) or _opens_nothing(lines[line - 1]):
         return None
-    tree = _tree(text, path)
-    if tree is None:
+    source = _parsed_source(text, path)
+    if source is None:
         return None
-    row = line - 1
-    column = len(lines[row].encode("utf-8", "replace")) - len(lines[row].lstrip().encode("utf-8", "replace"))
-    node = _largest_at(tree.root_node, row, column)
-    if node is None or node.has_error or _shares_its_end(node, lines):
+    bare = lines[line - 1]
+    place = source.starts[line - 1] + len(bare[: len(bare) - len(bare.lstrip())].encode())
+    node = _largest_at(source.tree.root_node, place)
+    if node is None or node.has_error or _shares_its_end(node, source):
         return None
-    return line, _last_row(node) + 1
+    return line, source.last_row(node) + 1
 
 
 def _opens_nothing(line: str) -> bool:
@@ -109,12 +140,12 @@ def _opens_nothing(line: str) -> bool:
     return not bare or bare.startswith(_CLOSING)
 
 
-def _largest_at(root: "Node", row: int, column: int) -> "Node | None":
+def _largest_at(root: "Node", place: int) -> "Node | None":
     """The largest node that begins exactly here; the whole file is none."""
-    node: Node | None = root.descendant_for_point_range((row, column), (row, column))
+    node: Node | None = root.descendant_for_byte_range(place, place)
     found: Node | None = None
     while node is not None and node.parent is not None:
-        if _begins_at(node, row, column) and node.is_named and not _is_sequence(node):
+        if node.start_byte == place and node.is_named and not _is_sequence(node):
             found = node
         node = node.parent
     return found
@@ -125,22 +156,9 @@ def _is_sequence(node: "Node") -> bool:
     return node.type in _SEQUENCES and node.child_count > 0 and node.children[0].is_named
 
 
-def _begins_at(node: "Node", row: int, column: int) -> bool:
-    return node.start_point.row == row and node.start_point.column == column
-
-
-def _last_row(node: "Node") -> int:
-    """Some grammars count the line end after a node into it."""
-    end = node.end_point
-    return end.row - 1 if end.column == 0 and end.row > node.start_point.row else end.row
-
-
-def _shares_its_end(node: "Node", lines: list[str]) -> bool:
+def _shares_its_end(node: "Node", source: _Source) -> bool:
     """Whether something else begins on its last line: whole lines would take that along."""
-    end = node.end_point
-    if end.column == 0 or end.row >= len(lines):
-        return False
-    rest = lines[end.row].encode("utf-8", "replace")[end.column :].decode("utf-8", "replace").strip()
+    rest = source.rest_of_last_row(node)
     return not rest.startswith(_COMMENTS) and any(letter.isalnum() for letter in rest)
 
 
@@ -150,27 +168,27 @@ def outline(text: str, path: PurePath | str) -> list[tuple[int, int]]:
     Spans are in the order of the file and do not overlap. A class keeps its members' first lines; what is inside a
     function is left out with it.
     """
-    tree = _tree(text, path)
-    return [] if tree is None else list(_bodies(tree.root_node))
+    source = _parsed_source(text, path)
+    return [] if source is None else list(_bodies(source))
 
 
-def _bodies(root: "Node") -> Iterator[tuple[int, int]]:
-    waiting = [root]
+def _bodies(source: _Source) -> Iterator[tuple[int, int]]:
+    waiting: list[Node] = [source.tree.root_node]
     while waiting:
         node = waiting.pop()
-        if node.type in _HOLDS_CODE and (span := _inside(node)) is not None:
+        if node.type in _HOLDS_CODE and (span := _inside(node, source)) is not None:
             yield span
         else:
             waiting.extend(reversed(node.named_children))
 
 
-def _inside(node: "Node") -> tuple[int, int] | None:
+def _inside(node: "Node", source: _Source) -> tuple[int, int] | None:
     """The lines of a function's body without those of its delimiters; None when it has none or it is short."""
     body = node.child_by_field_name("body") or _block_child(node)
     if body is None:
         return None
-    first, last = body.start_point.row, _last_row(body)
-    if first == node.start_point.row or (body.child_count and body.children[0].type == "{"):
+    first, last = source.first_row(body), source.last_row(body)
+    if first == source.first_row(node) or (body.child_count and body.children[0].type == "{"):
         first += 1
     if body.child_count and body.children[-1].type == "}":
         last -= 1
@@ -182,7 +200,7 @@ def _block_child(node: "Node") -> "Node | None":
     return next((child for child in node.named_children if child.type in kinds), None)
 
 
-def _tree(text: str, path: PurePath | str) -> "Tree | None":
+def _parsed_source(text: str, path: PurePath | str) -> _Source | None:
     grammar = _GRAMMARS.get(PurePath(path).suffix.lower())
     if grammar is None or len(text) > MAX_BYTES:
         return None
@@ -190,12 +208,13 @@ def _tree(text: str, path: PurePath | str) -> "Tree | None":
 
 
 @lru_cache(maxsize=4)  # several blocks of one patch are asked for one after another
-def _parsed(text: str, module: str, function: str) -> "Tree | None":
+def _parsed(text: str, module: str, function: str) -> _Source | None:
     language = _language(module, function)
     if language is None:
         return None
-    tree: Tree = _module("tree_sitter").Parser(language).parse(text.encode("utf-8", "replace"))
-    return tree
+    data = text.encode("utf-8", "replace")
+    starts = [0, *(line_end.end() for line_end in re.finditer(rb"\n", data))]
+    return _Source(_module("tree_sitter").Parser(language).parse(data), data, starts)
 
 
 @lru_cache(maxsize=32)

@@ -23,7 +23,7 @@ def guarded(context: ToolContext) -> ToolContext:
 async def test_not_by_the_end_of_a_path(guarded: ToolContext) -> None:
     """The path that was judged did not exist; the one that ends like it is judged again."""
     with pytest.raises(ToolError, match="a rule forbids to read it"):
-        await run(ReadTool(), guarded, path="wrong/key.txt")
+        await run(ReadTool(), guarded, path="key.txt")
 
 
 async def test_not_by_an_edit_that_does_not_fit(guarded: ToolContext) -> None:
