@@ -105,6 +105,7 @@ async def lab(
     resume: str = "",
     environ: Mapping[str, str] | None = None,
     tools: tuple[Tool[Any], ...] = (),
+    model: str | None = None,
 ) -> AsyncIterator[Lab]:
     """The workspace is `folder/work`. Commands run without a sandbox unless the settings say so."""
     work = folder / "work"
@@ -115,7 +116,7 @@ async def lab(
         cwd=work,
         settings=loaded.settings,
         policy=Policy(approval, ["exec", *allow] if approval == "auto" else list(allow), list(deny), work),
-        model=write_script(folder, turns),
+        model=write_script(folder, turns) if model is None else model,
         environ=dict(environ or {}),
         tools=tools,
     )

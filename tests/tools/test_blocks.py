@@ -1,5 +1,7 @@
 """Where constructs begin and end, in every language there is a grammar for."""
 
+import subprocess
+import sys
 import textwrap
 
 import pytest
@@ -187,3 +189,16 @@ def test_the_language_of_a_path_is_its_suffix():
     assert language_of("dir/A.PY") == "python"
     assert language_of("a.cs") == "c_sharp"
     assert language_of("a") is None
+
+
+def test_many_constructs_are_looked_at_without_harm() -> None:
+    """In a process of its own: with a parser that frees what it does not own it would not come back."""
+    program = (
+        "from sightline.tools._blocks import block_at, outline\n"
+        "body = ''.join(f'    x{n} = {n}\\n' for n in range(20))\n"
+        "text = ''.join(f'def f{n}():\\n{body}\\n\\n' for n in range(300))\n"
+        "assert len(outline(text, 'a.py')) == 300\n"
+        "assert all(block_at(text, 'a.py', 1 + 23 * n) == (1 + 23 * n, 21 + 23 * n) for n in range(300))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -16,7 +16,7 @@ from typing import Any, Literal, TypeVar
 import msgspec
 
 from sightline.agent._approvals import Approvals
-from sightline.agent._asking import Asking
+from sightline.agent._asking import Asking, has_new_image
 from sightline.agent._bounds import bounded_text, encodable
 from sightline.agent._calls import Calls
 from sightline.agent._command_run import CommandRun, named
@@ -75,7 +75,9 @@ class Agent:
         secrets: Secrets,
         system: str,
         thinking: Thinking,
+        chosen: bool = False,
     ) -> None:
+        """`chosen`: the model is not the one the session had, or the settings have: it is kept with the next prompt."""
         self.stage = stage
         self.model = model
         self.open_model = open_model
@@ -98,6 +100,8 @@ class Agent:
         self._task: asyncio.Task[RunOutcome] | None = None
         self._rearranging: asyncio.Task[Any] | None = None  # a compaction or a move somebody asked for
         self._models_before: list[Model] = []  # that an answer may still be coming from
+        self._seeing: Model | None = None  # asked in place of one that cannot see
+        self._chosen = chosen
         self._closed = False
         self._reminded = 0
         self.commands: dict[str, Callable[[str], Awaitable[Any]]] = {}  # of extensions
@@ -105,8 +109,10 @@ class Agent:
 
     @property
     def model_name(self) -> str:
+        """As it can be asked for again."""
         facts = self.model.facts
-        return f"{facts.provider}/{facts.id}" if facts.provider else facts.id
+        alone = not facts.provider or facts.id.startswith(f"{facts.provider}:")
+        return facts.id if alone else f"{facts.provider}/{facts.id}"
 
     @property
     def busy(self) -> bool:
@@ -167,6 +173,9 @@ class Agent:
             self._say(queued)
         if taken:
             self._tell_queue()
+        if taken and self._chosen:
+            self._chosen = False
+            self.memory.note("model_change", {"model": self.model_name})
         return bool(taken)
 
     def remind(self) -> bool:
@@ -226,6 +235,16 @@ class Agent:
             if self._queue and not self.busy and not self._closed:
                 self._begin()
 
+    def model_for_turn(self) -> Model:
+        """The model that works; the one for images when it cannot see what has just come."""
+        name, seen = self.settings.models.vision, self.model.facts.images
+        if seen is not False or not name or not has_new_image(self.memory.messages):
+            return self.model
+        if self._seeing is None:
+            self._seeing = self.open_model(name)
+        self.stage.publish(Notice(f"{self._seeing.facts.id} is asked about the image", source="agent"))
+        return self._seeing
+
     def set_model(self, name: str) -> None:
         """Ask another model from the next request on."""
         model = self.open_model(name)
@@ -267,15 +286,18 @@ class Agent:
         if self.workplace.jobs is not None:
             await self.workplace.jobs.shutdown()
         await self.hooks.tell("session_end")
-        for model in (*self._models_before, self.model):
-            await model.close()
+        for model in (*self._models_before, self.model, self._seeing):
+            if model is not None:
+                await model.close()
 
-    def keep(self, name: str, value: Any) -> None:
-        """Keep a value with the conversation, for a tool or an extension. It has to be plain data."""
+    def keep(self, name: str, value: Any, shown: Any = None) -> None:
+        """Keep a value with the conversation, for a tool or an extension. It has to be plain data. `shown`: what
+        whoever watches is told of it."""
         masked = self.secrets.masked_value(msgspec.to_builtins(value, str_keys=True))
         self.memory.note("custom", masked, name)
         self.workplace.kept[name] = value
-        self.stage.publish(State(name, masked, source="agent"))
+        if shown is not None:
+            self.stage.publish(State(name, self.secrets.masked_value(shown), source="agent"))
 
     def remember(self, message: AssistantMessage) -> None:
         """What the model said, as it is kept: without secrets and without what cannot be encoded."""

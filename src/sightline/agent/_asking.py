@@ -120,3 +120,13 @@ def tidy(messages: Sequence[Message]) -> list[Message]:
         elif isinstance(message, UserMessage) or message.call in asked:
             kept.append(message)
     return kept
+
+
+def has_new_image(messages: Sequence[Message]) -> bool:
+    """Whether there is an image among what no model has answered yet."""
+    for message in reversed(messages):
+        if isinstance(message, AssistantMessage):
+            return False
+        if any(isinstance(part, ImagePart) for part in message.parts):
+            return True
+    return False

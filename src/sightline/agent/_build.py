@@ -45,7 +45,8 @@ def build(
     def opened(name: str) -> Model:
         return open_model(name, settings, wanted.environ)
 
-    model = opened(wanted.model or _last(tree, "model_change", "model") or settings.models.default)
+    had = _last(tree, "model_change", "model")
+    model = opened(wanted.model or had or settings.models.default)
     requests = Requests(stage.publish)
     jobs = Jobs(max_running=settings.jobs.max_jobs, deliver=lambda job: agent.deliver(job))
     workplace = Workplace(
@@ -83,6 +84,7 @@ def build(
                 )
             )
         ),
+        chosen=bool(wanted.model) and wanted.model != had,
         thinking=wanted.thinking or _level(_last(tree, "thinking_level_change", "level")) or settings.models.thinking,
     )
     return agent

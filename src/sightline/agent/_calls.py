@@ -13,6 +13,7 @@ Rules:
 import asyncio
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from sightline.agent._approvals import Approvals, Refusal
@@ -25,7 +26,7 @@ from sightline.conversation import CallPart, Content, ImagePart, TextPart, ToolM
 from sightline.events import ToolResult, ToolUpdate, ToolUse
 from sightline.exceptions import SightlineError
 from sightline.text import clean_line, cut_graphemes, first_line
-from sightline.tools import Image, Outcome, Tool, ToolContext, ToolError, Tools, Workplace, parameters
+from sightline.tools import Image, Need, Outcome, Tool, ToolContext, ToolError, Tools, Workplace, is_inside, parameters
 
 CANCELLED = "cancelled before it ended; what it had done by then is not undone"
 NOT_MADE = "not made: the work was stopped before it"
@@ -56,7 +57,7 @@ class Calls:
         hooks: Hooks,
         secrets: Secrets,
         on_result: Callable[[ToolMessage], None],
-        keep: Callable[[str, Any], None],
+        keep: Callable[[str, Any, Any], None],
     ) -> None:
         self._stage = stage
         self._tools = tools
@@ -133,7 +134,7 @@ class Calls:
             raise ToolError(f"not made: {hooked.reason}")
         params = parameters(tool, hooked.args)
         context = self._context(call.id)
-        needs = tool.needs(params, context)
+        needs = [need for need in tool.needs(params, context) if not self._is_own(need)]
         if needs:
             await self._approvals.ask(tool.name, call.id, needs, self._secrets.masked_value(hooked.args))
         try:
@@ -143,6 +144,10 @@ class Calls:
         if self._hooks:
             outcome = await self._hooks.after_call(Call(call.id, call.name, hooked.args), outcome)
         return outcome
+
+    def _is_own(self, need: Need) -> bool:
+        """What a session keeps for itself behind local:// is the agent's own."""
+        return need.access in ("read", "write") and is_inside(Path(need.what), self._workplace.local)
 
     def _context(self, call: str) -> ToolContext:
         def update(details: dict[str, Any]) -> None:

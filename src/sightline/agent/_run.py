@@ -20,7 +20,7 @@ from sightline.agent._turn import Turn
 from sightline.conversation import AssistantMessage, CallPart
 from sightline.events import Error, Notice, RunEnded, RunStarted, State, ToolResult, Usage
 from sightline.exceptions import OutsideFailure, SightlineError
-from sightline.models import ModelError, ModelRequest
+from sightline.models import Model, ModelError, ModelRequest
 from sightline.text import clean_line, clean_text
 
 if TYPE_CHECKING:
@@ -121,9 +121,10 @@ class Run:
             if self._stopped:
                 return None
         preview, retrying = agent.calls.preview, self._cuts > 0
-        turn = self._turn = Turn(self._stage, agent.model, agent.secrets, preview, self._again, retrying=retrying)
+        model = agent.model_for_turn()
+        turn = self._turn = Turn(self._stage, model, agent.secrets, preview, self._again, retrying=retrying)
         try:
-            message = await turn.run(self._request())
+            message = await turn.run(self._request(model))
         except ModelError as error:
             return await self._after(error)
         finally:
@@ -137,13 +138,13 @@ class Run:
             agent.warn_of_end(message.stop_reason)
         return message
 
-    def _request(self) -> ModelRequest:
+    def _request(self, model: Model) -> ModelRequest:
         agent = self._agent
         return agent.asking.request(
             agent.memory.messages,
             thinking=agent.thinking,
             max_output=agent.settings.models.max_output,
-            sees=agent.model.facts.images is not False,
+            sees=model.facts.images is not False,
         )
 
     async def _after(self, error: ModelError) -> AssistantMessage | None:

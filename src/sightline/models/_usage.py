@@ -15,6 +15,15 @@ def told(value: Any, kind: type[T]) -> T | None:
         return None
 
 
+def learn(known: msgspec.Struct, value: Any) -> bool:
+    """Usage that is told bit by bit: what is new of it is put into what is known. Whether it was usage at all."""
+    new = told(value, type(known))
+    for name in known.__struct_fields__:
+        if (count := tokens(getattr(new, name, None))) is not None:
+            setattr(known, name, count)
+    return new is not None
+
+
 def tokens(value: Any) -> int | None:
     return value if type(value) is int and 0 <= value < 2**63 else None
 

@@ -15,6 +15,7 @@ from sightline.tools._tool import (
     Question,
     Tool,
     ToolError,
+    is_inside,
 )
 
 __all__ = [
@@ -35,6 +36,7 @@ __all__ = [
     "Tools",
     "Workplace",
     "builtin_tools",
+    "is_inside",
     "parameters",
     "schema_of",
 ]

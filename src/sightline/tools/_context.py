@@ -79,7 +79,7 @@ class ToolContext:
         update: Callable[[dict[str, Any]], None] = lambda details: None,
         output: Callable[[str, Literal["stdout", "stderr"]], None] = lambda text, stream: None,
         start: "Callable[[CommandSpec], RunningCommand] | None" = None,
-        keep: Callable[[str, Any], None] | None = None,
+        keep: Callable[[str, Any, Any], None] | None = None,
         agent: str = "",
     ) -> None:
         self.call = call
@@ -105,9 +105,10 @@ class ToolContext:
     def shared(self, kind: type[T]) -> T:
         return self.workplace.shared(kind)
 
-    def keep(self, name: str, value: Any) -> None:
-        """Keep a value with the conversation: `workplace.kept[name]` is it from now on, and again after a resume."""
+    def keep(self, name: str, value: Any, shown: Any = None) -> None:
+        """Keep a value with the conversation: `workplace.kept[name]` is it from now on, and again after a resume.
+        `shown` is told to whoever watches as the `state` of that name."""
         if self._keep is None:
             self.workplace.kept[name] = value
         else:
-            self._keep(name, value)
+            self._keep(name, value, shown)

@@ -1,7 +1,10 @@
 """The same hostile paths for every tool that takes one: a result or a ToolError, soon, and nothing else ever."""
 
 import asyncio
+import io
 import os
+import tarfile
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +12,8 @@ import msgspec
 import pytest
 
 from sightline.tools import Outcome, Tool, ToolContext, ToolError, parameters
+from sightline.tools._globs import union
+from sightline.tools._paths import shown
 from sightline.tools.edit import EditTool
 from sightline.tools.find import FindTool
 from sightline.tools.read import ReadTool
@@ -68,18 +73,18 @@ async def test_a_hostile_path_is_answered_or_refused(path: str, context: ToolCon
 async def test_a_name_cannot_make_a_row_of_its_own(name: str, context: ToolContext) -> None:
     """Shown on one line in every listing, and found again by what is shown."""
     (context.cwd / name).write_text("hit\n")
-    shown = "".join("\ufffd" if ord(character) < 32 or character == "\u2028" else character for character in name)
-    assert (await run(ReadTool(), context, path=".")).text.startswith(f"{shown} (")
-    assert (await run(FindTool(), context, paths=["."])).text == shown
-    assert (await run(SearchTool(), context, pattern="hit", paths=".")).text.startswith(f"# {shown}#")
-    assert "1:hit" in (await run(ReadTool(), context, path=shown)).text
+    row = "".join("\ufffd" if ord(character) < 32 or character == "\u2028" else character for character in name)
+    assert (await run(ReadTool(), context, path=".")).text.startswith(f"{row} (")
+    assert (await run(FindTool(), context, paths=["."])).text == row
+    assert (await run(SearchTool(), context, pattern="hit", paths=".")).text.startswith(f"# {row}#")
+    assert "1:hit" in (await run(ReadTool(), context, path=row)).text
 
 
 async def test_notes_are_edited_by_their_address_and_unasked(context: ToolContext) -> None:
     """As they are written; the header of the result is the next edit's."""
     await run(WriteTool(), context, path="local://plan.md", content="one\n")
-    shown = (await run(ReadTool(), context, path="local://plan.md")).text
-    patch = f"{shown.splitlines()[0]}\nreplace 1..1:\n+two\n"
+    text = (await run(ReadTool(), context, path="local://plan.md")).text
+    patch = f"{text.splitlines()[0]}\nreplace 1..1:\n+two\n"
     assert EditTool().needs(parameters(EditTool(), {"input": patch}), context) == []
     result = (await run(EditTool(), context, input=patch)).text
     assert result.startswith("¶local://plan.md#")
@@ -108,8 +113,6 @@ async def test_the_folder_of_notes_is_no_note(context: ToolContext) -> None:
 )
 def test_a_glob_means_what_it_says(glob: str, yes: str, no: str) -> None:
     """Although no star ever tries a second place."""
-    from sightline.tools._globs import union
-
     assert union([("", glob)]).fullmatch(yes)
     assert not union([("", glob)]).fullmatch(no)
 
@@ -118,3 +121,24 @@ async def test_a_glob_that_stands_for_too_much_is_refused(context: ToolContext) 
     """Two to the power of twenty globs."""
     with pytest.raises(ToolError, match="more than 256 globs"):
         await run(FindTool(), context, paths=["{a,b}" * 20])
+
+
+@pytest.mark.parametrize("kind", ["zip", "tar"])
+async def test_names_in_an_archive_make_no_rows_of_their_own(kind: str, context: ToolContext) -> None:
+    """As on disk: shown on one line, found by what is shown; a link's target too."""
+    names = [b"a\nb.txt", b"c\x1b[2J.txt", *([b"\xff.txt"] if kind == "tar" else [])]
+    path = context.cwd / f"a.{kind}"
+    if kind == "zip":
+        with zipfile.ZipFile(path, "w") as archive:
+            for name in names:
+                archive.writestr(name.decode(), "words")
+    else:
+        with tarfile.open(path, "w") as tar:
+            for name in names:
+                entry = tarfile.TarInfo(os.fsdecode(name))
+                entry.size = 5
+                tar.addfile(entry, io.BytesIO(b"words"))
+    rows = (await run(ReadTool(), context, path=path.name)).text.splitlines()
+    assert sorted(rows) == sorted(f"{shown(name)} (5 B)" for name in names)
+    for name in names:
+        assert "1:words" in (await run(ReadTool(), context, path=f"{path.name}:{shown(name)}")).text

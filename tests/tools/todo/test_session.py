@@ -19,6 +19,15 @@ DONE = {"op": "done", "task": "a"}
 QUIET = {"todo.reminders": "false"}
 
 
+def rows(phases: list[dict[str, Any]]) -> list[dict[str, str]]:
+    """The list as every agent's plan is told: a row per task."""
+    return [
+        {"text": task["content"], "status": task.get("status", "pending"), "phase": phase["name"]}
+        for phase in phases
+        for task in phase["tasks"]
+    ]
+
+
 async def test_the_list_is_told_and_resumed_without_what_had_ended(tmp_path: Path) -> None:
     """todo.md/Notes/resume: completed and abandoned tasks are stripped; the rest is there, one in progress."""
     ended = {"op": "drop", "phase": "Q"}
@@ -26,7 +35,7 @@ async def test_the_list_is_told_and_resumed_without_what_had_ended(tmp_path: Pat
     async with lab(tmp_path, turns, settings=QUIET) as here:
         await here.run()
         (told,) = [event.value for event in here.of(State) if event.key == "todo"]
-        assert told == here.of(ToolResult)[0].details["phases"]
+        assert told == rows(here.of(ToolResult)[0].details["phases"])
         session = here.session.id
     turns += [[todo({"op": "done", "task": "b"})], [todo({"op": "start", "task": "a"})], [{"text": "ok"}]]
     async with lab(tmp_path, turns, settings=QUIET, resume=session) as here:
@@ -47,7 +56,7 @@ async def test_a_list_that_partly_failed_is_kept_and_told(tmp_path: Path) -> Non
         (result,) = here.of(ToolResult)
         assert result.is_error
         (told,) = [event.value for event in here.of(State) if event.key == "todo"]
-        assert told == result.details["phases"]
+        assert told == rows(result.details["phases"])
         message = next(m for m in here.messages if isinstance(m, ToolMessage))
         assert message.is_error
         assert text_of(message).startswith('Errors: Task "x" not found')

@@ -16,7 +16,7 @@ from sightline.models._anthropic import _wire as wire
 from sightline.models._api import Done, Piece
 from sightline.models._assembly import Assembly
 from sightline.models._failing import failure
-from sightline.models._usage import tokens, told
+from sightline.models._usage import learn
 from sightline.text import clean_text
 
 _STOP_REASONS: dict[str, StopReason] = {
@@ -142,12 +142,8 @@ class Answer:
         return None
 
     def _count(self, usage_told: Any) -> None:
-        new = told(usage_told, wire.Tokens)
-        if new is None:
+        if not learn(self._tokens, usage_told):
             return
-        for name in wire.Tokens.__struct_fields__:
-            if (count := tokens(getattr(new, name))) is not None:
-                setattr(self._tokens, name, count)
         usage = _usage(self._tokens)
         self._assembly.usage = usage
         self._assembly.cost = self._price(usage)

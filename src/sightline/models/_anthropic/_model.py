@@ -1,41 +1,23 @@
 """A model behind the Anthropic Messages API, or a server that speaks it."""
 
-import asyncio
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
-from sightline.events import Usage
 from sightline.models._anthropic._answer import Answer
 from sightline.models._anthropic._failure import classify
 from sightline.models._anthropic._request import API, encoded
-from sightline.models._api import ModelError, ModelFacts, ModelRequest, Piece
+from sightline.models._api import ModelError, ModelRequest, Piece
 from sightline.models._assembly import Assembly
-from sightline.models._retry import Sleep, retried
-from sightline.models._transport import Transport
+from sightline.models._retry import retried
+from sightline.models._served import ServedModel
 
 _VERSION = {"anthropic-version": "2023-06-01"}
 _LAST_EVENTS = frozenset({"message_stop", "error"})
 
 
-class AnthropicModel:
-    """`price` says what a usage costs in US dollars; without it the price table does."""
-
+class AnthropicModel(ServedModel):
     api = API
     BASE_URL = "https://api.anthropic.com"
-
-    def __init__(
-        self,
-        facts: ModelFacts,
-        transport: Transport,
-        *,
-        price: Callable[[Usage], float | None] | None = None,
-        sleep: Sleep = asyncio.sleep,
-    ) -> None:
-        self.facts = facts
-        self._transport = transport
-        self._price = price or self._listed_price
-        self._sleep = sleep
-        self._path = "/messages" if transport.base_url.endswith("/v1") else "/v1/messages"
 
     @staticmethod
     def headers(api_key: str) -> dict[str, str]:
@@ -46,13 +28,10 @@ class AnthropicModel:
         body = encoded(request, self.facts)
         return retried(lambda: self._attempt(body), self._transport.retry, sleep=self._sleep)
 
-    async def close(self) -> None:
-        await self._transport.close()
-
     async def _attempt(self, body: bytes) -> AsyncGenerator[Piece, None]:
         assembly = Assembly(API, self.facts.id)
         answer = Answer(assembly, self._price)
-        events = self._transport.events(self._path, body, classify=classify, headers=_VERSION, last=_LAST_EVENTS)
+        events = self._transport.events(self._path(), body, classify=classify, headers=_VERSION, last=_LAST_EVENTS)
         try:
             async with aclosing(events):
                 async for event in events:
@@ -62,11 +41,7 @@ class AnthropicModel:
                         break  # of a server that does not name its events the transport cannot know the last
             yield answer.done()
         except ModelError as error:
-            self._transport.masked_error(error)
-            error.partial = assembly.message("error", error.message) if assembly.begun else None
-            raise
+            raise self._failed(error, assembly) from None
 
-    def _listed_price(self, usage: Usage) -> float | None:
-        from sightline.models._prices import cost
-
-        return cost(self.facts.id, self.facts.provider, usage)
+    def _path(self) -> str:
+        return "/messages" if self._transport.base_url.endswith("/v1") else "/v1/messages"

@@ -1,39 +1,22 @@
 """A model behind Chat Completions, at OpenAI or at any server that speaks it."""
 
-import asyncio
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
-from sightline.events import Usage
-from sightline.models._api import ModelError, ModelFacts, ModelRequest, Piece
+from sightline.models._api import ModelError, ModelRequest, Piece
 from sightline.models._assembly import Assembly
 from sightline.models._chat._answer import Answer
 from sightline.models._chat._request import API, encoded
 from sightline.models._openai_failure import classify
-from sightline.models._retry import Sleep, retried
-from sightline.models._transport import Transport
+from sightline.models._retry import retried
+from sightline.models._served import ServedModel
 
 _PATH = "/chat/completions"
 
 
-class ChatModel:
-    """`price` says what a usage costs in US dollars; without it the server does, or the price table."""
-
+class ChatModel(ServedModel):
     api = API
     BASE_URL = "https://api.openai.com/v1"
-
-    def __init__(
-        self,
-        facts: ModelFacts,
-        transport: Transport,
-        *,
-        price: Callable[[Usage], float | None] | None = None,
-        sleep: Sleep = asyncio.sleep,
-    ) -> None:
-        self.facts = facts
-        self._transport = transport
-        self._price = price or self._listed_price
-        self._sleep = sleep
 
     @staticmethod
     def headers(api_key: str) -> dict[str, str]:
@@ -46,9 +29,6 @@ class ChatModel:
         written = () if self.facts.provider == "openai" else tuple(tool.name for tool in request.tools)
         return retried(lambda: self._attempt(body, written), self._transport.retry, sleep=self._sleep)
 
-    async def close(self) -> None:
-        await self._transport.close()
-
     async def _attempt(self, body: bytes, written: tuple[str, ...]) -> AsyncGenerator[Piece, None]:
         assembly = Assembly(self.api, self.facts.id)
         answer = Answer(assembly, self._price, written)
@@ -59,9 +39,7 @@ class ChatModel:
             for piece in answer.end():
                 yield piece
         except ModelError as error:
-            self._transport.masked_error(error)
-            error.partial = assembly.message("error", error.message) if assembly.begun else None
-            raise
+            raise self._failed(error, assembly) from None
 
     async def _pieces(self, body: bytes, answer: Answer) -> AsyncGenerator[Piece, None]:
         try:
@@ -75,8 +53,3 @@ class ChatModel:
             for piece in answer.released():
                 yield piece
             raise
-
-    def _listed_price(self, usage: Usage) -> float | None:
-        from sightline.models._prices import cost
-
-        return cost(self.facts.id, self.facts.provider, usage)

@@ -1,17 +1,15 @@
 """A model behind OpenAI Responses, or a server that speaks it."""
 
-import asyncio
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
-from sightline.events import Usage
-from sightline.models._api import ModelError, ModelFacts, ModelRequest, Piece
+from sightline.models._api import ModelError, ModelRequest, Piece
 from sightline.models._assembly import Assembly
 from sightline.models._openai_failure import classify
 from sightline.models._responses._answer import LAST_EVENTS, Answer
 from sightline.models._responses._request import API, encoded
-from sightline.models._retry import Sleep, retried
-from sightline.models._transport import Transport
+from sightline.models._retry import retried
+from sightline.models._served import ServedModel
 
 _PATH = "/responses"
 
@@ -21,25 +19,11 @@ def is_about_summaries(error: ModelError) -> bool:
     return error.status == 400 and "reasoning" in error.message and "summar" in error.message
 
 
-class ResponsesModel:
-    """`price` says what a usage costs in US dollars; without it the server does, or the price table."""
-
+class ResponsesModel(ServedModel):
     api = API
     BASE_URL = "https://api.openai.com/v1"
 
-    def __init__(
-        self,
-        facts: ModelFacts,
-        transport: Transport,
-        *,
-        price: Callable[[Usage], float | None] | None = None,
-        sleep: Sleep = asyncio.sleep,
-    ) -> None:
-        self.facts = facts
-        self._transport = transport
-        self._price = price or self._listed_price
-        self._sleep = sleep
-        self._summaries = True  # until the server says that this account has none
+    _summaries = True  # until the server says that this account has none
 
     @staticmethod
     def headers(api_key: str) -> dict[str, str]:
@@ -48,9 +32,6 @@ class ResponsesModel:
 
     def stream(self, request: ModelRequest) -> AsyncGenerator[Piece, None]:
         return retried(lambda: self._attempt(request), self._transport.retry, sleep=self._sleep)
-
-    async def close(self) -> None:
-        await self._transport.close()
 
     async def _attempt(self, request: ModelRequest) -> AsyncGenerator[Piece, None]:
         try:
@@ -79,11 +60,4 @@ class ResponsesModel:
                         break  # of a server that does not name its events the transport cannot know the last
             yield answer.end()
         except ModelError as error:
-            self._transport.masked_error(error)
-            error.partial = assembly.message("error", error.message) if assembly.begun else None
-            raise
-
-    def _listed_price(self, usage: Usage) -> float | None:
-        from sightline.models._prices import cost
-
-        return cost(self.facts.id, self.facts.provider, usage)
+            raise self._failed(error, assembly) from None

@@ -14,6 +14,7 @@ from typing import Protocol
 import msgspec
 
 from sightline.tools._paths import shown
+from sightline.tools._sizes import human_size
 from sightline.tools._tool import ToolError
 from sightline.tools.archives._limits import ENTRIES, ArchiveTrouble
 from sightline.tools.archives._names import normalize_entry, safe_name
@@ -40,7 +41,8 @@ class Child(msgspec.Struct, frozen=True):
     def __str__(self) -> str:
         if self.is_folder:
             return f"{self.name}/"
-        return f"{self.name} ({self.special})" if self.special else self.name + _size(self.size)
+        note = self.special or (human_size(self.size) if self.size > 0 else "")
+        return f"{self.name} ({note})" if note else self.name
 
 
 class Listing(msgspec.Struct, frozen=True):
@@ -201,15 +203,3 @@ def trouble_named(path: Path) -> Iterator[None]:
         raise ToolError(
             f"Cannot read archive {path.name}: {reason}. It is damaged or not of the kind its name says."
         ) from problem
-
-
-def _size(size: int) -> str:
-    """` (1.5 KB)`; nothing for an empty file."""
-    if size <= 0:
-        return ""
-    amount, unit = float(size), "B"
-    for larger in ("KB", "MB", "GB", "TB"):
-        if amount < 1024:
-            break
-        amount, unit = amount / 1024, larger
-    return f" ({size} B)" if unit == "B" else f" ({amount:.1f} {unit})"

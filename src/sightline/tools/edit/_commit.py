@@ -1,18 +1,27 @@
 """Writing what was planned: every file or none, as far as one process can promise that.
 
 Each file is replaced in one step. When one cannot be written, those written before it get their old content back; a
-program killed in between leaves the files before that moment new and the others old, each of them whole.
+program killed in between leaves the files before that moment new and the others old, each of them whole. Sessions of
+one program write one after the other: between the look at a file and its replacement no other edit comes in.
 """
 
 import os
+import threading
 from collections.abc import Sequence
 
 from sightline.tools._tool import ToolError
 from sightline.tools.edit._files import Plan, stamp_of
 
+_ONE_AT_A_TIME = threading.Lock()
+
 
 def commit(plans: Sequence[Plan]) -> None:
     """Raises ToolError after putting back what was already written."""
+    with _ONE_AT_A_TIME:
+        _commit(plans)
+
+
+def _commit(plans: Sequence[Plan]) -> None:
     written: list[Plan] = []
     try:
         for plan in plans:

@@ -9,6 +9,7 @@ import msgspec
 from sightline.tools._context import ToolContext
 from sightline.tools._entries import Place, expand, is_url, place_exists, place_of
 from sightline.tools._globs import below, has_glob, union
+from sightline.tools._paths import shown
 from sightline.tools._tool import ToolError
 
 EMPTY = "`paths` must contain non-empty globs or paths"
@@ -83,10 +84,11 @@ async def _backing(url: str, context: ToolContext) -> Place:
 
 def existing(places: list[Place]) -> tuple[list[Place], list[str]]:
     """Those that are there, and the names of those that are not. ToolError when none is."""
-    missing = [place.entry for place in places if not _is_there(place.path)]
-    if len(missing) == len(places):
+    there = [place for place in places if _is_there(place.path)]
+    missing = [shown(place.entry) for place in places if place not in there]
+    if not there:
         raise ToolError(f"Path not found: {', '.join(missing)}. Give a folder that exists, or a glob such as **/NAME.")
-    return [place for place in places if place.entry not in missing], missing
+    return there, missing
 
 
 def _is_there(path: Path) -> bool:
@@ -95,7 +97,7 @@ def _is_there(path: Path) -> bool:
     except (FileNotFoundError, NotADirectoryError):
         return path.is_symlink()
     except OSError as problem:
-        raise ToolError(f"Cannot look at {path}: {problem.strerror or problem}") from None
+        raise ToolError(f"Cannot look at {shown(path)}: {problem.strerror or problem}") from None
     return True
 
 

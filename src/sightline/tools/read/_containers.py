@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING
 
 from sightline.tools._context import ToolContext
 from sightline.tools._paths import display, shown
+from sightline.tools._sizes import human_size
 from sightline.tools._tool import Outcome
 from sightline.tools.read._files import looks_binary
 from sightline.tools.read._local import read_file
-from sightline.tools.read._present import Shown, details_of, human_size
+from sightline.tools.read._present import Shown, details_of
 from sightline.tools.read._targets import ConflictSide, InArchive, InDatabase, Internal
 from sightline.tools.read._text import present_text
 

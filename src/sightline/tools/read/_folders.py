@@ -11,8 +11,8 @@ from pathlib import Path
 import msgspec
 
 from sightline.tools._paths import shown
+from sightline.tools._sizes import human_size
 from sightline.tools._tool import ToolError
-from sightline.tools.read._present import human_size
 
 DEPTH = 2
 CHILDREN = 12  # shown of a folder below the top

@@ -14,12 +14,13 @@ from sightline.tools._context import ToolContext
 from sightline.tools._paths import display, shown
 from sightline.tools._regular import opened, read_all
 from sightline.tools._selectors import Selector
+from sightline.tools._sizes import human_size
 from sightline.tools._tool import Outcome, ToolError
 from sightline.tools._truncation import MAX_BYTES, MAX_LINES, fitting, truncate_head
 from sightline.tools.hashline import Snapshots, header
 from sightline.tools.read import _files, _folders
 from sightline.tools.read._excerpt import Excerpt, plan
-from sightline.tools.read._present import DISPLAYED, Shown, details_of, human_size, mode_of, present
+from sightline.tools.read._present import DISPLAYED, Shown, details_of, mode_of, present
 from sightline.tools.read._summary import summarize
 from sightline.tools.read._text import lines_of, present_text
 

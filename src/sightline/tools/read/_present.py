@@ -6,6 +6,7 @@ import msgspec
 
 from sightline.settings import Settings
 from sightline.tools._selectors import Selector
+from sightline.tools._sizes import human_size
 from sightline.tools._tool import Outcome
 from sightline.tools._truncation import fitting
 from sightline.tools.hashline import header, numbered
@@ -129,13 +130,3 @@ def _truncation(excerpt: Excerpt, last: int) -> dict[str, Any]:
         "total_bytes": excerpt.total_bytes,
         "next_offset": last + 1,
     }
-
-
-def human_size(size: int) -> str:
-    """`512 B`, `1.5 KB`."""
-    amount = float(size)
-    for unit in ("B", "KB", "MB", "GB"):
-        if amount < 1024:
-            return f"{size} B" if unit == "B" else f"{amount:.1f} {unit}"
-        amount /= 1024
-    return f"{amount:.1f} TB"

@@ -62,7 +62,7 @@ def _name(path: Path, folder: Path) -> str:
 def _listing(folder: Path) -> str:
     """Rows as those of an archive: folders with a slash, files with their size."""
     from sightline.tools._paths import shown
-    from sightline.tools.read._present import human_size
+    from sightline.tools._sizes import human_size
 
     with os.scandir(folder) as found:
         entries = sorted(found, key=lambda entry: entry.name)

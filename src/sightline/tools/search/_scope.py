@@ -15,7 +15,7 @@ import msgspec
 from sightline.tools._context import ToolContext
 from sightline.tools._entries import expand, is_url, place_exists, place_of
 from sightline.tools._globs import has_glob
-from sightline.tools._paths import display, resolve
+from sightline.tools._paths import display, resolve, shown
 from sightline.tools._selectors import LineRange, Selector, merge_ranges, split_selector
 from sightline.tools._tool import ToolError
 from sightline.tools.search._query import Target
@@ -92,7 +92,7 @@ async def _resolve_entry(entry: str, context: ToolContext, scratch: Path, scope:
         return
     target = await asyncio.to_thread(_on_disk, entry, context.cwd)
     if target is None:
-        scope.missing.append(entry)
+        scope.missing.append(shown(entry))
     else:
         scope.targets.append(target)
 
@@ -159,7 +159,7 @@ def _on_disk(entry: str, cwd: Path) -> Target | None:
             raise ToolError(f"Path not found for line-range selector: {entry}") from None
         return None
     except OSError as problem:
-        raise ToolError(f"Cannot search {path}: {problem.strerror or problem}") from None
+        raise ToolError(f"Cannot search {shown(path)}: {problem.strerror or problem}") from None
     if stat.S_ISDIR(mode):
         if ranges:
             raise ToolError(f"Line-range selector requires a single file: {path} is a directory")

@@ -40,7 +40,7 @@ class TodoTool(Tool[TodoParams]):
         before = phases_of(context.workplace)
         after, errors = apply(before, params.ops)
         kept = context.shared(_Written).value = msgspec.to_builtins(after)
-        context.keep(NAME, kept)
+        context.keep(NAME, kept, plan(after))
         details: dict[str, Any] = {
             "ui": {"kind": "todo"},
             "phases": kept,
@@ -56,6 +56,13 @@ class _Written:
     """The list as a call of this workplace kept it last."""
 
     value: Any = None
+
+
+def plan(phases: list[Phase]) -> list[dict[str, str]]:
+    """The list as views know it from every agent: one row per task."""
+    return [
+        {"text": task.content, "status": task.status, "phase": phase.name} for phase in phases for task in phase.tasks
+    ]
 
 
 def phases_of(workplace: Workplace) -> list[Phase]:

@@ -13,9 +13,9 @@ from collections.abc import Awaitable, Callable
 import msgspec
 
 from sightline.tools import _documents
+from sightline.tools._sizes import human_size
 from sightline.tools._tool import Image, ToolError
 from sightline.tools.read._files import looks_binary
-from sightline.tools.read._present import human_size
 from sightline.tools.web._address import Address, follow, is_same_site
 from sightline.tools.web._binary import as_image, document_suffix, document_text, is_image
 from sightline.tools.web._charset import text_of

@@ -8,9 +8,10 @@ import msgspec
 
 from sightline.tools._context import ToolContext
 from sightline.tools._selectors import Selector
+from sightline.tools._sizes import human_size
 from sightline.tools._tool import Image, Outcome, ToolError
-from sightline.tools._truncation import Truncated, truncate_head
-from sightline.tools.read._present import DISPLAYED, Shown, details_of, human_size
+from sightline.tools._truncation import Truncated, fitting, truncate_head
+from sightline.tools.read._present import DISPLAYED, Shown, details_of
 from sightline.tools.read._text import present_text
 from sightline.tools.web._address import Address, parse
 from sightline.tools.web._cache import Page, Pages
@@ -96,7 +97,7 @@ def _whole(page: Page, image: Image | None, asked: str, context: ToolContext) ->
     what = Shown(name=asked, source=page.url, source_kind="url", noun="page")
     kind = "image" if image else "markdown" if page.method in _RENDERED else "read"
     details = details_of(kind, what, total=cut.total_lines) | _facts(page, asked)
-    details["display_content"] = {"text": cut.text[:DISPLAYED], "start_line": 1}
+    details["display_content"] = {"text": fitting(cut.text, DISPLAYED), "start_line": 1}
     text = f"{_header(page)}{cut.text}" if cut.text else f"{_header(page)}[The page has no text]"
     if cut.truncated:
         artifact = _kept(page, context)
