@@ -254,6 +254,13 @@ async def test_a_failure_that_waiting_cannot_mend_ends_the_run(tmp_path: Path) -
         assert (await here.run("again")).exit_code == 0
 
 
+async def test_an_empty_answer_is_said_to_be_one(tmp_path: Path) -> None:
+    """The run ends, and the person hears why there are no words."""
+    async with lab(tmp_path, [[]]) as here:
+        assert (await here.run()).exit_code == 0
+        assert [notice.text for notice in here.of(Notice)] == ["the model answered nothing"]
+
+
 async def test_usage_adds_up(tmp_path: Path) -> None:
     """The run's is the sum of its turns'; what no turn knows stays unknown."""
     turns = [

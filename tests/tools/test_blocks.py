@@ -7,7 +7,7 @@ import textwrap
 import pytest
 
 from sightline.tools import _blocks
-from sightline.tools._blocks import block_at, language_of, missing_hint, outline
+from sightline.tools._blocks import block_at, missing_hint, outline
 
 pytest.importorskip("tree_sitter")
 
@@ -185,10 +185,9 @@ def test_without_parsers_nothing_is_known(monkeypatch):
 
 
 def test_the_language_of_a_path_is_its_suffix():
-    """In whatever case."""
-    assert language_of("dir/A.PY") == "python"
-    assert language_of("a.cs") == "c_sharp"
-    assert language_of("a") is None
+    """In whatever case; a name without one has none."""
+    assert block_at("def f():\n    pass\n", "dir/A.PY", 1) == (1, 2)
+    assert block_at("def f():\n    pass\n", "a", 1) is None
 
 
 def test_many_constructs_are_looked_at_without_harm() -> None:

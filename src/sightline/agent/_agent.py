@@ -44,6 +44,7 @@ T = TypeVar("T")
 _QUEUED_SHOWN = 2000  # characters of what waits
 _ENDS = {
     "length": ("the answer was cut off: it reached the most tokens one may have", "ask it to go on"),
+    "empty": ("the model answered nothing", "ask again, or try another model"),
     "refusal": ("the model would not answer this", "put it differently, or try another model"),
 }
 

@@ -134,6 +134,8 @@ class Run:
         if message.parts:
             whole = message.stop_reason != "aborted" and not self._stopped
             agent.remember(message if whole else _without_calls(message))
+        elif message.stop_reason == "stop":
+            agent.warn_of_end("empty")
         if message.stop_reason in ("length", "refusal"):
             agent.warn_of_end(message.stop_reason)
         return message
@@ -161,7 +163,8 @@ class Run:
             return None
         if error.kind == "overflow" and (await self._unless_stopped(agent.shorten("overflow")) or self._stopped):
             return None
-        if error.kind == "cut" and self._cuts < agent.settings.retry.attempts:
+        begun = error.partial is not None and bool(error.partial.parts)  # else the client has asked again already
+        if error.kind == "cut" and begun and self._cuts < agent.settings.retry.attempts:
             self._cuts += 1
             said = {"attempt": self._cuts, "attempts": agent.settings.retry.attempts, "reason": error.message}
             self._stage.publish(State("retry", said, source="agent"))

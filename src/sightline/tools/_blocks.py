@@ -107,12 +107,6 @@ class _Source(msgspec.Struct, frozen=True):
         return self.data[node.end_byte :].partition(b"\n")[0].decode("utf-8", "replace").strip()
 
 
-def language_of(path: PurePath | str) -> str | None:
-    """The name of the language a file is parsed as; None when there is no grammar for it."""
-    grammar = _GRAMMARS.get(PurePath(path).suffix.lower())
-    return None if grammar is None else grammar[0].removeprefix("tree_sitter_")
-
-
 def missing_hint(path: PurePath | str) -> str:
     """What to do so that blocks of this file can be found; "" when nothing would help."""
     grammar = _GRAMMARS.get(PurePath(path).suffix.lower())

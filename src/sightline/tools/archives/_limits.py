@@ -6,7 +6,7 @@ what an archive declares may be a lie.
 
 import io
 import time
-from typing import BinaryIO
+from typing import IO, BinaryIO
 
 from sightline.tools._tool import ToolError
 
@@ -38,6 +38,19 @@ def check_entry_size(size: int, name: str) -> None:
             f"Archive entry '{name}' is {size} bytes unpacked; at most {ENTRY_BYTES // 2**20} MiB are read. "
             "Unpack it with a command."
         )
+
+
+def unpacked(file: IO[bytes], name: str, said: int) -> bytes:
+    """What an entry really holds, which must be as much as the archive says."""
+    parts: list[bytes] = []
+    size = 0
+    while part := file.read(READ_BYTES):
+        parts.append(part)
+        size += len(part)
+        check_entry_size(size, name)
+    if size != said:
+        raise ArchiveTrouble(f"entry '{name}' is {size} bytes, not {said} as the archive says.")
+    return b"".join(parts)
 
 
 class GuardedFile(io.RawIOBase):

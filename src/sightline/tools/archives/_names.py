@@ -7,7 +7,6 @@ import msgspec
 from sightline.tools._selectors import Selector, split_selector
 from sightline.tools._tool import ToolError
 
-SUFFIXES = (".tar.gz", ".tgz", ".tar", ".zip")
 _SUFFIX = re.compile(r"\.(?:tar\.gz|tgz|tar|zip)(?=:|$)", re.IGNORECASE)
 _DEPTH = 256  # folders above an entry; no file system takes many more
 _DRIVE = re.compile(r"[A-Za-z]:(?:/|$)")

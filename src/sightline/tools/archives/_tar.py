@@ -8,7 +8,7 @@ from typing import BinaryIO, cast
 
 from sightline.tools._paths import shown
 from sightline.tools.archives._archive import Entry
-from sightline.tools.archives._limits import ENTRIES, READ_BYTES, ArchiveTrouble, GuardedFile, check_entry_size
+from sightline.tools.archives._limits import ENTRIES, ArchiveTrouble, GuardedFile, check_entry_size, unpacked
 
 GZIP_MAGIC = b"\x1f\x8b"
 
@@ -36,15 +36,7 @@ class TarContainer:
         file = self._tar.extractfile(member)
         if file is None:
             raise ArchiveTrouble(f"entry '{member.name}' has no content.")
-        parts: list[bytes] = []
-        size = 0
-        while part := file.read(READ_BYTES):
-            parts.append(part)
-            size += len(part)
-            check_entry_size(size, member.name)
-        if size != member.size:
-            raise ArchiveTrouble(f"entry '{member.name}' ends after {size} of {member.size} bytes.")
-        return b"".join(parts)
+        return unpacked(file, member.name, member.size)
 
     def close(self) -> None:
         self._tar.close()

@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from sightline.tools.archives._archive import Entry
-from sightline.tools.archives._limits import ENTRIES, ArchiveTrouble, check_entry_size, check_ratio
+from sightline.tools.archives._limits import ENTRIES, ArchiveTrouble, check_entry_size, check_ratio, unpacked
 
 _METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
 _ENCRYPTED = 0x1
-_CHUNK = 64 * 1024
 _UNIX = 3
 
 
@@ -39,15 +38,7 @@ class ZipContainer:
         check_entry_size(info.file_size, info.filename)
         check_ratio(info.file_size, info.compress_size, f"entry '{info.filename}'")
         with self._zip.open(info) as file:
-            parts: list[bytes] = []
-            size = 0
-            while part := file.read(_CHUNK):
-                parts.append(part)
-                size += len(part)
-                check_entry_size(size, info.filename)
-        if size != info.file_size:
-            raise ArchiveTrouble(f"entry '{info.filename}' is {size} bytes, not {info.file_size} as the archive says.")
-        return b"".join(parts)
+            return unpacked(file, info.filename, info.file_size)
 
     def close(self) -> None:
         self._zip.close()

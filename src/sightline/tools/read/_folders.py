@@ -14,7 +14,6 @@ from sightline.tools._paths import shown
 from sightline.tools._sizes import human_size
 from sightline.tools._tool import ToolError
 
-DEPTH = 2
 CHILDREN = 12  # shown of a folder below the top
 LOOKED_AT = 20_000  # entries of one folder
 LOOKED_AT_IN_ALL = 100_000  # then folders are named and not opened
