@@ -150,3 +150,22 @@ async def test_what_may_not_be_read_is_not_found_either(tmp_path: Path) -> None:
     assert "elsewhere" in found
     assert "very-private" not in found + refused
     assert "not allowed" in refused
+
+
+async def test_a_link_turned_elsewhere_while_somebody_decides(tmp_path: Path) -> None:
+    """What was allowed is what was asked about: another place needs another decision."""
+    read = {"tool": "read", "args": {"path": "link.txt"}}
+    async with lab(tmp_path, [[read], [{"text": "ok"}]], approval="edit", attended=True) as here:
+        link = tmp_path / "work" / "link.txt"
+        (tmp_path / "harmless.txt").write_text("harmless")
+        (tmp_path / "private.txt").write_text("private")
+        link.symlink_to(tmp_path / "harmless.txt")
+        await here.agent.prompt("go")
+        request = await here.first(Request)
+        link.unlink()
+        link.symlink_to(tmp_path / "private.txt")
+        here.agent.requests.answer(request.id, "once")
+        await here.ended()
+        (result,) = here.of(ToolResult)
+        assert result.is_error
+        assert "private" not in result.content

@@ -270,3 +270,36 @@ def test_the_http_client_is_not_imported_before_the_first_request(package: str) 
     code = f"import sys; import sightline.models.{package}; print(sorted({{'httpx2', 'ssl'}} & set(sys.modules)))"
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert "httpx2" not in said
+
+
+async def test_a_kept_connection_the_server_closed_is_made_anew_at_once():
+    """A server may drop a connection it was to keep; the next request goes over a new one, without a wait."""
+    connections = 0
+    body = b'data: {"n": 1}\n\n'
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal connections
+        connections += 1
+        head = await reader.readuntil(b"\r\n\r\n")
+        length = int(head.lower().split(b"content-length: ")[1].split(b"\r\n")[0])
+        await reader.readexactly(length)
+        writer.write(
+            b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: %d\r\n\r\n" % len(body) + body
+        )
+        await writer.drain()
+        if connections == 1:
+            await reader.read(1)  # the next request begins to come, and the connection closes under it
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    transport = Transport(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", {})
+    try:
+        for _ in range(2):
+            events = [
+                event async for event in transport.events("/", b"{}", classify=lambda *_: ModelError("auth", "x"))
+            ]
+            assert [event.data for event in events] == [b'{"n": 1}']
+        assert connections == 2
+    finally:
+        await transport.close()
+        server.close()

@@ -134,9 +134,11 @@ class Calls:
             raise ToolError(f"not made: {hooked.reason}")
         params = parameters(tool, hooked.args)
         context = self._context(call.id)
-        needs = [need for need in tool.needs(params, context) if not self._is_own(need)]
+        needs = self._needs(tool, params, context)
         if needs:
             await self._approvals.ask(tool.name, call.id, needs, self._secrets.masked_value(hooked.args))
+            if self._needs(tool, params, context) != needs:
+                raise ToolError("what it would touch changed while it was being decided: make the call again")
         try:
             outcome = await tool.execute(params, context)
         except SystemExit as error:  # it would end the host
@@ -144,6 +146,9 @@ class Calls:
         if self._hooks:
             outcome = await self._hooks.after_call(Call(call.id, call.name, hooked.args), outcome)
         return outcome
+
+    def _needs(self, tool: Tool[Any], params: Any, context: ToolContext) -> list[Need]:
+        return [need for need in tool.needs(params, context) if not self._is_own(need)]
 
     def _is_own(self, need: Need) -> bool:
         """What a session keeps for itself behind local:// is the agent's own."""

@@ -66,6 +66,7 @@ class Transport:
         self._pinged_seconds = pinged_seconds
         self._client: httpx2.AsyncClient | None = None
         self._making = asyncio.Lock()
+        self._answered = False  # so there may be a connection that was kept
 
     def __repr__(self) -> str:
         return f"Transport({self.where!r})"
@@ -144,7 +145,7 @@ class Transport:
 
         answering = False
         try:
-            async with client.stream(method, self.base_url + path, content=body, headers=headers) as response:
+            async with _closing(await self._sent(client, method, path, headers, body)) as response:
                 if response.status_code != 200:
                     said = await _beginning(response, _ERROR_BODY_LIMIT)
                     raise self.masked_error(classify(response.status_code, response.headers, said))
@@ -154,6 +155,25 @@ class Transport:
             raise ModelError("protocol", f"{self.where} sent an event of more than 64 MiB") from None
         except (httpx2.HTTPError, httpx2.InvalidURL) as problem:
             raise self.masked_error(_failure(problem, self.where, answering=answering)) from None
+
+    async def _sent(
+        self, client: "httpx2.AsyncClient", method: str, path: str, headers: Mapping[str, str], body: bytes | None
+    ) -> "httpx2.Response":
+        """A connection that was kept may have been closed by the server meanwhile: then it is asked anew, at once."""
+        import httpx2
+
+        def request() -> httpx2.Request:
+            return client.build_request(method, self.base_url + path, content=body, headers=headers)
+
+        kept, self._answered = self._answered, False
+        try:
+            response = await client.send(request(), stream=True)
+        except (httpx2.RemoteProtocolError, httpx2.ReadError, httpx2.WriteError):
+            if not kept:
+                raise
+            response = await client.send(request(), stream=True)
+        self._answered = True
+        return response
 
     async def _ready_client(self) -> "httpx2.AsyncClient":
         if self._client is None:
@@ -181,6 +201,14 @@ class Transport:
             trust_env=not (here and plain),
             mounts=direct,
         )
+
+
+@asynccontextmanager
+async def _closing(response: "httpx2.Response") -> "AsyncIterator[httpx2.Response]":
+    try:
+        yield response
+    finally:
+        await response.aclose()
 
 
 def _address(base_url: str) -> SplitResult:
