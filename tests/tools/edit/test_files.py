@@ -142,17 +142,17 @@ async def test_a_write_that_fails_midway_puts_the_others_back(desk, monkeypatch)
 
 async def test_a_change_between_check_and_write_is_not_overwritten(desk, monkeypatch):
     """The other writer's content stays."""
-    from sightline.tools.edit import _tool
+    from sightline.tools.edit import _work
 
     tag = desk.show("a.txt", "a\nb\n")
-    real = _tool._plans
+    real = _work._plans
 
     def slow(*args):
         plans = real(*args)
         desk.put("a.txt", "theirs, longer\n")
         return plans
 
-    monkeypatch.setattr(_tool, "_plans", slow)
+    monkeypatch.setattr(_work, "_plans", slow)
     with pytest.raises(ToolError, match="changed by someone else"):
         await desk.edit(f"¶a.txt#{tag}\ndelete 1")
     assert desk.text("a.txt") == "theirs, longer\n"

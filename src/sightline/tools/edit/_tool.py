@@ -1,23 +1,12 @@
-"""The edit tool: the patch is parsed and every section checked, then all files are written, then the result is told."""
+"""The edit tool as a model is told of it. What it does is in `_work`, imported when a model edits: most of what is
+offered is never called, and a start does not wait for it."""
 
-import asyncio
-import os
-from collections.abc import Callable
-from pathlib import Path
-from typing import Annotated, Any, ClassVar, TypeVar
+from typing import Annotated, Any, ClassVar
 
 import msgspec
 
 from sightline.tools._context import ToolContext
-from sightline.tools._paths import shown, write_need
-from sightline.tools._tool import Need, Outcome, Tool, ToolError
-from sightline.tools.edit._commit import commit
-from sightline.tools.edit._files import Plan, file_of, is_note, plan
-from sightline.tools.edit._result import outcome
-from sightline.tools.edit._streaming import Streams
-from sightline.tools.hashline import Section, Snapshots, merge, parse, refuse_overlaps
-
-T = TypeVar("T")
+from sightline.tools._tool import Need, Outcome, Tool
 
 
 class EditParams(msgspec.Struct):
@@ -56,8 +45,9 @@ replace 4..4:
     exclusive: ClassVar[bool] = True
 
     def needs(self, params: EditParams, context: ToolContext) -> list[Need]:
-        files = [path for section, path in _sections(params, context) if not is_note(section.path)]
-        return [need for path in files for need in write_need(path, context.cwd)]
+        from sightline.tools.edit._work import needs_of
+
+        return needs_of(params.input, context)
 
     def preview(self, params: EditParams) -> str:
         """The paths, as far as they can be made out."""
@@ -66,55 +56,11 @@ replace 4..4:
         return ", ".join(paths)
 
     def partial(self, written: str, context: ToolContext) -> dict[str, Any] | None:
-        snapshots = context.shared(Snapshots)
-        stream = context.shared(Streams).of(context.call, snapshots, context.cwd, context.workplace.local)
-        return stream.feed(written)
+        from sightline.tools.edit._work import shown_so_far
+
+        return shown_so_far(written, context)
 
     async def execute(self, params: EditParams, context: ToolContext) -> Outcome:
-        context.shared(Streams).forget(context.call)
-        snapshots = context.shared(Snapshots)
-        sections = _sections(params, context)
-        for section, path in sections:
-            _refuse_denied(section, path, context)
-        plans = await asyncio.to_thread(_plans, sections, context.cwd, snapshots)
-        return await _to_the_end(lambda: _made(plans, snapshots))
+        from sightline.tools.edit._work import edit
 
-
-def _sections(params: EditParams, context: ToolContext) -> list[tuple[Section, Path]]:
-    """The patch, one section per file."""
-    try:
-        params.input.encode()
-    except UnicodeEncodeError as problem:
-        raise ToolError("The input contains half of a surrogate pair, which no text can. Write it again.") from problem
-    sections = parse(params.input)
-    paths = [file_of(section.path, context.cwd, context.workplace.local) for section in sections]
-    merged = merge(sections, [os.path.realpath(path) for path in paths])
-    for section in merged:
-        refuse_overlaps(section.hunks)
-    return [(section, file_of(section.path, context.cwd, context.workplace.local)) for section in merged]
-
-
-def _refuse_denied(section: Section, path: Path, context: ToolContext) -> None:
-    """An edit that does not fit shows the lines it was meant for, and so must not be tried on what may not be read."""
-    is_denied = context.workplace.is_denied
-    if is_denied is not None and is_denied(shown(os.path.realpath(path))):
-        raise ToolError(f"A rule forbids to read {section.path}, and so to edit it.")
-
-
-def _plans(sections: list[tuple[Section, Path]], cwd: Path, snapshots: Snapshots) -> list[Plan]:
-    return [plan(section, path, cwd, snapshots) for section, path in sections]
-
-
-def _made(plans: list[Plan], snapshots: Snapshots) -> Outcome:
-    commit(plans)
-    return outcome(plans, snapshots)
-
-
-async def _to_the_end(work: Callable[[], T]) -> T:
-    """Files are not written any more once a cancelled call has returned."""
-    running = asyncio.ensure_future(asyncio.to_thread(work))
-    try:
-        return await asyncio.shield(running)
-    except asyncio.CancelledError:
-        await asyncio.wait([running])
-        raise
+        return await edit(params.input, context)

@@ -1,31 +1,12 @@
-"""Write: the whole of a file, an archive entry, a database row, or what takes the place of a merge conflict."""
+"""The write tool as a model is told of it; what it does is in `_work`, imported when a model writes."""
 
-import asyncio
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 from msgspec import Meta
 
-from sightline.tools import archives, sqlite
 from sightline.tools._context import ToolContext
-from sightline.tools._paths import display, write_need
 from sightline.tools._tool import Need, Outcome, Tool
-from sightline.tools.conflicts import Conflicts, resolve_all, resolve_one
-from sightline.tools.hashline import Snapshots, header, strip_display
-from sightline.tools.write._conflicts import told_all, told_one
-from sightline.tools.write._diff import diff
-from sightline.tools.write._file import encoded, write_file
-from sightline.tools.write._targets import (
-    ConflictTarget,
-    DatabaseTarget,
-    EntryTarget,
-    FileTarget,
-    ResourceTarget,
-    Target,
-    find_target,
-)
-
-_STRIPPED = "[Removed the headers and line numbers that were copied from read output.]"
 
 
 class WriteParams(msgspec.Struct, frozen=True):
@@ -55,84 +36,14 @@ class WriteTool(Tool[WriteParams]):
     exclusive = True
 
     def needs(self, params: WriteParams, context: ToolContext) -> list[Need]:
-        target = find_target(params.path, context)
-        match target:
-            case ConflictTarget():
-                return [need for path in target.paths for need in write_need(path, context.cwd)]
-            case ResourceTarget():
-                return []  # local:// is the session's own folder, and nothing else can be written
-            case _:
-                return write_need(target.path, context.cwd)
+        from sightline.tools.write._work import needs_of
+
+        return needs_of(params.path, context)
 
     def preview(self, params: WriteParams) -> str:
         return params.path
 
     async def execute(self, params: WriteParams, context: ToolContext) -> Outcome:
-        content, stripped = params.content, False
-        if context.settings.read.hash_lines:
-            content, stripped = strip_display(content)
-        target = await asyncio.to_thread(find_target, params.path, context)
-        text, details = await _write(target, content, context)
-        return Outcome(text=f"{text}\n{_STRIPPED}" if stripped else text, details=details)
+        from sightline.tools.write._work import write
 
-
-async def _write(target: Target, content: str, context: ToolContext) -> tuple[str, dict[str, Any]]:
-    match target:
-        case FileTarget():
-            return await asyncio.to_thread(_write_file, target, content, context)
-        case EntryTarget():
-            return await asyncio.to_thread(_write_entry, target, content, context)
-        case DatabaseTarget():
-            return await asyncio.to_thread(_write_row, target, content, context)
-        case ConflictTarget():
-            return await asyncio.to_thread(_resolve, target, content, context)
-        case ResourceTarget():
-            return await _write_resource(target, content, context)
-
-
-def _write_file(target: FileTarget, content: str, context: ToolContext) -> tuple[str, dict[str, Any]]:
-    name = display(target.path, context.cwd)
-    written = write_file(target.path, content)
-    change = diff(name, written.before, content)
-    details: dict[str, Any] = {
-        "ui": {"kind": "diff"},
-        "path": name,
-        "op": "create" if written.before is None else "update",
-        "diff": change.text,
-        "added": change.added,
-        "removed": change.removed,
-    }
-    text = f"Successfully wrote {written.size} bytes to {name}"
-    if written.made_executable:
-        details["made_executable"] = True
-        text += " (made executable)"
-    if context.settings.read.hash_lines:
-        text = f"{header(name, context.shared(Snapshots).record(target.path, content))}\n{text}"
-    return text, details
-
-
-def _write_entry(target: EntryTarget, content: str, context: ToolContext) -> tuple[str, dict[str, Any]]:
-    data = encoded(content)
-    archives.write_entry(target.path, target.entry, data)
-    name = f"{display(target.path, context.cwd)}:{target.entry}"
-    return f"Successfully wrote {len(data)} bytes to {name}", {"ui": {"kind": "resource"}}
-
-
-def _write_row(target: DatabaseTarget, content: str, context: ToolContext) -> tuple[str, dict[str, Any]]:
-    text = sqlite.write(target.path, target.row, content)
-    return text, {"ui": {"kind": "resource"}, "meta": {"source_path": display(target.path, context.cwd)}}
-
-
-async def _write_resource(target: ResourceTarget, content: str, context: ToolContext) -> tuple[str, dict[str, Any]]:
-    from sightline.tools.resources import write
-
-    data = encoded(content)
-    await write(target.url, content, context)
-    return f"Successfully wrote {len(data)} bytes to {target.url}", {"ui": {"kind": "resource"}}
-
-
-def _resolve(target: ConflictTarget, content: str, context: ToolContext) -> tuple[str, dict[str, Any]]:
-    conflicts = context.shared(Conflicts)
-    if target.url.number is not None:
-        return told_one(resolve_one(target.url.number, content, conflicts), context)
-    return told_all(resolve_all(content, conflicts), context)
+        return await write(params.path, params.content, context)

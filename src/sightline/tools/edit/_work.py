@@ -1,0 +1,81 @@
+"""What the edit tool does: the patch is parsed and every section checked, then all files are written, then the result
+is told."""
+
+import asyncio
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from sightline.tools._context import ToolContext
+from sightline.tools._paths import shown, write_need
+from sightline.tools._tool import Need, Outcome, ToolError
+from sightline.tools.edit._commit import commit
+from sightline.tools.edit._files import Plan, file_of, is_note, plan
+from sightline.tools.edit._result import outcome
+from sightline.tools.edit._streaming import Streams
+from sightline.tools.hashline import Section, Snapshots, merge, parse, refuse_overlaps
+
+T = TypeVar("T")
+
+
+def needs_of(patch: str, context: ToolContext) -> list[Need]:
+    files = [path for section, path in _sections(patch, context) if not is_note(section.path)]
+    return [need for path in files for need in write_need(path, context.cwd)]
+
+
+def shown_so_far(written: str, context: ToolContext) -> dict[str, Any] | None:
+    """Of a patch that is still being written."""
+    snapshots = context.shared(Snapshots)
+    stream = context.shared(Streams).of(context.call, snapshots, context.cwd, context.workplace.local)
+    return stream.feed(written)
+
+
+async def edit(patch: str, context: ToolContext) -> Outcome:
+    context.shared(Streams).forget(context.call)
+    snapshots = context.shared(Snapshots)
+    sections = _sections(patch, context)
+    for section, path in sections:
+        _refuse_denied(section, path, context)
+    plans = await asyncio.to_thread(_plans, sections, context.cwd, snapshots)
+    return await _to_the_end(lambda: _made(plans, snapshots))
+
+
+def _sections(patch: str, context: ToolContext) -> list[tuple[Section, Path]]:
+    """The patch, one section per file."""
+    try:
+        patch.encode()
+    except UnicodeEncodeError as problem:
+        raise ToolError("The input contains half of a surrogate pair, which no text can. Write it again.") from problem
+    sections = parse(patch)
+    paths = [file_of(section.path, context.cwd, context.workplace.local) for section in sections]
+    merged = merge(sections, [os.path.realpath(path) for path in paths])
+    for section in merged:
+        refuse_overlaps(section.hunks)
+    return [(section, file_of(section.path, context.cwd, context.workplace.local)) for section in merged]
+
+
+def _refuse_denied(section: Section, path: Path, context: ToolContext) -> None:
+    """An edit that does not fit shows the lines it was meant for, and so must not be tried on what may not be read."""
+    is_denied = context.workplace.is_denied
+    if is_denied is not None and is_denied(shown(os.path.realpath(path))):
+        raise ToolError(f"A rule forbids to read {section.path}, and so to edit it.")
+
+
+def _plans(sections: list[tuple[Section, Path]], cwd: Path, snapshots: Snapshots) -> list[Plan]:
+    return [plan(section, path, cwd, snapshots) for section, path in sections]
+
+
+def _made(plans: list[Plan], snapshots: Snapshots) -> Outcome:
+    commit(plans)
+    return outcome(plans, snapshots)
+
+
+async def _to_the_end(work: Callable[[], T]) -> T:
+    """Files are not written any more once a cancelled call has returned."""
+    running = asyncio.ensure_future(asyncio.to_thread(work))
+    try:
+        return await asyncio.shield(running)
+    except asyncio.CancelledError:
+        await asyncio.wait([running])
+        raise
