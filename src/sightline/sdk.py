@@ -18,13 +18,13 @@ from pathlib import Path
 from typing import Any
 
 from sightline import paths
-from sightline.agent import How, RunOutcome, Wanted
+from sightline.agent import How, RunOutcome, wanted_in
 from sightline.agent._function_tool import FunctionTool, ToolFunction
 from sightline.events import Event
 from sightline.exceptions import UserMistake
 from sightline.host import Subscription, Working, working
 from sightline.journal import KeptSession, Store
-from sightline.settings import Approval, Policy, Thinking, load, remembered_rules
+from sightline.settings import Approval, Thinking
 from sightline.tools import Tool
 from sightline.transcript import Snapshot
 
@@ -120,23 +120,15 @@ async def start(
     `settings` are by name, as `--set` has them: `{"read.default_limit": "500"}`.
     """
     folder = _folder(cwd)
-    loaded = load(folder, flags=dict(settings or {}))
-    rules, remembered = loaded.settings.permissions, remembered_rules(folder)
-    policy = Policy(
-        approval or rules.approval,
-        [*rules.allow, *remembered.allow, *allow],
-        [*rules.deny, *remembered.deny, *deny],
+    wanted = wanted_in(
         folder,
-    )
-    wanted = Wanted(
-        cwd=folder,
-        settings=loaded.settings,
-        policy=policy,
+        flags=dict(settings or {}),
+        approval=approval,
+        allow=allow,
+        deny=deny,
         model=model,
         thinking=thinking,
-        environ=dict(os.environ),
-        tools=tuple([tool if isinstance(tool, Tool) else FunctionTool(tool) for tool in tools]),
-        notices=(*loaded.notices, *remembered.notices),
+        tools=[tool if isinstance(tool, Tool) else FunctionTool(tool) for tool in tools],
     )
     store = Store(paths.data_folder())
     kept = store.find_conversation(resume, str(folder)) if resume else ""

@@ -2,7 +2,7 @@
 
 from sightline.agent._agent import PROMPT_AT_MOST, Agent, How
 from sightline.agent._bounds import bounded_text, bounded_value
-from sightline.agent._build import Wanted, build
+from sightline.agent._build import Wanted, build, wanted_in
 from sightline.agent._extension_files import add_extensions
 from sightline.agent._hooks import Block, Call, Cancelled, Hooks, NewArgs, Summary
 from sightline.agent._mending import mended
@@ -31,4 +31,5 @@ __all__ = [
     "build",
     "mended",
     "summarise_branch",
+    "wanted_in",
 ]

@@ -1,6 +1,7 @@
 """An agent put together from settings, for a session."""
 
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from sightline.events import Notice
 from sightline.exec import Jobs
 from sightline.journal import Tree
 from sightline.models import Model, open_model
-from sightline.settings import Policy, Settings, Thinking
+from sightline.settings import Approval, Policy, Settings, Thinking, load, remembered_rules
 from sightline.tools import ArtifactShelf, History, Need, Tool, Tools, Workplace, builtin_tools
 
 
@@ -34,6 +35,37 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     environ: Mapping[str, str] = {}
     tools: tuple[Any, ...] = ()  # besides those there are, tools.Tool
     notices: tuple[str, ...] = ()  # about the settings, to be told first
+
+
+def wanted_in(
+    cwd: Path,
+    *,
+    flags: Mapping[str, str] | None = None,
+    approval: Approval | None = None,
+    allow: Iterable[str] = (),
+    deny: Iterable[str] = (),
+    model: str = "",
+    thinking: Thinking | None = None,
+    tools: Iterable[Tool[Any]] = (),
+) -> Wanted:
+    """What the settings that hold in a folder say, what is remembered there, and what is asked for besides."""
+    loaded = load(cwd, flags=flags)
+    rules, remembered = loaded.settings.permissions, remembered_rules(cwd)
+    return Wanted(
+        cwd=cwd,
+        settings=loaded.settings,
+        policy=Policy(
+            approval or rules.approval,
+            [*rules.allow, *remembered.allow, *allow],
+            [*rules.deny, *remembered.deny, *deny],
+            cwd,
+        ),
+        model=model,
+        thinking=thinking,
+        environ=dict(os.environ),
+        tools=tuple(tools),
+        notices=(*loaded.notices, *remembered.notices),
+    )
 
 
 def build(

@@ -1,7 +1,6 @@
 """Our own agent from the command line: one prompt, without a screen."""
 
 import argparse
-import os
 from pathlib import Path
 from typing import Any
 
@@ -11,23 +10,20 @@ from sightline.exceptions import UserMistake
 def prompt_native(arguments: argparse.Namespace, text: str) -> Any:
     """The run that was asked for, not yet begun."""
     from sightline import paths
-    from sightline.agent import Wanted
+    from sightline.agent import wanted_in
     from sightline.host import NativeRun
     from sightline.journal import Store
-    from sightline.settings import load
 
     cwd = _current_folder()
     store = Store(paths.data_folder())
-    loaded = load(cwd, flags=_flags(arguments))
-    policy = _policy(loaded, arguments, cwd)
-    wanted = Wanted(
-        cwd=cwd,
-        settings=loaded.settings,
-        policy=policy,
+    wanted = wanted_in(
+        cwd,
+        flags=_flags(arguments),
+        approval=arguments.approval,
+        allow=arguments.allow,
+        deny=arguments.deny,
         model=arguments.model,
         thinking=arguments.thinking,
-        environ=dict(os.environ),
-        notices=tuple(loaded.notices),
     )
     return NativeRun(store, wanted, text, resume=_resumed(arguments, store, cwd), timeout=arguments.timeout)
 
@@ -47,19 +43,6 @@ def _flags(arguments: argparse.Namespace) -> dict[str, str]:
             raise UserMistake(f"not NAME=VALUE: {given}", "write it like --set read.default_limit=500")
         flags[name.strip()] = value
     return flags
-
-
-def _policy(loaded: Any, arguments: argparse.Namespace, cwd: Path) -> Any:
-    from sightline.settings import Policy, remembered_rules
-
-    settings = loaded.settings.permissions
-    remembered = remembered_rules(cwd)
-    return Policy(
-        arguments.approval if arguments.approval != "auto" else settings.approval,
-        allow=[*settings.allow, *remembered.allow, *arguments.allow],
-        deny=[*settings.deny, *remembered.deny, *arguments.deny],
-        workspace=cwd,
-    )
 
 
 def _resumed(arguments: argparse.Namespace, store: Any, cwd: Path) -> str:

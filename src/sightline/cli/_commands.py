@@ -32,7 +32,7 @@ def prompt(arguments: argparse.Namespace) -> int:
         prompt=text,
         model=arguments.model,
         resume=resume,
-        approval=arguments.approval,
+        approval=arguments.approval or "auto",
         timeout=arguments.timeout,
         options=_options(arguments.option),
         raw=output_format == "json",

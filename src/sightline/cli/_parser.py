@@ -95,8 +95,7 @@ def _add_prompt(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--approval",
         choices=APPROVALS,
-        default="auto",
-        help="what the provider may do: its own rules (auto, default), read only (plan), edit files (edit), "
+        help="what the agent may do: its own rules (auto, default), read only (plan), edit files (edit), "
         "anything (full)",
     )
     group.add_argument(

@@ -64,7 +64,7 @@ complete -c sightline -n _shtab_sightline_using -l model -x -d 'a model of the p
 complete -c sightline -n _shtab_sightline_using -l output-format -xka "text json events" -d 'text: words (default); json: the provider'"'"'s own lines; events: our events as NDJSON'
 complete -c sightline -n _shtab_sightline_using -l continue -d 'go on with the last conversation here'
 complete -c sightline -n _shtab_sightline_using -l resume -x -d 'go on with this conversation; see `sightline sessions`'
-complete -c sightline -n _shtab_sightline_using -l approval -xka "auto plan edit full" -d 'what the provider may do: its own rules (auto, default), read only (plan), edit files (edit), anything (full)'
+complete -c sightline -n _shtab_sightline_using -l approval -xka "auto plan edit full" -d 'what the agent may do: its own rules (auto, default), read only (plan), edit files (edit), anything (full)'
 complete -c sightline -n _shtab_sightline_using -l allow -x -d 'let our agent do this: exec(git push); repeatable'
 complete -c sightline -n _shtab_sightline_using -l deny -x -d 'never let it do this; repeatable'
 complete -c sightline -n _shtab_sightline_using -l thinking -xka "off minimal low medium high max" -d 'how much our agent'"'"'s model thinks first'

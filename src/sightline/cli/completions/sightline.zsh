@@ -72,7 +72,7 @@ _shtab_sightline_options=(
   "--output-format[text\: words (default)\; json\: the provider\'s own lines\; events\: our events as NDJSON]:output_format:(text json events)"
   "--continue[go on with the last conversation here]"
   "--resume[go on with this conversation\; see \`sightline sessions\`]:ID:"
-  "--approval[what the provider may do\: its own rules (auto, default), read only (plan), edit files (edit), anything (full)]:approval:(auto plan edit full)"
+  "--approval[what the agent may do\: its own rules (auto, default), read only (plan), edit files (edit), anything (full)]:approval:(auto plan edit full)"
   "*--allow[let our agent do this\: exec(git push)\; repeatable]:RULE:"
   "*--deny[never let it do this\; repeatable]:RULE:"
   "--thinking[how much our agent\'s model thinks first]:thinking:(off minimal low medium high max)"
