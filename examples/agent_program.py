@@ -38,4 +38,10 @@ async def main(prompt: str, model: str = "") -> int:
 
 
 if __name__ == "__main__":
-    raise SystemExit(asyncio.run(main(sys.argv[1])))
+    if len(sys.argv) < 2:
+        raise SystemExit('error: no prompt\nhint: python examples/agent_program.py "What does ETA mean here?" [MODEL]')
+    try:
+        raise SystemExit(asyncio.run(main(*sys.argv[1:3])))
+    except sightline.SightlineError as error:
+        sys.stderr.write(f"error: {error.message}\nhint: {error.hint}\n")
+        raise SystemExit(error.exit_code) from None

@@ -76,11 +76,26 @@ async def test_secrets_are_masked_wherever_they_would_be_seen(tmp_path: Path) ->
     assert artifact.stat().st_mode & 0o077 == 0
 
 
-def test_short_values_are_not_taken_for_secrets() -> None:
-    """A token `on` would be found in half of all words."""
-    secrets = Secrets({"API_TOKEN": "on", "DB_PASSWORD": "correct horse"})
-    assert secrets.masked("on the correct horse") == "on the [secret DB_PASSWORD]"
+def test_words_are_not_taken_for_secrets() -> None:
+    """A token `on` would be found in half of all words, and a password `postgres` in half of all programs."""
+    secrets = Secrets({"API_TOKEN": "on", "PG_PASSWORD": "postgres", "DB_PASSWORD": "correct horse"})
+    assert secrets.masked("on the correct horse: postgres") == "on the [secret DB_PASSWORD]: postgres"
     assert secrets.masked_value({"a": ["correct horse", 1]}) == {"a": ["[secret DB_PASSWORD]", 1]}
+
+
+async def test_what_was_masked_is_written_back_as_it_was(tmp_path: Path) -> None:
+    """A model that gives back a file it read does not write our mask into it; in a command it stays one."""
+    secret = "sk-live-0123456789abcdef"
+    content = "key = '[secret MY_API_KEY]'\nname = '[secret NOBODYS]'\n"
+    turns = [
+        [{"tool": "write", "args": {"path": "conf.py", "content": content}}, bash("echo '[secret MY_API_KEY]'")],
+        [{"text": "ok"}],
+    ]
+    async with lab(tmp_path, turns, environ={"MY_API_KEY": secret}) as here:
+        await here.run()
+        assert secret not in repr(here.seen)
+        assert (tmp_path / "work" / "conf.py").read_text() == f"key = '{secret}'\nname = '[secret NOBODYS]'\n"
+        assert [result.content for result in here.of(ToolResult)][-1] == "[secret MY_API_KEY]"
 
 
 async def test_a_hook_can_block_change_and_see_a_call(tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ from sightline.events import (
     TurnStarted,
     User,
 )
+from sightline.exec import GRACE
 from sightline.journal import Tree
 from tests.agent.support import kept, lab
 
@@ -126,6 +127,16 @@ async def test_stopping_ends_a_command_and_keeps_its_output(tmp_path: Path) -> N
         pid = int((tmp_path / "work" / "pid").read_text())
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
+
+
+async def test_a_command_that_will_not_end_can_be_hurried(tmp_path: Path) -> None:
+    """Asked twice, it is killed before the time it is given to end by itself is over."""
+    async with lab(tmp_path, [[bash("trap '' INT TERM; echo up; sleep 60")]]) as here:
+        await here.agent.prompt("go")
+        await here.first(ToolOutput)
+        here.agent.stop()
+        here.session.hurry()
+        assert (await asyncio.wait_for(here.ended(), GRACE - 0.5)).exit_code == 130
 
 
 async def test_one_call_can_be_cancelled_alone(tmp_path: Path) -> None:

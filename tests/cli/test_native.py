@@ -69,13 +69,16 @@ def read_until(process: "subprocess.Popen[bytes]", text: bytes) -> bytes:
     ("words", "out"),
     [
         ((), b"Looking.\nDone.\n"),
-        (("-v",), b"Looking.\n\xe2\x97\x8f Bash echo hi\nDone.\n"),
+        (("-v",), b"Looking.\n\xe2\x97\x8f Bash echo hi\nhi\nDone.\n"),
     ],
 )
 def test_words_alone_are_on_stdout(work: Path, words: tuple[str, ...], out: bytes) -> None:
-    """Text is words, with -v markers; nothing is on stderr when nothing is wrong."""
+    """Text is words, with -v calls and their output; nothing but the sum -v adds is on stderr when nothing is wrong."""
     done = native(work, [[{"text": "Looking."}, bash("echo hi")], [{"text": "Done."}]], *words)
-    assert (done.returncode, done.stdout, done.stderr) == (0, out, b"")
+    said = f"session {store().sessions()[0]}".encode() if words else b""
+    assert (done.returncode, done.stdout) == (0, out)
+    assert done.stderr.startswith(said)
+    assert done.stderr.count(b"\n") == len(words)
 
 
 @pytest.mark.parametrize("form", ["json", "events"])
@@ -346,3 +349,37 @@ def test_a_secret_is_not_in_the_title(work: Path) -> None:
     assert done.returncode == 0
     assert secret.encode() not in sightline("sessions").stdout
     assert secret not in (store().folder(store().sessions()[0]) / "journal.jsonl").read_text()
+
+
+# What is told
+
+
+def test_a_failed_call_is_seen_to_have_failed(work: Path) -> None:
+    """With -v, and to whoever attaches."""
+    turns = [[bash("echo out; exit 3")], [{"text": "Done."}]]
+    assert native(work, turns, "-v").stdout == "● Bash echo out; exit 3\nout\n  ✕ exit code 3\nDone.\n".encode()
+    assert "  ✕ exit code 3\n".encode() in sightline("attach", store().sessions()[0]).stdout
+
+
+def test_a_timeout_says_so_and_how_to_go_on(work: Path) -> None:
+    """On stderr; in the events the run has failed."""
+    done = native(work, [[{"text": "x", "delay_ms": 60000}]], "--timeout", "0.3")
+    hint = f'hint: go on with sightline -p "…" --resume {store().sessions()[0]}\n'
+    assert done.stderr.decode() == f"error: timed out after 0.3 s\n{hint}"
+    assert [event.is_error for event in kept() if isinstance(event, RunEnded)] == [True]
+
+
+def test_a_cancel_says_so_and_how_to_go_on(work: Path) -> None:
+    """The last words, after what was said."""
+    process = started(work, [[{"text": "Words."}, bash("touch over; sleep 60")]])
+    until(lambda: (work / "over").exists(), "the command")
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=20)
+    assert err.decode() == f'cancelled\nhint: go on with sightline -p "…" --resume {store().sessions()[0]}\n'
+
+
+def test_a_question_nobody_answers_is_told(work: Path) -> None:
+    """With what to do about it."""
+    question = {"tool": "ask", "args": {"questions": [{"id": "q", "question": "Which one?", "options": []}]}}
+    done = native(work, [[question], [{"text": "Done."}]])
+    assert b"a question nobody was there to answer: Which one?\nhint: answer it in the prompt\n" in done.stderr

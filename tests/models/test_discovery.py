@@ -61,14 +61,14 @@ def test_ollama_host(host: str, url: str) -> None:
 def test_what_a_server_says_of_a_model(said: dict[str, object], context: int | None) -> None:
     """Each server has its own word for the context; what cannot be read is not known."""
     with listing({"id": "coder", **said}) as server:
-        (model,) = ask([place(server.url)])["here"]
+        (model,) = ask([place(server.url)]).models["here"]
     assert (model.id, model.provider, model.context) == ("coder", "here", context)
 
 
 def test_the_settings_know_the_context_better() -> None:
     """What a server's section says counts."""
     with listing({"id": "coder", "max_model_len": 32768}) as server:
-        (model,) = ask([place(server.url, context=16_000)])["here"]
+        (model,) = ask([place(server.url, context=16_000)]).models["here"]
     assert model.context == 16_000
 
 
@@ -79,20 +79,23 @@ def test_the_settings_know_the_context_better() -> None:
 def test_what_is_no_list_of_models(reply: bytes) -> None:
     """Something else at that port is no model server, and does no harm."""
     with listing(reply=reply) as server:
-        assert ask([place(server.url)]).get("here", []) == []
+        assert ask([place(server.url)]).models.get("here", []) == []
 
 
 def test_names_that_could_do_harm() -> None:
     """A name with control characters is none."""
     with listing("fine", "a\x1b[31mb", "line\nbreak") as server:
-        assert [model.id for model in ask([place(server.url)])["here"]] == ["fine"]
+        assert [model.id for model in ask([place(server.url)]).models["here"]] == ["fine"]
 
 
 def test_who_refuses_or_is_not_there() -> None:
     """Neither is in the answer."""
     with listing("coder", status=401) as server:
         found = ask([place(server.url), place("http://127.0.0.1:9", "nobody"), place("http://no such host", "odd")])
-    assert found == {}
+    assert found.models == {}
+    assert found.silent["here"] == "HTTP 401"
+    assert found.silent["nobody"] == "connection refused"
+    assert found.silent["odd"]
 
 
 def test_all_are_asked_at_once_and_not_for_long() -> None:
@@ -101,14 +104,15 @@ def test_all_are_asked_at_once_and_not_for_long() -> None:
         begun = time.monotonic()
         found = ask([*(place(slow.url, f"slow-{number}") for number in range(10)), place(quick.url, "quick")])
         assert time.monotonic() - begun < 3
-        assert list(found) == ["quick"]
+        assert list(found.models) == ["quick"]
+        assert found.silent["slow-0"] == "no answer in 300 ms"
 
 
 async def test_it_can_be_asked_where_a_loop_runs() -> None:
     """As an agent does that opens a model."""
     with listing("coder") as server:
         assert asyncio.get_running_loop().is_running()
-        assert list(ask([place(server.url)])) == ["here"]
+        assert list(ask([place(server.url)]).models) == ["here"]
 
 
 def test_discovery_can_be_switched_off() -> None:

@@ -88,7 +88,7 @@ def build(
         local=local,
         history=history,
         jobs=jobs,
-        ask=asked(requests, lambda: stage.attended),
+        ask=asked(requests, lambda: stage.attended, stage.publish),
         attended=lambda: stage.attended,
         sandbox=settings.permissions.sandbox and wanted.policy.approval != "full",
         is_denied=_denied(wanted.policy),

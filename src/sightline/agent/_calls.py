@@ -31,6 +31,7 @@ from sightline.tools import Image, Need, Outcome, Tool, ToolContext, ToolError, 
 CANCELLED = "cancelled before it ended; what it had done by then is not undone"
 NOT_MADE = "not made: the work was stopped before it"
 _ARG_AT_MOST = 40
+_WRITES_FILES = ("write", "edit")
 _TEXT_AT_MOST = 400_000  # characters of a result a model reads; every tool of ours stays far below
 _NAMES = {
     "read": "Read",
@@ -132,7 +133,8 @@ class Calls:
         hooked = await self._hooks.before_call(Call(call.id, call.name, call.args)) if self._hooks else call
         if isinstance(hooked, Block):
             raise ToolError(f"not made: {hooked.reason}")
-        params = parameters(tool, hooked.args)
+        args = self._secrets.restored(hooked.args) if tool.name in _WRITES_FILES else hooked.args
+        params = parameters(tool, args)
         context = self._context(call.id)
         needs = self._needs(tool, params, context)
         if needs:

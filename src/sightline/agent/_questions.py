@@ -4,14 +4,20 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from sightline.agent._requests import Requests
+from sightline.events import Event, Notice
+from sightline.text import clean_line
 from sightline.tools import Answer, Question
 
 
-def asked(requests: Requests, attended: Callable[[], bool]) -> Callable[[Question], Awaitable[Answer]]:
-    """A way to ask. With nobody there the answer says so at once."""
+def asked(
+    requests: Requests, attended: Callable[[], bool], publish: Callable[[Event], None]
+) -> Callable[[Question], Awaitable[Answer]]:
+    """A way to ask. With nobody there the answer says so at once, and whoever reads along is told."""
 
     async def ask(question: Question) -> Answer:
         if not attended():
+            text = f"a question nobody was there to answer: {clean_line(question.text)}"
+            publish(Notice(text, "warning", "answer it in the prompt", source="agent"))
             return Answer(nobody=True)
         details = {
             "ui": {"kind": "question"},

@@ -84,7 +84,7 @@ class Run:
                 self._usage,
                 self._cost,
                 outcome.stop_reason,
-                outcome.exit_code == 1,
+                outcome.exit_code in (1, STOPPED["timeout"]),
                 outcome.exit_code,
                 source="agent",
             )

@@ -2,7 +2,10 @@
 
 Rules:
 
-- A value is known by the environment variable it is in. Short ones are not looked for: they would be found in words.
+- A value is known by the environment variable it is in. Short ones, and those that are just a word (`postgres`,
+  `localhost`), are not looked for: they would be found where nobody meant a secret.
+- What a model writes into a file in place of a value it was not shown becomes that value again: it gives back what it
+  read.
 - A text that comes in pieces is masked as if it came whole: what may be the beginning of a value waits for the next
   piece. What a command prints is masked piece by piece, since every byte of it has its place: a value that is cut in
   two by a pause of the command is not recognised there.
@@ -18,6 +21,8 @@ from sightline.conversation import AssistantMessage, CallPart, ReasoningPart, Te
 from sightline.exec import filtered_environment
 
 _SHORTEST = 8
+_LONG = 20  # so long is no word
+_written = re.compile(r"\[secret ([A-Za-z_][A-Za-z0-9_]*)\]")
 
 
 class Secrets:
@@ -25,8 +30,9 @@ class Secrets:
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         kept = filtered_environment(environ)
-        values = {value: name for name, value in environ.items() if name not in kept and len(value) >= _SHORTEST}
+        values = {value: name for name, value in environ.items() if name not in kept and _is_looked_for(value)}
         self.names = values
+        self._values = {name: value for value, name in values.items()}
         longest_first = sorted(values, key=len, reverse=True)
         self.any = re.compile("|".join(map(re.escape, longest_first))) if values else None
 
@@ -37,6 +43,16 @@ class Secrets:
 
     def mask(self, value: str) -> str:
         return f"[secret {self.names[value]}]"
+
+    def restored(self, value: Any) -> Any:
+        """JSON data for a file, with the values that stood where a model was shown their names."""
+        if self.any is None:
+            return value
+        if isinstance(value, str):
+            return _written.sub(lambda match: self._values.get(match[1], match[0]), value)
+        if isinstance(value, dict):
+            return {key: self.restored(item) for key, item in value.items()}
+        return value
 
     def stream(self) -> "MaskedStream":
         """For one text that comes in pieces."""
@@ -110,3 +126,10 @@ class MaskedStream:
                     break
                 at = text.find(value[0], at + 1, found)
         return found
+
+
+def _is_looked_for(value: str) -> bool:
+    """Whether finding it somewhere can only mean the secret."""
+    if len(value) < _SHORTEST:
+        return False
+    return len(value) >= _LONG or not value.isalpha()

@@ -1,9 +1,11 @@
 """Our own agent from the command line: one prompt, without a screen."""
 
 import argparse
+import os
 from pathlib import Path
 from typing import Any
 
+from sightline.cli._folder import current_folder
 from sightline.exceptions import UserMistake
 
 
@@ -14,7 +16,9 @@ def prompt_native(arguments: argparse.Namespace, text: str) -> Any:
     from sightline.host import NativeRun
     from sightline.journal import Store
 
-    cwd = _current_folder()
+    cwd = current_folder()
+    if str(cwd).encode("utf-8", "replace") != os.fsencode(cwd):
+        raise UserMistake("the name of the current folder is not UTF-8", "rename it: no model could name files in it")
     store = Store(paths.data_folder())
     wanted = wanted_in(
         cwd,
@@ -26,13 +30,6 @@ def prompt_native(arguments: argparse.Namespace, text: str) -> Any:
         thinking=arguments.thinking,
     )
     return NativeRun(store, wanted, text, resume=_resumed(arguments, store, cwd), timeout=arguments.timeout)
-
-
-def _current_folder() -> Path:
-    try:
-        return Path.cwd()
-    except FileNotFoundError:
-        raise UserMistake("the current folder is gone", "change to one that exists") from None
 
 
 def _flags(arguments: argparse.Namespace) -> dict[str, str]:

@@ -4,6 +4,7 @@ import argparse
 import os
 from typing import Any
 
+from sightline.cli._folder import current_folder
 from sightline.exceptions import UserMistake
 
 
@@ -16,13 +17,10 @@ def prompt(arguments: argparse.Namespace) -> int:
     if arguments.provider in (None, "native"):
         return _prompt_native(arguments)
     from sightline.providers import Ask, get_provider, last_session, start_run
-    from sightline.views.plain.piped import read_piped
 
     provider = get_provider(arguments.provider)
-    text = read_piped(arguments.prompt)
-    if not text.strip():
-        raise UserMistake("the prompt is empty", 'say what to do: -p "…"')
-    resume = last_session(provider.name, os.getcwd()) if arguments.go_on else arguments.resume
+    text = _prompt_text(arguments)
+    resume = last_session(provider.name, str(current_folder())) if arguments.go_on else arguments.resume
     if arguments.go_on and not resume:
         raise UserMistake(
             f"no conversation with {provider.title} in this folder to go on with", "start one without --continue"
@@ -43,13 +41,10 @@ def prompt(arguments: argparse.Namespace) -> int:
 
 def _prompt_native(arguments: argparse.Namespace) -> int:
     from sightline.cli._collecting import without_collecting
-    from sightline.views.plain.piped import read_piped
 
     if arguments.option:
         raise UserMistake("our own agent has no --option", "use --set NAME=VALUE; see `sightline config`")
-    text = read_piped(arguments.prompt)
-    if not text.strip():
-        raise UserMistake("the prompt is empty", 'say what to do: -p "…"')
+    text = _prompt_text(arguments)
     with without_collecting():
         from sightline.cli._agent_commands import prompt_native
 
@@ -57,19 +52,33 @@ def _prompt_native(arguments: argparse.Namespace) -> int:
     return _shown(run, "", arguments.output_format, arguments)
 
 
+def _prompt_text(arguments: argparse.Namespace) -> str:
+    from sightline.views.plain.piped import read_piped
+
+    text = read_piped(arguments.prompt)
+    if not text.strip():
+        raise UserMistake("the prompt is empty", 'say what to do: -p "…", or pipe it in')
+    return text
+
+
 def _shown(run: Any, provider: str, output_format: Any, arguments: argparse.Namespace) -> int:
     """What only showing needs is imported here, while the provider's own program is already starting."""
     from sightline.providers import remember_session
-    from sightline.views.plain import PlainRenderer, palette_for
+    from sightline.views.plain import EVERYTHING, PlainRenderer, palette_for
+    from sightline.views.plain._farewell import Farewell
     from sightline.views.plain.run import show_run
 
-    renderer = PlainRenderer(_detail(arguments), palette_for(1, arguments.color))
+    detail = EVERYTHING if arguments.verbose and not provider else _detail(arguments)
+    renderer = PlainRenderer(detail, palette_for(1, arguments.color))
 
     def remember(session: str) -> None:
         if provider:
             remember_session(provider, os.getcwd(), session)
 
-    return show_run(run, renderer, output_format, remember)
+    if provider:
+        return show_run(run, renderer, output_format, remember)
+    farewell = Farewell(timeout=arguments.timeout, sums=arguments.verbose, palette=palette_for(2, arguments.color))
+    return show_run(run, renderer, output_format, remember, farewell)
 
 
 def view(arguments: argparse.Namespace) -> int:
@@ -109,7 +118,7 @@ def doctor(arguments: argparse.Namespace) -> int:
     from sightline.views.plain import palette_for, write_all
     from sightline.views.plain.doctor import show_doctor
 
-    text, code = show_doctor(palette_for(1, arguments.color))
+    text, code = show_doctor(current_folder(), os.environ, palette_for(1, arguments.color))
     write_all(1, text.encode())
     return code
 

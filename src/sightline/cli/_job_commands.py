@@ -4,6 +4,7 @@ import argparse
 import os
 from typing import TYPE_CHECKING, Any
 
+from sightline.cli._folder import current_folder
 from sightline.exceptions import UserMistake
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def exec_command(arguments: argparse.Namespace) -> int:
 def _spec(arguments: argparse.Namespace, words: list[str]) -> Any:
     from sightline.exec import CommandSpec, SandboxSpec
 
-    cwd = os.getcwd()
+    cwd = str(current_folder())
     columns, rows = 80, 24
     if os.isatty(1):
         size = os.get_terminal_size(1)

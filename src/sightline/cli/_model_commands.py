@@ -2,7 +2,8 @@
 
 import argparse
 import os
-from pathlib import Path
+
+from sightline.cli._folder import current_folder
 
 
 def models(arguments: argparse.Namespace) -> int:
@@ -11,7 +12,7 @@ def models(arguments: argparse.Namespace) -> int:
 
     query = " ".join(arguments.query)
     palette = palette_for(1, arguments.color)
-    shown = show_models(Path.cwd(), os.environ, query, palette, remote=arguments.remote, json=arguments.json)
+    shown = show_models(current_folder(), os.environ, query, palette, remote=arguments.remote, json=arguments.json)
     write_all(1, shown.text.encode("utf-8", "replace"))
     write_all(2, shown.notes.encode("utf-8", "replace"))
     return shown.exit_code

@@ -76,7 +76,14 @@ def build_parser() -> Parser:
 def _add_prompt(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(command=commands.prompt)
     group = parser.add_argument_group("one prompt, without a screen")
-    group.add_argument("-p", "--prompt", metavar="PROMPT", help="run this prompt; piped stdin is added to it")
+    group.add_argument(
+        "-p",
+        "--prompt",
+        nargs="?",
+        const="-",
+        metavar="PROMPT",
+        help="run this prompt; piped stdin is added to it, and is all of it for - or nothing",
+    )
     group.add_argument(
         "--provider", choices=("native", *provider_names()), help="who does the work; native: our own agent (default)"
     )
@@ -158,7 +165,7 @@ def _add_flow(subparsers: "argparse._SubParsersAction[Parser]") -> None:
 
 
 def _add_doctor(subparsers: "argparse._SubParsersAction[Parser]") -> None:
-    doctor = subparsers.add_parser("doctor", help="which providers are installed, and what is missing")
+    doctor = subparsers.add_parser("doctor", help="what our own agent and the providers can use, and what is missing")
     _add_common(doctor, verbose="", below=True)
     doctor.set_defaults(command=commands.doctor)
 

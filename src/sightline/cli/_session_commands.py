@@ -2,9 +2,9 @@
 
 import argparse
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sightline.cli._folder import current_folder
 from sightline.exceptions import UserMistake
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ def sessions(arguments: argparse.Namespace) -> int:
 
     store = _store()
     query = " ".join(arguments.query)
-    cwd = os.getcwd() if arguments.here else None
+    cwd = str(current_folder()) if arguments.here else None
     limit = None if arguments.all else arguments.limit or NEWEST
     if arguments.json:
         write_all(1, conversations_json(store, query, cwd=cwd, limit=limit))
@@ -82,7 +82,7 @@ def _sum_up(entries: "list[Entry]") -> str:
     from sightline.models import open_model
     from sightline.settings import load
 
-    settings = load(Path.cwd()).settings
+    settings = load(current_folder()).settings
     try:
         model = open_model(settings.models.small or settings.models.default, settings, os.environ)
     except UserMistake as mistake:
@@ -92,7 +92,7 @@ def _sum_up(entries: "list[Entry]") -> str:
 
 
 def _found(store: "Store", text: str) -> str:
-    return store.find_conversation(text, os.getcwd())
+    return store.find_conversation(text, str(current_folder()) if text == "-" else "")
 
 
 def _store() -> "Store":

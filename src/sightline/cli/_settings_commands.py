@@ -1,8 +1,9 @@
 """One function per command about settings: arguments to calls. Imports happen inside."""
 
 import argparse
-import os
 from pathlib import Path
+
+from sightline.cli._folder import current_folder
 
 
 def show(arguments: argparse.Namespace) -> int:
@@ -11,26 +12,26 @@ def show(arguments: argparse.Namespace) -> int:
 
     key = getattr(arguments, "key", "")
     if arguments.json:
-        return _write(config_json(_here(), key))
-    return _write(config_table(_here(), key, palette_for(1, arguments.color)))
+        return _write(config_json(current_folder(), key))
+    return _write(config_table(current_folder(), key, palette_for(1, arguments.color)))
 
 
 def change(arguments: argparse.Namespace) -> int:
     from sightline.views.plain.config import change_setting
 
-    return _write(change_setting(_here(), arguments.key, arguments.value, project=arguments.project))
+    return _write(change_setting(current_folder(), arguments.key, arguments.value, project=arguments.project))
 
 
 def remove(arguments: argparse.Namespace) -> int:
     from sightline.views.plain.config import remove_setting
 
-    return _write(remove_setting(_here(), arguments.key, project=arguments.project))
+    return _write(remove_setting(current_folder(), arguments.key, project=arguments.project))
 
 
 def path(arguments: argparse.Namespace) -> int:
     from sightline.settings.keeping import settings_file
 
-    return _write(f"{settings_file(_here(), project=arguments.project)}\n")
+    return _write(f"{settings_file(current_folder(), project=arguments.project)}\n")
 
 
 def trust(arguments: argparse.Namespace) -> int:
@@ -48,18 +49,14 @@ def untrust(arguments: argparse.Namespace) -> int:
 def rules(arguments: argparse.Namespace) -> int:
     from sightline.views.plain.config import forget_remembered, rules_table
 
-    return _write(rules_table(_here()) if arguments.forget is None else forget_remembered(_here(), arguments.forget))
+    return _write(rules_table(current_folder()) if arguments.forget is None else forget_remembered(current_folder(), arguments.forget))
 
 
 def _folder(name: str) -> Path:
     """The folder named; without a name the project around us, else where we are."""
     from sightline.settings.keeping import project_folder
 
-    return Path(name) if name else project_folder(_here())
-
-
-def _here() -> Path:
-    return Path(os.getcwd())
+    return Path(name) if name else project_folder(current_folder())
 
 
 def _write(text: str | bytes) -> int:

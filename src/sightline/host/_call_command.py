@@ -69,7 +69,8 @@ class CallCommand:
         if not self._job:
             self._job = self._session.adopt(self._call, self)
             if self._use is not None:
-                self._session.publish(msgspec.structs.replace(self._use, id=self._job))
+                use = msgspec.structs.replace(self._use, id=self._job, arg=f"job {self._job}")
+                self._session.publish(use)
             if self._told:
                 passed = ToolOutput(self._job, "", offset=self._told, dropped=self._told, source="exec")
                 self._session.publish(passed)

@@ -12,6 +12,8 @@ from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing
 from itertools import islice, takewhile
 
+import msgspec
+
 from sightline.agent import RunOutcome, Wanted
 from sightline.events import Error, Event, Notice, encode_event
 from sightline.host._subscription import Subscription
@@ -49,6 +51,9 @@ class NativeRun:
         return self._outcome
 
     async def cancel(self) -> None:
+        """Once: what runs is asked to end. Again: it is made to."""
+        if self._cancelled and self._working is not None:
+            self._working.session.hurry()
         self._cancelled = True
         if self._working is not None:
             self._working.agent.stop()
@@ -98,7 +103,7 @@ class NativeRun:
                 timer = asyncio.get_running_loop().call_later(self._timeout, agent.stop, "timeout")
             ended = await agent.wait()
             assert ended is not None
-            self._settle(running.session.id, ended)
+            self._settle(running.session.id, self._judged(running, ended))
             while agent.busy and (more := await agent.wait()):  # a command had a prompt of its own, or a job ended
                 self._settle(running.session.id, more if more.exit_code or not ended.exit_code else ended)
             await self._end_jobs(running)
@@ -107,6 +112,12 @@ class NativeRun:
                 timer.cancel()
             running.session.flush()
             frames.end()
+
+    def _judged(self, running: Working, ended: RunOutcome) -> RunOutcome:
+        """A run of which something is lost has not gone well, whatever it did."""
+        if running.session.lost_some and not ended.exit_code:
+            return msgspec.structs.replace(ended, exit_code=1)
+        return ended
 
     async def _end_jobs(self, running: Working) -> None:
         jobs = running.agent.workplace.jobs

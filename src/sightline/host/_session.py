@@ -75,6 +75,7 @@ class Session:
         self._records: dict[str, JobRecord] = {}
         self._started = last_seq  # no call of before has a higher number than the events there were
         self._complaining = False
+        self.lost_some = False  # something that happened could not be kept
         self._stopping: asyncio.Task[None] | None = None
         self.on_idle: Callable[[], None] = lambda: None  # no job and no view is left
         self.on_stopped: Callable[[], None] = lambda: None
@@ -183,6 +184,11 @@ class Session:
 
     def read_artifact(self, call: str) -> ArtifactReader:
         return self._writer.read_artifact(call)
+
+    def hurry(self) -> None:
+        """End what is being ended without waiting any longer for it to end by itself."""
+        for command in [*self._commands.values(), *self._of_calls.values()]:
+            command.cancel(force=True)
 
     def forget_artifact(self, call: str) -> None:
         self._writer.forget_artifact(call)
@@ -302,6 +308,7 @@ class Session:
         """Said once when keeping begins to fail; that it works again is in the journal itself."""
         self._complaining = not kept
         if not kept:
+            self.lost_some = True
             what = f"events from {seq} on are shown but not kept: {self._writer.problem}"
             self.publish(Error(what, "make room on the disk; the commands go on"))
 

@@ -21,7 +21,7 @@ from sightline.models._assembly import Assembly
 
 if TYPE_CHECKING:
     from sightline.models._listing import Usable, usable
-    from sightline.models._open import open_model, vision_model
+    from sightline.models._open import default_model, open_model, vision_model
 
 __all__ = [
     "Assembly",
@@ -39,13 +39,20 @@ __all__ = [
     "TextDelta",
     "ToolSpec",
     "Usable",
+    "default_model",
     "open_model",
     "usable",
     "vision_model",
 ]
 
 # Clients and what finds them are imported when a model is opened.
-_LATER = {"open_model": "_open", "vision_model": "_open", "usable": "_listing", "Usable": "_listing"}
+_LATER = {
+    "open_model": "_open",
+    "default_model": "_open",
+    "vision_model": "_open",
+    "usable": "_listing",
+    "Usable": "_listing",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -34,6 +34,7 @@ class Available:
         self.settings = settings
         self.environ = environ
         self._asked: list[Offer] | None = None
+        self._silent: dict[str, str] = {}
 
     @cached_property
     def keyed(self) -> list[Place]:
@@ -63,8 +64,15 @@ class Available:
                 taken = {_address(place) for place in self.configured}
                 places += [place for place in local(self.environ) if _address(place) not in taken]
             answers = ask(places)
-            self._asked = [Offer(place, facts) for place in places for facts in answers.get(place.name, [])]
+            self._asked = [Offer(place, facts) for place in places for facts in answers.models.get(place.name, [])]
+            named = {place.name for place in self.configured}
+            self._silent = {name: why for name, why in answers.silent.items() if name in named}
         return self._asked
+
+    def silent(self) -> dict[str, str]:
+        """Servers of the settings that did not say what they have, and why."""
+        self.asked()
+        return self._silent
 
     @staticmethod
     def of_vendor(place: Place) -> list[Named]:

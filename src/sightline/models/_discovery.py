@@ -6,6 +6,7 @@
 """
 
 import asyncio
+import os
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 from urllib.parse import urlsplit
@@ -155,38 +156,60 @@ def ollama_url(host: str) -> str:
     return f"{scheme or 'http'}://{name}:{port}{parts.path}/v1"
 
 
-def ask(places: Iterable[Place], seconds: float = ASK_SECONDS) -> dict[str, list[ModelFacts]]:
-    """What the servers say they have, by their names; who does not answer in time is not in it.
+class Answers(msgspec.Struct, frozen=True):
+    """What servers said when they were asked, by their names."""
 
-    In a thread, so that it can be called where an event loop runs.
-    """
+    models: dict[str, list[ModelFacts]] = {}
+    silent: dict[str, str] = {}  # who did not say, and why
+
+
+class _NoList(ValueError):
+    """An answer that is no list of models; the words say why."""
+
+
+def ask(places: Iterable[Place], seconds: float = ASK_SECONDS) -> Answers:
+    """What the servers say they have. In a thread, so that it can be called where an event loop runs."""
     places = list(places)
+    answers = Answers()
     if not places:
-        return {}
+        return answers
     from threading import Thread
 
-    answers: dict[str, list[ModelFacts]] = {}
-    thread = Thread(target=lambda: answers.update(asyncio.run(_ask_all(places, seconds))), daemon=True)
+    thread = Thread(target=lambda: asyncio.run(_ask_all(places, seconds, answers)), daemon=True)
     thread.start()
     thread.join()
     return answers
 
 
-async def _ask_all(places: list[Place], seconds: float) -> dict[str, list[ModelFacts]]:
+async def _ask_all(places: list[Place], seconds: float, answers: Answers) -> None:
     replies = await asyncio.gather(*(_reply(place, seconds) for place in places))
-    return {place.name: listed(reply, place) for place, reply in zip(places, replies, strict=True) if reply is not None}
+    for place, reply in zip(places, replies, strict=True):
+        if isinstance(reply, str):
+            answers.silent[place.name] = reply
+            continue
+        answers.models[place.name] = listed(reply, place)
+        if not answers.models[place.name]:
+            answers.silent[place.name] = "its answer names no models"
 
 
-async def _reply(place: Place, seconds: float) -> bytes | None:
+async def _reply(place: Place, seconds: float) -> bytes | str:
+    """What it said; as text, why it said nothing."""
     try:
         async with asyncio.timeout(seconds):
             return await _get(place)
-    except (OSError, ValueError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
-        return None
+    except TimeoutError:
+        return f"no answer in {seconds * 1000:.0f} ms"
+    except _NoList as error:
+        return str(error)
+    except OSError as error:
+        known = error.errno is not None and error.errno > 0
+        return (os.strerror(error.errno) if known else error.strerror or "it cannot be reached").lower()
+    except (EOFError, ValueError, asyncio.LimitOverrunError):
+        return "its answer is not HTTP, or its address is none"
 
 
-async def _get(place: Place) -> bytes | None:
-    """HTTP/1.0, whose answers end with the connection. Importing a real client would take longer than the answer."""
+async def _get(place: Place) -> bytes:
+    """As little of HTTP as a list needs. Importing a real client would take longer than the answer."""
     url = urlsplit(place.base_url)
     secure = url.scheme == "https"
     port = url.port or (443 if secure else 80)
@@ -195,18 +218,47 @@ async def _get(place: Place) -> bytes | None:
         key = f"Authorization: Bearer {place.key}\r\n" if place.key else ""
         path = f"{url.path.rstrip('/')}/models"
         request = (
-            f"GET {path} HTTP/1.0\r\nHost: {url.netloc.rpartition('@')[2]}\r\nAccept: application/json\r\n{key}\r\n"
+            f"GET {path} HTTP/1.1\r\nHost: {url.netloc.rpartition('@')[2]}\r\nAccept: application/json\r\n"
+            f"Connection: close\r\n{key}\r\n"
         )
         writer.write(request.encode("ascii"))
         head = await reader.readuntil(b"\r\n\r\n")
-        if head.split(None, 2)[1:2] != [b"200"]:
-            return None
-        body = b""
-        while len(body) <= _REPLY_LIMIT and (piece := await reader.read(65536)):
-            body += piece
-        return body
+        status = head.split(None, 2)[1].decode("ascii")
+        if status != "200":
+            raise _NoList(f"HTTP {int(status)}")
+        return await _body(reader, head)
     finally:
         writer.close()
+
+
+async def _body(reader: asyncio.StreamReader, head: bytes) -> bytes:
+    """In chunks, by its length, or, from a server that says neither, until the connection ends."""
+    lines = [line.partition(b":") for line in head.lower().split(b"\r\n")[1:]]
+    fields = {name.strip(): value.strip() for name, _, value in lines}
+    if b"chunked" in fields.get(b"transfer-encoding", b""):
+        return await _chunks(reader)
+    if b"content-length" in fields:
+        return await reader.readexactly(_within_limit(int(fields[b"content-length"])))
+    body = b""
+    while piece := await reader.read(65536):
+        body += piece
+        _within_limit(len(body))
+    return body
+
+
+async def _chunks(reader: asyncio.StreamReader) -> bytes:
+    body = b""
+    while size := int((await reader.readuntil(b"\n")).partition(b";")[0], 16):
+        _within_limit(len(body) + size)
+        body += await reader.readexactly(size)
+        await reader.readuntil(b"\n")
+    return body
+
+
+def _within_limit(size: int) -> int:
+    if not 0 <= size <= _REPLY_LIMIT:
+        raise _NoList("its answer is too long")
+    return size
 
 
 class _Architecture(msgspec.Struct):

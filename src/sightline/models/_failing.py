@@ -23,7 +23,7 @@ _HINTS: dict[ErrorKind, str] = {
     "auth": "check the API key",
     "rate_limit": "wait a little and try again",
     "overloaded": "the server is in trouble: try again later",
-    "quota": "check the account's balance and limits",
+    "quota": "check your billing and credit: waiting does not help",
     "bad_request": "check the model's name and the settings",
     "not_found": "check the model's name and the base URL",
     "refused": "say it differently",
@@ -53,8 +53,11 @@ def http_failure(kind: ErrorKind, status: int, headers: Mapping[str, str], said:
         error = failure("bad_request", f"HTTP {status}: not the answer of a model server")
         error.hint = _HINTS["not_found"]
     else:
-        error = failure(kind, f"HTTP {status}: {said or 'no reason given'}")
+        # Servers that want money use whatever type is at hand in the body; the status is unmistakable.
+        error = failure("quota" if status == 402 else kind, f"HTTP {status}: {said or 'no reason given'}")
     error.status = status
     error.retry_after = retry_after(headers)
+    if error.kind == "quota":
+        return error  # whatever the server says of asking again
     error.retryable = _SHOULD_RETRY.get(headers.get("x-should-retry", "").strip().lower(), error.retryable)
     return error

@@ -39,10 +39,11 @@ def usable(settings: Settings, environ: Mapping[str, str], query: str = "", *, r
     """What there is. `remote` also asks the vendors there are keys for."""
     available = Available(settings, environ)
     offers = [*available.offers(), *available.asked()]
-    notes: list[str] = []
+    notes = [f"the server {name} does not say which models it has: {why}" for name, why in available.silent().items()]
     if remote:
-        more, notes = asyncio.run(_of_vendors(available.keyed))
+        more, unheard = asyncio.run(_of_vendors(available.keyed))
         offers += more
+        notes += unheard
     roles, unmet = _roles(available)
     notes += unmet
     unlisted = [offer for offer in roles.values() if offer.name not in {each.name for each in offers}]

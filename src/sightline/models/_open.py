@@ -41,6 +41,15 @@ def open_model(name: str, settings: Settings, environ: Mapping[str, str]) -> Mod
     return connected(chosen(name, Available(settings, environ)), settings)
 
 
+def default_model(settings: Settings, environ: Mapping[str, str]) -> tuple[str, str]:
+    """Which model would work when none is named, and what it was found by. No vendor is asked."""
+    name = role_name("", settings)
+    if name.startswith(SCRIPTED):
+        return name, "models.default"
+    offer = chosen(name, Available(settings, environ))
+    return offer.name, offer.place.found
+
+
 def vision_model(settings: Settings, environ: Mapping[str, str]) -> Model | None:
     """The model for images, where the settings name one."""
     return open_model(settings.models.vision, settings, environ) if settings.models.vision else None
@@ -147,6 +156,9 @@ def _loose(name: str, available: Available) -> Offer:
 
 
 def _not_found(name: str, available: Available) -> UserMistake:
+    silent = "".join(f"; the server {server} does not answer: {why}" for server, why in available.silent().items())
+    if silent and not available.offers() and not available.asked():
+        return UserMistake(f"no model {name}{silent}", "start it, or see `sightline models` for what can be used")
     if not available.offers() and not available.asked():
         return UserMistake(f"no model {name}: there is no key and no model server", _NOTHING_HINT)
     from difflib import get_close_matches
@@ -156,7 +168,7 @@ def _not_found(name: str, available: Available) -> UserMistake:
     hint = f"did you mean {near[0]}?" if near else "see `sightline models` for what can be used"
     if "/" in name:
         hint += f"; a model of OpenRouter is openrouter/{name}"
-    return UserMistake(f"no model {name}", hint)
+    return UserMistake(f"no model {name}{silent}", hint)
 
 
 def _best(available: Available) -> Offer:
@@ -167,8 +179,7 @@ def _best(available: Available) -> Offer:
     for offers in (available.offers, available.asked):
         if found := offers():
             return found[0]
-    silent = next((place for place in available.configured if not place.models), None)
-    if silent is not None:
-        hint = f"name a model: --model {silent.name}/MODEL, or models.servers.{silent.name}.models in the settings"
-        raise UserMistake(f"the server {silent.name} does not say which models it has", hint)
+    for name, why in available.silent().items():
+        hint = f"name a model: --model {name}/MODEL, or models.servers.{name}.models in the settings"
+        raise UserMistake(f"the server {name} does not say which models it has: {why}", hint)
     raise UserMistake("there is no model to work with", _NOTHING_HINT)

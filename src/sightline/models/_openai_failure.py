@@ -99,6 +99,8 @@ def _words(value: Any) -> str:
 
 
 def _kind(status: int | None, codes: list[str], said: str) -> ErrorKind:
+    if status == 402:
+        return "quota"
     for code in codes:
         if code in _KIND_OF_CODE:
             return _KIND_OF_CODE[code]

@@ -58,7 +58,7 @@ complete -c sightline -f
 
 complete -c sightline -n _shtab_sightline_using -s h -l help -d 'show this help message and exit'
 complete -c sightline -n _shtab_sightline_using -s V -l version -d 'show program'"'"'s version number and exit'
-complete -c sightline -n _shtab_sightline_using -s p -l prompt -x -d 'run this prompt; piped stdin is added to it'
+complete -c sightline -n _shtab_sightline_using -s p -l prompt -x -d 'run this prompt; piped stdin is added to it, and is all of it for - or nothing'
 complete -c sightline -n _shtab_sightline_using -l provider -xka "native claude codex gemini opencode openai_compatible" -d 'who does the work; native: our own agent (default)'
 complete -c sightline -n _shtab_sightline_using -l model -x -d 'a model of the provider'"'"'s; see `sightline models`'
 complete -c sightline -n _shtab_sightline_using -l output-format -xka "text json events" -d 'text: words (default); json: the provider'"'"'s own lines; events: our events as NDJSON'
@@ -215,7 +215,7 @@ complete -c sightline -n '_shtab_sightline_using models' -l json -d 'as a JSON a
 complete -c sightline -n '_shtab_sightline_using models' -l remote -d 'also ask the vendors there are keys for what they have'
 complete -c sightline -n '_shtab_sightline_using models' -l color -xka "auto always never" -d 'auto: only on a terminal'
 complete -c sightline -n '_shtab_sightline_using models' -l debug-log -xka "(__fish_complete_path (commandline -ct))" -d 'write why a line could not be read, and more, to FILE'
-complete -c sightline -n '_shtab_sightline_using; and test $_shtab_sightline_npos -eq 0' -a doctor -d 'which providers are installed, and what is missing'
+complete -c sightline -n '_shtab_sightline_using; and test $_shtab_sightline_npos -eq 0' -a doctor -d 'what our own agent and the providers can use, and what is missing'
 complete -c sightline -n '_shtab_sightline_using doctor' -s h -l help -d 'show this help message and exit'
 complete -c sightline -n '_shtab_sightline_using doctor' -l color -xka "auto always never" -d 'auto: only on a terminal'
 complete -c sightline -n '_shtab_sightline_using doctor' -l debug-log -xka "(__fish_complete_path (commandline -ct))" -d 'write why a line could not be read, and more, to FILE'

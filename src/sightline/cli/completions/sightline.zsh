@@ -15,7 +15,7 @@ _shtab_sightline_commands() {
     completion:'print a completion script for your shell'
     config:'Every setting with its value and its source. With the name of one, everything said about it.'
     demo:'a first look: our agent at work, or a recording of every provider'
-    doctor:'which providers are installed, and what is missing'
+    doctor:'what our own agent and the providers can use, and what is missing'
     events:'the same stream as our events, one JSON object per line'
     exec:'run a command: seen live, cancelled by Ctrl+C, kept'
     flow:'run or check a workflow of agents and commands'
@@ -66,7 +66,7 @@ _shtab_sightline_jobs_commands() {
 _shtab_sightline_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "(- : *)"{-V,--version}"[show program\'s version number and exit]"
-  {-p,--prompt}"[run this prompt\; piped stdin is added to it]:PROMPT:"
+  {-p,--prompt}"[run this prompt\; piped stdin is added to it, and is all of it for - or nothing]:PROMPT:"
   "--provider[who does the work\; native\: our own agent (default)]:provider:(native claude codex gemini opencode openai_compatible)"
   "--model[a model of the provider\'s\; see \`sightline models\`]:M:"
   "--output-format[text\: words (default)\; json\: the provider\'s own lines\; events\: our events as NDJSON]:output_format:(text json events)"

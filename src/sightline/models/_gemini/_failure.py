@@ -67,6 +67,8 @@ def _details(error: wire.Error) -> list[wire.ErrorDetail]:
 
 
 def _kind(error: wire.Error) -> ErrorKind | None:
+    if error.code == 402:
+        return "quota"
     kind = _KIND_OF_WORD.get(error.status or "")
     said = (error.message or "").lower()
     if kind == "rate_limit":

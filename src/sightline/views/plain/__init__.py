@@ -2,6 +2,6 @@
 
 from sightline.views.plain._output import write_all
 from sightline.views.plain._palette import Palette, palette_for
-from sightline.views.plain._renderer import VERBOSE, WORDS, Detail, PlainRenderer
+from sightline.views.plain._renderer import EVERYTHING, VERBOSE, WORDS, Detail, PlainRenderer
 
-__all__ = ["VERBOSE", "WORDS", "Detail", "Palette", "PlainRenderer", "palette_for", "write_all"]
+__all__ = ["EVERYTHING", "VERBOSE", "WORDS", "Detail", "Palette", "PlainRenderer", "palette_for", "write_all"]

@@ -25,7 +25,7 @@ from sightline.events import (
     delegation_from_args,
     delegation_from_details,
 )
-from sightline.text import clean_text, cut_graphemes, first_line
+from sightline.text import clean_line, clean_text, cut_graphemes, first_line
 from sightline.views.plain._palette import AGENT, CALL, PLAIN, STEP, Palette
 
 _AGENT_CAP, _TASK_CAP, _PREVIEW_CAP = 24, 80, 120
@@ -41,10 +41,12 @@ class Detail(msgspec.Struct, frozen=True, kw_only=True):
     agents: bool = False  # what subagents say and do, each under its own label
     steps: bool = False  # the steps of a delegation as they change
     output: bool = False  # what running commands print
+    failures: bool = False  # why a call failed, below its marker
 
 
 WORDS = Detail()
 VERBOSE = Detail(calls=True, agents=True, steps=True)
+EVERYTHING = Detail(calls=True, agents=True, steps=True, output=True, failures=True)  # of our own agent
 
 
 class PlainRenderer:
@@ -59,6 +61,8 @@ class PlainRenderer:
         self._speaker = ""
         self._marker = f"{palette.dim}{CALL}{palette.reset} {palette.bold}"
         self._steps: dict[str, dict[str, str | None]] = {}  # call → step → status written last
+        self._calls: dict[str, str] = {}  # what is under way, where failures are shown
+        self._marked = ""  # the call whose marker was written last
         self._told: list[str] = []
         self.unreadable = 0
 
@@ -128,6 +132,9 @@ class PlainRenderer:
                 self._label(event.agent, parts)
             arg = f" {event.arg}" if event.arg else ""
             self._line(f"{self._marker}{event.name}{self._palette.reset}{arg}", parts)
+            if self._detail.failures:
+                self._calls[event.id] = f"{event.name}{arg}"
+                self._marked = event.id
         if plan is not None:
             self._plan(event.id, plan, parts)
 
@@ -142,8 +149,10 @@ class PlainRenderer:
             case ToolUpdate() | ToolResult():
                 if self._detail.steps and event.details is not None:
                     self._progress(event, parts)
+                if self._detail.failures and isinstance(event, ToolResult):
+                    self._ended(event, parts)
             case ToolOutput():
-                if self._detail.output and event.content:
+                if self._detail.output and event.content and event.stream != "status":
                     self._output(event, parts)
             case Notice():
                 self._tell(event.level if event.level == "warning" else "note", event.text, event.hint)
@@ -155,9 +164,12 @@ class PlainRenderer:
                 self.unreadable += 1
 
     def _fact(self, event: State) -> None:
-        """What the provider may do is told when it is not what it does by itself."""
+        """What the provider may do is told when it is not what it does by itself; and that our own agent waits."""
         value = event.value
-        if event.key == "approval" and isinstance(value, dict) and value.get("level") != "auto":
+        if event.key == "retry" and event.source == "agent" and isinstance(value, dict) and "seconds" in value:
+            again = f"asking again in {value['seconds']:g} s ({value['attempt']} of {value['attempts']})"
+            self._tell("warning", f"{value['reason']}; {again}", "")
+        elif event.key == "approval" and isinstance(value, dict) and value.get("level") != "auto":
             flags = " ".join(str(flag) for flag in value.get("flags") or ())
             self._tell("note", f"approval {value.get('level')}" + (f": {flags}" if flags else ""), "")
 
@@ -178,6 +190,17 @@ class PlainRenderer:
             self._more(delegation, parts)
             self._line(f"{self._palette.dim}{_summary(delegation)}{self._palette.reset}", parts)
             self._steps.pop(event.id, None)
+
+    def _ended(self, event: ToolResult, parts: list[str]) -> None:
+        """Why it failed. Which call it was is said where that is not the one marked last."""
+        call = self._calls.pop(event.id, "")
+        if not event.is_error or (event.agent and not self._detail.agents):
+            return
+        if event.agent != self._speaker:
+            self._label(event.agent, parts)
+        which = f"{call}: " if call and event.id != self._marked else ""
+        palette = self._palette
+        self._line(f"  {palette.bad}{STEP['error']} {which}{_failure(event)}{palette.reset}", parts)
 
     def _known_steps(self, call: str) -> dict[str, str | None]:
         if call not in self._steps and len(self._steps) >= _LISTS_AT_MOST:
@@ -229,6 +252,15 @@ _RARE = frozenset((ToolUpdate, ToolResult, ToolOutput, State, Notice, Error, Unk
 def _standing(item: DelegationItem) -> str | None:
     """A step's status; one that waits and says why is not merely waiting."""
     return "not run" if item.status == "pending" and item.preview else item.status
+
+
+def _failure(event: ToolResult) -> str:
+    ended = event.details.get("ended") if isinstance(event.details, dict) else None
+    if event.exit_code and ended in (None, "exit"):
+        return f"exit code {event.exit_code}"
+    if event.exit_code is not None and isinstance(ended, str):
+        return {"timeout": "timed out"}.get(ended, ended)  # what a command printed says nothing of why it ended
+    return cut_graphemes(clean_line(first_line(event.content)), _PREVIEW_CAP) or "failed"
 
 
 def _summary(delegation: Delegation) -> str:

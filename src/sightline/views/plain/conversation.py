@@ -8,17 +8,16 @@ import asyncio
 import signal
 from collections.abc import AsyncIterator, Iterator
 
-from sightline.events import Error, Event, Notice, RunEnded, Text, ToolOutput, ToolUse, User
+from sightline.events import Error, Event, Notice, RunEnded, Text, ToolOutput, ToolResult, ToolUse, User
 from sightline.host import Client, Frame, HostGone, Kept, attach
 from sightline.journal import Store
 from sightline.transcript import Call, Entry, Message, Remark, Snapshot, Words
 from sightline.views.plain._output import write_all
 from sightline.views.plain._palette import Palette
-from sightline.views.plain._renderer import Detail, PlainRenderer
+from sightline.views.plain._renderer import EVERYTHING, PlainRenderer
 from sightline.views.plain.run import Channels
 
 DETACHED = 130
-_DETAIL = Detail(calls=True, agents=True, steps=True, output=True)
 _CODES = {"cancelled": 130, "timeout": 124, "refused": 3, "error": 1, "host": 1}
 _AT_ONCE = 500  # events
 
@@ -29,7 +28,7 @@ def show_conversation(store: Store, session: str, palette: Palette) -> int:
 
 
 async def _shown(store: Store, session: str, palette: Palette) -> int:
-    watching = _Watching(store, session, Channels(PlainRenderer(_DETAIL, palette)))
+    watching = _Watching(store, session, Channels(PlainRenderer(EVERYTHING, palette)))
     task = asyncio.get_running_loop().create_task(watching.watch())
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, task.cancel)
@@ -108,8 +107,14 @@ def _told(entry: Entry) -> list[Event]:
         case Call():
             use = ToolUse(entry.id, entry.name, entry.native_name, entry.arg, entry.args, agent=entry.agent)
             pieces = [ToolOutput(entry.id, piece.text, agent=entry.agent) for piece in entry.pieces]
-            return [use, *pieces]
+            return [use, *pieces, *_failed(entry)]
         case Remark():
             if entry.level in ("info", "warning"):
                 return [Notice(entry.text, "warning" if entry.level == "warning" else "info", entry.hint)]
             return [Error(entry.text, entry.hint)]
+
+
+def _failed(call: Call) -> list[Event]:
+    if call.content is None or not call.is_error:
+        return []
+    return [ToolResult(call.id, call.content, call.details, True, call.exit_code, agent=call.agent)]

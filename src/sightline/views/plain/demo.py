@@ -7,21 +7,20 @@ folder that is gone afterwards.
 import os
 import sys
 import time
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from sightline.events import Event, Text, ToolOutput, ToolUse
+from sightline.events import Event, Text, ToolUse
 from sightline.providers import EventStream, get_provider, provider_names
 from sightline.views.plain._output import write_all
 from sightline.views.plain._palette import Palette
-from sightline.views.plain._renderer import VERBOSE, Detail, PlainRenderer
+from sightline.views.plain._renderer import EVERYTHING, VERBOSE, PlainRenderer
 
 # Seconds, close to how the recorded runs felt: a piece of text, a call, and its result.
 _PACE_TEXT, _PACE_CALL = 0.03, 0.25
-_EVERYTHING = Detail(calls=True, agents=True, steps=True, output=True)
 
 
 def run_demo(palette: Palette, *, paced: bool) -> int:
@@ -33,8 +32,8 @@ def run_demo(palette: Palette, *, paced: bool) -> int:
         model = _write_script(folder, script, paced=paced)
         _say(f"{palette.bold}── Our own agent, with a scripted model and real tools ──{palette.reset}")
         _say(f"{palette.dim}> {script['prompt']}{palette.reset}")
-        run = _DemoRun(_native_run(folder, model, script["prompt"]))
-        code = show_run(run, PlainRenderer(_EVERYTHING, palette), "text", lambda session: None)
+        run = _native_run(folder, model, script["prompt"])
+        code = show_run(run, PlainRenderer(EVERYTHING, palette), "text", lambda session: None)
     if code == 0:
         _say(f"{palette.dim}Other agents, in the same form: sightline demo providers{palette.reset}")
     return code
@@ -103,25 +102,6 @@ def _native_run(folder: Path, model: str, prompt: str) -> Any:
     policy = Policy("auto", ["exec(python3 -m unittest -v)"], [], shop)  # where there is no sandbox
     wanted = Wanted(cwd=shop, settings=settings, policy=policy, model=model, environ=dict(os.environ))
     return NativeRun(Store(folder / "home"), wanted, prompt)
-
-
-class _DemoRun:
-    """The agent's run without remarks on how long a command has been silent."""
-
-    def __init__(self, run: Any) -> None:
-        self._run = run
-        self.cancel = run.cancel
-
-    @property
-    def outcome(self) -> Any:
-        return self._run.outcome
-
-    def raw(self) -> AsyncGenerator[bytes, None]:
-        raise NotImplementedError
-
-    async def events(self) -> AsyncGenerator[list[Event], None]:
-        async for batch in self._run.events():
-            yield [event for event in batch if not isinstance(event, ToolOutput) or event.stream != "status"]
 
 
 def play_recordings(palette: Palette, out: int, *, paced: bool) -> None:

@@ -34,7 +34,7 @@ def conversations_table(store: Store, query: str, palette: Palette, *, cwd: str 
         if query:
             where = f"{hit.entry}: " if hit.entry else ""
             lines.append(f"{palette.dim}        {where}{palette.reset}{_snippet(hit.snippet, palette)}")
-    more = 0 if query else store.catalogue.count(cwd) - len(hits)
+    more = 0 if query else store.catalogue.count(None if cwd is None else clean_line(cwd)) - len(hits)
     if more > 0:
         lines.append(f"{palette.dim}… {more} more: sightline sessions --all{palette.reset}")
     return "".join(f"{line}\n" for line in lines)

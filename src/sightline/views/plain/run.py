@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from sightline.events import Event, RunStarted
 from sightline.providers import Run
+from sightline.views.plain._farewell import Farewell
 from sightline.views.plain._ndjson import EventLines
 from sightline.views.plain._output import share_a_channel, write_patiently
 from sightline.views.plain._renderer import PlainRenderer
@@ -52,13 +53,31 @@ def show_run(
     renderer: PlainRenderer,
     output_format: OutputFormat,
     on_session: Callable[[str], None],
+    farewell: Farewell | None = None,
 ) -> int:
-    """Show a run to its end and return the exit code. Ctrl+C cancels and keeps what was said."""
+    """Show a run to its end and return the exit code. Ctrl+C cancels and keeps what was said.
+
+    What is said at the very end goes to stderr, and only where the run is shown as text.
+    """
     if output_format == "json":
         work = _pass_lines(run, renderer)
     else:
-        work = _show(run, Channels(renderer, events=output_format == "events"), on_session)
-    return asyncio.run(until_done(work, run.cancel, lambda: run.outcome.exit_code))
+        work = _show(run, Channels(renderer, events=output_format == "events"), on_session, farewell)
+    if output_format != "text" or farewell is None:
+        return asyncio.run(until_done(work, run.cancel, lambda: run.outcome.exit_code))
+    return asyncio.run(_until_said(run, work, renderer, farewell))
+
+
+async def _until_said(run: Run, work: Coroutine[Any, Any, None], renderer: PlainRenderer, farewell: Farewell) -> int:
+    code = await until_done(work, run.cancel, lambda: run.outcome.exit_code)
+    start = "\n" if renderer.mid_line and share_a_channel(1, 2) else ""
+    words = farewell.words(code)
+    try:
+        async with asyncio.timeout(_LAST_WORDS):
+            await write_patiently(2, f"{start}{words}".encode() if words else b"")
+    except TimeoutError:  # nobody reads
+        pass
+    return code
 
 
 async def until_done(
@@ -80,6 +99,7 @@ async def until_done(
     def on_signal() -> None:
         if stopping:
             task.cancel()
+            stopping.append(loop.create_task(cancel()))  # said twice: now
         else:
             stopping.append(loop.create_task(stop()))
 
@@ -95,12 +115,16 @@ async def until_done(
     return exit_code()
 
 
-async def _show(run: Run, channels: Channels, on_session: Callable[[str], None]) -> None:
+async def _show(
+    run: Run, channels: Channels, on_session: Callable[[str], None], farewell: Farewell | None = None
+) -> None:
     async with aclosing(run.events()) as batches:
         async for batch in batches:
             for event in batch:
                 if isinstance(event, RunStarted) and event.session and not event.agent:
                     on_session(event.session)
+            if farewell is not None:
+                farewell.see(batch)
             await channels.write(batch)
     await channels.end()
 

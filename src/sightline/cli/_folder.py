@@ -1,0 +1,13 @@
+"""The folder a command is given in."""
+
+from pathlib import Path
+
+from sightline.exceptions import UserMistake
+
+
+def current_folder() -> Path:
+    """A folder can be deleted under a shell that is in it."""
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        raise UserMistake("the current folder is gone", "change to one that exists") from None

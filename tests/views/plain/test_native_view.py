@@ -1,0 +1,98 @@
+"""What the plain view shows of our own agent: failures, output, waiting, and the last words of a run."""
+
+import pytest
+
+from sightline.events import Notice, RunEnded, RunStarted, State, ToolOutput, ToolResult, ToolUse, Usage
+from sightline.views.plain import EVERYTHING, VERBOSE, WORDS, PlainRenderer
+from sightline.views.plain._farewell import Farewell
+
+FAILED = ToolResult("1", "boom", {"ended": "exit"}, True, 3)
+
+
+@pytest.mark.parametrize(
+    ("result", "line"),
+    [
+        (FAILED, "  ✕ exit code 3\n"),
+        (ToolResult("1", "refused: run `x` needs\nmore", {"ended": "refused"}, True), "  ✕ refused: run `x` needs\n"),
+        (ToolResult("1", "no such file: a\x1b[31m", None, True), "  ✕ no such file: a"),
+        (ToolResult("1", "partial output", {"ended": "timeout"}, True, 124), "  ✕ timed out\n"),
+        (ToolResult("1", "", None, True), "  ✕ failed\n"),
+        (ToolResult("1", "fine", None, False, 0), ""),
+    ],
+)
+def test_a_failed_call_says_why(result: ToolResult, line: str) -> None:
+    """One line below its marker; a call that went well needs none, and no control character gets through."""
+    shown = PlainRenderer(EVERYTHING).render([ToolUse("1", "Bash", arg="x"), result])
+    assert shown.startswith(f"● Bash x\n{line}")
+    assert shown.count("\n") == 1 + bool(line)
+    assert "\x1b" not in shown
+
+
+def test_a_failure_among_several_calls_says_which() -> None:
+    """Only where the marker right above is another call's."""
+    calls = [ToolUse("1", "Bash", arg="x"), ToolUse("2", "Read", arg="y")]
+    shown = PlainRenderer(EVERYTHING).render([*calls, FAILED, ToolResult("2", "gone", None, True)])
+    assert shown == "● Bash x\n● Read y\n  ✕ Bash x: exit code 3\n  ✕ gone\n"
+
+
+def test_output_is_shown_and_what_is_said_about_it_is_not() -> None:
+    """A status is not output; a failure begins on a line of its own."""
+    pieces = [ToolOutput("1", "one"), ToolOutput("1", "no output for 1 s", "status"), ToolOutput("1", " two")]
+    shown = PlainRenderer(EVERYTHING).render([ToolUse("1", "Bash", arg="x"), *pieces, FAILED])
+    assert shown == "● Bash x\none two\n  ✕ exit code 3\n"
+
+
+def test_what_providers_show_is_unchanged() -> None:
+    """Their verbose form has markers alone."""
+    events = [ToolUse("1", "Bash", arg="x"), ToolOutput("1", "out\n"), FAILED]
+    assert PlainRenderer(VERBOSE).render(events) == "● Bash x\n"
+
+
+@pytest.mark.parametrize("detail", [WORDS, EVERYTHING])
+def test_waiting_to_ask_again_is_told(detail: object) -> None:
+    """Once for each wait, whatever else is shown; that it is over is not told."""
+    renderer = PlainRenderer(detail)  # type: ignore[arg-type]
+    value = {"attempt": 1, "attempts": 5, "seconds": 5.0, "reason": "the server is overloaded"}
+    assert renderer.render([State("retry", value, source="agent"), State("retry", None, source="agent")]) == ""
+    assert renderer.told() == "warning: the server is overloaded; asking again in 5 s (1 of 5)\n"
+
+
+def test_a_wait_that_has_a_notice_is_told_once() -> None:
+    """Providers tell it themselves, and so does our agent after an answer that was cut off."""
+    renderer = PlainRenderer()
+    cut = {"attempt": 1, "attempts": 5, "reason": "cut"}
+    renderer.render([State("retry", cut, source="agent"), Notice("cut; asking again", "warning", source="agent")])
+    renderer.render([State("retry", {"attempt": 1, "of": 3, "delay": 2}, source="codex")])
+    assert renderer.told() == "warning: cut; asking again\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        (0, ""),
+        (1, ""),
+        (124, 'error: timed out after 1.5 s\nhint: go on with sightline -p "…" --resume abc\n'),
+        (130, 'cancelled\nhint: go on with sightline -p "…" --resume abc\n'),
+    ],
+)
+def test_an_early_end_is_told_with_a_way_to_go_on(code: int, said: str) -> None:
+    """Timeout and cancel; every other end speaks for itself."""
+    farewell = Farewell(timeout=1.5)
+    farewell.see([RunStarted("abc"), RunEnded()])
+    assert farewell.words(code) == said
+
+
+@pytest.mark.parametrize(
+    ("ended", "said"),
+    [
+        (RunEnded(), "session abc\n"),
+        (RunEnded(Usage(10, 5)), "session abc · 15 tokens\n"),
+        (RunEnded(Usage(10, 5, total_tokens=20), 0.01234), "session abc · 20 tokens · $0.0123\n"),
+    ],
+)
+def test_the_sum_has_only_what_is_known(ended: RunEnded, said: str) -> None:
+    """Nothing is made up for what nobody counted; without a session there is no sum."""
+    farewell = Farewell(sums=True)
+    assert farewell.words(0) == ""
+    farewell.see([RunStarted("abc"), ended])
+    assert farewell.words(0) == said
