@@ -10,6 +10,7 @@ import sys
 
 import sightline
 from sightline.events import Request, Text, ToolUse
+from sightline.exceptions import SightlineError
 
 WORDS = {"ETA": "when the ferry arrives", "ETD": "when the ferry leaves"}
 
@@ -39,9 +40,12 @@ async def main(prompt: str, model: str = "") -> int:
 
 if __name__ == "__main__":
     if len(sys.argv) < 2:
-        raise SystemExit('error: no prompt\nhint: python examples/agent_program.py "What does ETA mean here?" [MODEL]')
+        sys.stderr.write(
+            'error: no prompt\nhint: python examples/agent_program.py "What does ETA mean here?" [MODEL]\n'
+        )
+        raise SystemExit(2)
     try:
         raise SystemExit(asyncio.run(main(*sys.argv[1:3])))
-    except sightline.SightlineError as error:
+    except SightlineError as error:
         sys.stderr.write(f"error: {error.message}\nhint: {error.hint}\n")
         raise SystemExit(error.exit_code) from None

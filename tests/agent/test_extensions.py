@@ -258,11 +258,16 @@ async def test_a_projects_extensions_wait_for_trust(session: Start, project: Pat
         assert (await here.run("/theirs")).text == "a model"
         (told,) = [text for text in notices(tmp_path, here) if "extension" in text]
         assert told == "1 extension of this project not loaded: the folder is not trusted"
-    trust(tmp_path / "work")
     (project / "theirs.py").write_text((project / "theirs.py").read_text().replace("open('ran', 'w')\n", ""))
+    trust(tmp_path / "work")
     async with session([]) as here:
         assert (await here.run("/theirs")).text == "yes"
         assert notices(tmp_path, here) == []
+    (project / "more.py").write_text("open('ran', 'w')\n")  # as a command could
+    async with session([[{"text": "a model"}]]) as here:
+        assert (await here.run("/theirs")).text == "a model"
+        (told,) = notices(tmp_path, here)
+        assert told == f"2 extensions of this project not loaded: {project.parent} changed since you trusted it"
     assert "ran" not in os.listdir()
     assert "__pycache__" not in os.listdir(project)
 

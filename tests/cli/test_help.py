@@ -59,6 +59,8 @@ def test_the_reference_lists_every_option():
         (["-p", "x", "--set", "read.limit"], "error: not NAME=VALUE: read.limit"),
         (["-p", "x", "--option", "a=b"], "error: our own agent has no --option"),
         (["-p", "", "--provider", "claude"], "error: the prompt is empty"),
+        (["-p"], "error: the prompt is empty"),
+        (["-p", "-", "--provider", "claude"], "error: the prompt is empty"),
         (["-p", "x", "--provider", "nobody"], "invalid choice: 'nobody'"),
         (["-p", "x", "--provider", "claude", "--timeout", "0"], "not a number of seconds above 0: 0"),
         (["-p", "x", "--provider", "claude", "--option", "odd"], "error: not an option: odd"),

@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -306,16 +307,73 @@ def test_a_folder_that_is_gone(work: Path) -> None:
     assert b"hint: " in done.stderr
 
 
+@pytest.mark.parametrize(
+    "words", ["sessions --here", "resume -", "config", "config path", "models", "doctor", "exec -- true"]
+)
+def test_other_commands_in_a_folder_that_is_gone(work: Path, words: str) -> None:
+    """The same line from each that must know where it is."""
+    done = subprocess.run(
+        ["sh", "-c", f'rmdir "$PWD"; exec {SIGHTLINE} {words}'], cwd=work, capture_output=True, timeout=30
+    )
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr == b"error: the current folder is gone\nhint: change to one that exists\n"
+
+
 def test_names_that_are_no_text(work: Path, tmp_path: Path) -> None:
-    """Of the folder, and of a file in it."""
-    odd = os.fsencode(tmp_path) + b"/odd\xff\x9b"
-    os.mkdir(odd)
-    open(odd + b"/file\xfe", "w").close()
-    done = native(work, [[bash("echo *; pwd")], [{"text": "ok"}]], "--output-format", "events", cwd=odd)
+    """A file's is shown as well as it can be. In a folder whose own is none no model could name a file: that is said."""
+    fine = tmp_path / "fine"
+    fine.mkdir()
+    open(os.fsencode(fine) + b"/file\xfe", "w").close()
+    done = native(work, [[bash("echo *; pwd")], [{"text": "ok"}]], "--output-format", "events", cwd=fine)
     assert done.returncode == 0, done.stderr
     events = kept()
     assert isinstance(events[0], RunStarted)
     assert len(events) == len(done.stdout.splitlines())
+    odd = os.fsencode(tmp_path) + b"/odd\xff\x9b"
+    os.mkdir(odd)
+    done = native(work, HELLO, cwd=odd)
+    assert done.returncode == 2
+    assert b"not UTF-8" in done.stderr
+    assert sightline("sessions", "--here", cwd=odd).returncode == 0
+    for words in (("resume", "-"), ("tree", "-"), ("fork", "-")):
+        done = sightline(*words, cwd=odd)
+        assert done.returncode == 2
+        assert b"no conversation in this folder" in done.stderr
+
+
+@pytest.mark.parametrize("words", [("-p",), ("-p", "-"), ("--prompt",)])
+def test_a_prompt_that_is_all_piped_in(work: Path, words: tuple[str, ...]) -> None:
+    """However long it takes to come."""
+    done = sightline("--model", script(work, HELLO), *words, stdin=None, input=b"fix it\n")
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"Hello.\n", b"")
+    assert [event.text for event in kept() if isinstance(event, User)] == ["fix it\n"]
+
+
+def test_a_prompt_that_is_all_piped_in_for_a_provider(work: Path) -> None:
+    """It is the provider's prompt as well: one that is there is not called empty."""
+    words = ("-p", "--provider", "claude", "--continue")
+    done = sightline(*words, stdin=None, input=b"fix it\n")
+    assert b"error: no conversation with Claude Code" in done.stderr
+    assert b"error: the prompt is empty" in sightline(*words).stderr
+
+
+def test_no_prompt_on_a_terminal(work: Path, in_terminal: Any) -> None:
+    """Nobody waits for one to be typed."""
+    terminal = in_terminal("-p")
+    until(lambda: terminal.read() or "the prompt is empty" in terminal.text, "the mistake")
+    assert terminal.process.wait(20) == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "said"), [((), "error: no prompt\nhint: "), (("go", "nobody/nothing"), "error: no model nobody/nothing")]
+)
+def test_the_example_of_a_program_says_what_is_wrong(work: Path, words: tuple[str, ...], said: str) -> None:
+    """As the program itself does, without a traceback."""
+    example = Path(__file__).parents[2] / "examples" / "agent_program.py"
+    done = subprocess.run([sys.executable, str(example), *words], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2
+    assert done.stderr.startswith(said)
+    assert "Traceback" not in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -380,6 +438,6 @@ def test_a_cancel_says_so_and_how_to_go_on(work: Path) -> None:
 
 def test_a_question_nobody_answers_is_told(work: Path) -> None:
     """With what to do about it."""
-    question = {"tool": "ask", "args": {"questions": [{"id": "q", "question": "Which one?", "options": []}]}}
+    question = {"tool": "ask", "args": {"question": "Which one?"}}
     done = native(work, [[question], [{"text": "Done."}]])
     assert b"a question nobody was there to answer: Which one?\nhint: answer it in the prompt\n" in done.stderr

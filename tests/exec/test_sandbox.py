@@ -236,6 +236,40 @@ def test_our_own_files_stay_as_they_are_inside_the_workspace(workspace, monkeypa
     assert [path.read_text() for path in own.iterdir()] == (["kept"] if exists else [])
 
 
+@needs_bubblewrap
+def test_what_is_read_only_in_the_workspace_stays_as_it_is(workspace, tmp_path):
+    """Files and folders, several in one folder; neither they nor what they are in can be moved away. The rest works."""
+    kept = [workspace / name for name in ("a/b/one", "a/b/two", "a/folder/file", "top")]
+    for file in kept:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("kept")
+    (workspace / "link").symlink_to("top")
+    named = ["a/b/one", "a/b/two", "a/folder", "link", "missing", str(tmp_path)]
+    spec = SandboxSpec(workspace=str(workspace), read_only=tuple(str(workspace / name) for name in named))
+    rename = f"{sys.executable} -c 'import os, sys; os.rename(*sys.argv[1:])'"
+    writes = [f"echo x > {file}" for file in (*kept, "a/folder/new")]
+    moves = [f"{rename} {name} away" for name in ("a", "a/b", "a/b/one", "a/folder", "top")]
+    replaces = ["echo x > new; mv -f new a/b/one", "rm -rf a top"]
+    for attempt in [*writes, *moves, *replaces]:
+        assert run_argv(["sh", "-c", attempt], spec, "bubblewrap", workspace).returncode != 0, attempt
+    assert [file.read_text() for file in kept] == ["kept"] * 4
+    assert not (workspace / "away").exists()
+    done = run_argv(["sh", "-c", "echo x > a/b/three && echo x > missing && mkdir d"], spec, "bubblewrap", workspace)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@needs_landlock
+def test_landlock_says_that_it_keeps_nothing_read_only_in_the_workspace(workspace):
+    """Only when something that is there should be."""
+    (workspace / "kept").touch()
+    for names, said in ((("kept", "missing"), "read-only in the workspace (kept)"), (("missing",), "")):
+        spec = SandboxSpec(workspace=str(workspace), read_only=tuple(str(workspace / name) for name in names))
+        box = sandboxed(["true"], "", spec, _kind="landlock")
+        box.cleanup()
+        assert said in box.message
+        assert bool(said) == ("read-only" in box.message)
+
+
 @needs_landlock
 def test_landlock_refuses_a_workspace_that_holds_our_own_files(workspace, monkeypatch):
     """It can allow a folder, not all of one but a part."""
@@ -387,5 +421,5 @@ def test_what_landlock_cannot_do_is_said(workspace, monkeypatch, abi, network, s
 
 def test_a_spec_travels_as_json():
     """It goes over a socket."""
-    spec = SandboxSpec(workspace="/w", network=True)
+    spec = SandboxSpec(workspace="/w", network=True, read_only=("/w/a",))
     assert msgspec.json.decode(msgspec.json.encode(spec), type=SandboxSpec) == spec

@@ -180,6 +180,7 @@ async def test_a_full_disk_is_said_and_the_work_goes_on(store, monkeypatch):
         while len(seen) < 2:
             seen += await anext(frames)
         assert [event.text for event in seen] == ["a", f"events from 1 on are shown but not kept: {FULL}"]
+        assert session.lost_some
         monkeypatch.setattr(type(writer), "_write", append)
         session.publish(Error("b"))
         await anext(frames)

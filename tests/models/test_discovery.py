@@ -5,9 +5,11 @@ import time
 
 import pytest
 
-from sightline.models import usable
+from sightline.exceptions import UserMistake
+from sightline.models import open_model, usable
 from sightline.models._available import Available
 from sightline.models._discovery import Place, ask, local, ollama_url
+from sightline.testing.standin import StandIn
 from tests.models.support import listing, settings
 
 
@@ -185,3 +187,49 @@ def test_googles_list() -> None:
         found = usable(settings(), {"GEMINI_API_KEY": "k", "GEMINI_BASE_URL": vendor.url}, "gemini-x", remote=True)
     (model,) = found.models
     assert (model.name, model.context, model.max_output, model.thinking) == ("google/gemini-x", 1000, 100, True)
+
+
+def test_a_server_that_keeps_its_connections_open_is_found_at_once() -> None:
+    """Its answer ends where its length says; the stand-in is such a server."""
+    with StandIn.in_thread([[{"text": "Hello."}]]) as server:
+        here = Available(settings(servers={"mine": {"base_url": f"{server.url}/v1"}}), {})
+        assert [offer.name for offer in here.asked()] == ["mine/standin-1"]
+        assert here.silent() == {}
+
+
+@pytest.mark.parametrize(
+    ("answer", "models", "why"),
+    [
+        (b'Transfer-Encoding: chunked\r\n\r\n9;x=y\r\n{"data": \r\ne\r\n[{"id": "a"}]}\r\n0\r\n\r\n', ["a"], ""),
+        (b'CONTENT-LENGTH:23\r\n\r\n{"data": [{"id": "a"}]}', ["a"], ""),
+        (b"Content-Length: 99999999\r\n\r\n{", [], "its answer is too long"),
+        (b"Content-Length: -1\r\n\r\n{", [], "its answer is too long"),
+        (b'Content-Length: 12\r\n\r\n{"data": []}', [], "its answer names no models"),
+        (b"Content-Length: many\r\n\r\n{", [], "its answer is not HTTP, or its address is none"),
+    ],
+)
+async def test_where_an_answer_ends(answer: bytes, models: list[str], why: str) -> None:
+    """In chunks or by its length, on a connection that stays open; what is too long is not read."""
+    done = asyncio.Event()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 200 OK\r\n" + answer)
+        await done.wait()
+        writer.close()
+
+    async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        found = await asyncio.to_thread(ask, [place(f"http://127.0.0.1:{port}")], 10)
+        done.set()
+    assert [model.id for model in found.models.get("here", [])] == models
+    assert found.silent.get("here", "") == why
+
+
+def test_a_named_server_that_does_not_answer_is_told() -> None:
+    """With its name and the reason, in the list and where a model of it was wanted."""
+    named = settings(servers={"mine": {"base_url": "http://127.0.0.1:9/v1"}})
+    assert usable(named, {}).notes == ["the server mine does not say which models it has: connection refused"]
+    for name in ("", "qwen"):
+        with pytest.raises(UserMistake, match=r"the server mine does not .*: connection refused"):
+            open_model(name, named, {})

@@ -84,15 +84,32 @@ def test_a_project_that_is_not_trusted_is_not_read(place):
     assert f"sightline config trust {place.work}" in loaded.notices[0]
 
 
+def test_a_project_that_changed_is_not_read(place):
+    """It is reported, with what to do; the person looks and says so again."""
+    place.say(place.project, "read.default_limit = 2\n")
+    trust(place.work)
+    assert (place.load().settings.read.default_limit, place.load().notices) == (2, [])
+    place.say(place.project, "read.default_limit = 3\n")
+    loaded = place.load()
+    assert loaded.settings == Settings()
+    (told,) = loaded.notices
+    assert "changed since you trusted it" in told
+    assert f"look at it, then `sightline config trust {place.work}` again" in told
+    trust(place.work)
+    assert place.load().settings.read.default_limit == 3
+
+
 def test_the_nearest_project_file_up_to_the_repository_counts(place, tmp_path):
     """The workspace's own, else one above it, never one above the repository."""
     place.say(tmp_path / ".sightline" / "settings.toml", "read.default_limit = 9\n")
     place.say(place.project, "read.default_limit = 2\n")
     trust(tmp_path)
+    trust(place.work)
     inner = place.work / "a" / "b"
     inner.mkdir(parents=True)
     assert place.load(cwd=inner).settings.read.default_limit == 2
     place.say(place.work / "a" / ".sightline" / "settings.toml", "read.default_limit = 3\n")
+    trust(place.work / "a")
     assert place.load(cwd=inner).settings.read.default_limit == 3
     place.project.unlink()
     assert place.load().settings.read.default_limit == 300
@@ -100,9 +117,9 @@ def test_the_nearest_project_file_up_to_the_repository_counts(place, tmp_path):
 
 def test_outside_a_repository_only_the_workspace_itself_is_looked_at(place, tmp_path):
     """Folders above belong to nobody in particular."""
-    trust(tmp_path)
     (tmp_path / "plain" / "sub").mkdir(parents=True)
     place.say(tmp_path / "plain" / ".sightline" / "settings.toml", "read.default_limit = 5\n")
+    trust(tmp_path / "plain")
     assert place.load(cwd=tmp_path / "plain" / "sub").settings.read.default_limit == 300
     assert place.load(cwd=tmp_path / "plain").settings.read.default_limit == 5
 

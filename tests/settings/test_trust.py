@@ -1,4 +1,4 @@
-"""Which folders are trusted: by real path, with what is below, and never too much."""
+"""Which folders are trusted: by real path, for what they held then, and never too much."""
 
 import json
 import os
@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from sightline.exceptions import UserMistake
+from sightline.exceptions import SightlineError, UserMistake
 from sightline.paths import data_folder
-from sightline.settings import is_trusted
+from sightline.settings import is_trusted, why_not_trusted
 from sightline.settings._trust import trust, trusted_folders, untrust
+from sightline.settings.keeping import change_setting, remove_setting
 
 
 def test_nothing_is_trusted_unless_said(tmp_path):
@@ -19,7 +20,7 @@ def test_nothing_is_trusted_unless_said(tmp_path):
 
 
 def test_a_folder_is_trusted_with_what_is_below_it(tmp_path):
-    """Not what is above or beside it; until it is taken back."""
+    """As long as that has nothing of its own; not what is above or beside it; until it is taken back."""
     (tmp_path / "a" / "b").mkdir(parents=True)
     (tmp_path / "ab").mkdir()
     trust(tmp_path / "a")
@@ -87,3 +88,88 @@ def test_taking_back_what_was_not_given_says_so(tmp_path):
     with pytest.raises(UserMistake) as caught:
         untrust(tmp_path / "a")
     assert str(tmp_path) in caught.value.hint
+
+
+SETTINGS, EXTENSION = ".sightline/settings.toml", ".sightline/extensions/theirs.py"
+
+
+def write(file, text="x = 1\n"):
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param(lambda work: write(work / SETTINGS, "y"), id="settings"),
+        pytest.param(lambda work: write(work / EXTENSION, "y"), id="extension"),
+        pytest.param(lambda work: write(work / ".sightline/extensions/deep/er.py"), id="new"),
+        pytest.param(lambda work: (work / EXTENSION).unlink(), id="removed"),
+        pytest.param(lambda work: (work / EXTENSION).rename(work / ".sightline/extensions/b.py"), id="renamed"),
+        pytest.param(lambda work: write(work / "src/linked.py", "y"), id="behind a link"),
+        pytest.param(lambda work: (work / ".sightline").rename(work / "away"), id="gone"),
+    ],
+)
+def test_trust_ends_when_what_was_trusted_changes(tmp_path, change):
+    """Whatever it is; and it comes back with the person's word, or with the old content."""
+    write(tmp_path / SETTINGS)
+    write(tmp_path / EXTENSION)
+    write(tmp_path / "src/linked.py")
+    (tmp_path / ".sightline/extensions/linked.py").symlink_to(tmp_path / "src/linked.py")
+    trust(tmp_path)
+    write(tmp_path / "src/other.py", "not of it")
+    assert why_not_trusted(tmp_path) == ""
+    change(tmp_path)
+    assert why_not_trusted(tmp_path) == "changed since you trusted it"
+    trust(tmp_path)
+    assert is_trusted(tmp_path)
+
+
+@pytest.mark.parametrize("file", [SETTINGS, EXTENSION])
+def test_a_folder_trusted_empty_is_not_trusted_for_what_is_put_there(tmp_path, file):
+    """Nor is a folder below it: nobody has looked at that."""
+    trust(tmp_path)
+    write(tmp_path / "below" / file)
+    assert is_trusted(tmp_path)
+    assert why_not_trusted(tmp_path / "below") == "not trusted"
+    write(tmp_path / file)
+    assert why_not_trusted(tmp_path) == "changed since you trusted it"
+
+
+def test_an_entry_from_before_digests_asks_for_trust_again(tmp_path):
+    """Its folder may hold anything by now."""
+    data_folder().mkdir(parents=True)
+    (data_folder() / "trusted.json").write_text(json.dumps({"folders": [str(tmp_path)]}))
+    assert why_not_trusted(tmp_path) == "changed since you trusted it"
+    assert trusted_folders() == [tmp_path]
+    trust(tmp_path)
+    assert is_trusted(tmp_path)
+
+
+def test_what_cannot_be_checked_cannot_be_trusted(tmp_path):
+    """Links that lead in circles come to an end; a pipe is waited for by nobody."""
+    extensions = tmp_path / ".sightline" / "extensions"
+    extensions.mkdir(parents=True)
+    os.mkfifo(extensions / "pipe.py")
+    trust(tmp_path)
+    assert is_trusted(tmp_path)
+    for name in ("a", "b"):
+        (extensions / name).symlink_to(extensions)
+    assert not is_trusted(tmp_path)
+    with pytest.raises(SightlineError, match=r"levels of symbolic links|more settings"):
+        trust(tmp_path)
+
+
+def test_the_persons_own_change_keeps_the_trust(tmp_path):
+    """`config set` and `config unset`; only where there was trust before."""
+    file = tmp_path / SETTINGS
+    change_setting(file, "read.default_limit", "5", project=True)
+    assert not is_trusted(tmp_path)
+    trust(tmp_path)
+    change_setting(file, "read.default_limit", "6", project=True)
+    assert is_trusted(tmp_path)
+    remove_setting(file, "read.default_limit", project=True)
+    assert is_trusted(tmp_path)
+    write(tmp_path / EXTENSION)
+    change_setting(file, "read.default_limit", "7", project=True)
+    assert not is_trusted(tmp_path)

@@ -1,10 +1,24 @@
-"""`sightline doctor`: the line about the sandbox."""
+"""`sightline doctor`: our own agent, and what it works with."""
+
+from pathlib import Path
 
 import pytest
 
 from sightline.exec import SandboxStatus
 from sightline.views.plain import doctor
 from sightline.views.plain._palette import PLAIN
+
+
+@pytest.fixture
+def alone(own_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No provider, and nobody else's model server."""
+
+    async def no_providers() -> list[object]:
+        return []
+
+    monkeypatch.setenv("SIGHTLINE_MODELS_DISCOVER", "false")
+    monkeypatch.setattr(doctor, "survey", no_providers)
+    monkeypatch.setattr(doctor, "ripgrep", lambda: "/bin/rg")
 
 
 @pytest.mark.parametrize(
@@ -22,12 +36,33 @@ from sightline.views.plain._palette import PLAIN
         ),
     ],
 )
-def test_doctor_says_which_sandbox_is_active_and_why_no_better_one(monkeypatch, status, shown):
-    """One line after the providers, a hint where something can be done; no provider means exit code 1 as before."""
-
-    async def no_providers() -> list[object]:
-        return []
-
-    monkeypatch.setattr(doctor, "survey", no_providers)
+def test_doctor_says_which_sandbox_is_active_and_why_no_better_one(monkeypatch, tmp_path, alone, status, shown):
+    """One line after the providers, a hint where something can be done; nothing that can be used is exit code 1."""
     monkeypatch.setattr(doctor, "sandbox_status", lambda: status)
-    assert doctor.show_doctor(PLAIN) == (shown, 1)
+    text, code = doctor.show_doctor(tmp_path, {}, PLAIN)
+    assert text.startswith("✕ native             there is no model to work with\n    hint: set ANTHROPIC_API_KEY")
+    assert text.split("\n", 2)[2] == f"{shown}✓ ripgrep            /bin/rg\n"
+    assert code == 1
+
+
+def test_doctor_says_which_model_our_own_agent_would_use(monkeypatch, tmp_path, alone):
+    """In the first line, with what it was found by; then something can be used, without any provider."""
+    monkeypatch.setattr(doctor, "ripgrep", lambda: None)
+    text, code = doctor.show_doctor(tmp_path, {"OPENAI_API_KEY": "k"}, PLAIN)
+    first, *_, missing, hint, end = text.split("\n")
+    assert first.startswith("✓ native             openai/")
+    assert first.endswith("found by OPENAI_API_KEY")
+    assert (missing, hint) == (
+        "✕ ripgrep            not found",
+        "    hint: install ripgrep: searching is slower without it",
+    )
+    assert (end, code) == ("", 0)
+
+
+def test_doctor_tells_a_mistake_in_the_settings_as_what_is_missing(monkeypatch, tmp_path, alone):
+    """It says what is wrong instead of failing itself."""
+    monkeypatch.setenv("SIGHTLINE_MODELS_DISCOVER", "perhaps")
+    text, code = doctor.show_doctor(tmp_path, {}, PLAIN)
+    assert text.startswith("✕ native             ")
+    assert "SIGHTLINE_MODELS_DISCOVER" in text
+    assert code == 1

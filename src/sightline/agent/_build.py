@@ -20,7 +20,7 @@ from sightline.events import Notice
 from sightline.exec import Jobs
 from sightline.journal import Tree
 from sightline.models import Model, open_model
-from sightline.settings import Approval, Policy, Settings, Thinking, load, remembered_rules
+from sightline.settings import Approval, Policy, Settings, Thinking, denied_paths, load, remembered_rules
 from sightline.tools import ArtifactShelf, History, Need, Tool, Tools, Workplace, builtin_tools
 
 
@@ -92,6 +92,7 @@ def build(
         attended=lambda: stage.attended,
         sandbox=settings.permissions.sandbox and wanted.policy.approval != "full",
         is_denied=_denied(wanted.policy),
+        read_only=tuple(denied_paths(wanted.policy, wanted.cwd)),
     )
     memory = Memory(stage, tree)
     agent = Agent(

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sightline.events import Notice
-from sightline.settings import extension_folders, is_trusted
+from sightline.settings import extension_folders, project_of, why_not_trusted
 
 if TYPE_CHECKING:
     from sightline.agent._agent import Agent
@@ -18,15 +18,23 @@ def add_extensions(agent: "Agent", environ: Mapping[str, str]) -> None:
     own, project = extension_folders(agent.workplace.cwd, environ)
     files = _files(own)
     theirs = _files(project) if project is not None and not _same(project, own) else []
-    if theirs and project is not None and not is_trusted(project):
-        hint = "read them, then trust the folder with `sightline config trust`"
-        text = f"{len(theirs)} extension{'s' * (len(theirs) > 1)} of this project not loaded: the folder is not trusted"
-        agent.stage.publish(Notice(text, "warning", hint, source="agent"))
+    if theirs and project is not None and (why := why_not_trusted(project_of(project))):
+        agent.stage.publish(_left_out(theirs, project, why))
         theirs = []
     if files or theirs:
         from sightline.agent._extensions import load_extensions
 
         load_extensions(agent, [*files, *theirs])
+
+
+def _left_out(files: list[Path], project: Path, why: str) -> Notice:
+    import shlex
+
+    trust = f"sightline config trust {shlex.quote(str(project_of(project)))}"
+    text = f"{len(files)} extension{'s' * (len(files) > 1)} of this project not loaded: "
+    if why == "not trusted":
+        return Notice(text + "the folder is not trusted", "warning", f"read them, then `{trust}`", source="agent")
+    return Notice(f"{text}{project.parent} {why}", "warning", f"look at it, then `{trust}` again", source="agent")
 
 
 def _same(project: Path, own: Path) -> bool:

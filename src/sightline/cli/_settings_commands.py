@@ -49,7 +49,8 @@ def untrust(arguments: argparse.Namespace) -> int:
 def rules(arguments: argparse.Namespace) -> int:
     from sightline.views.plain.config import forget_remembered, rules_table
 
-    return _write(rules_table(current_folder()) if arguments.forget is None else forget_remembered(current_folder(), arguments.forget))
+    cwd = current_folder()
+    return _write(rules_table(cwd) if arguments.forget is None else forget_remembered(cwd, arguments.forget))
 
 
 def _folder(name: str) -> Path:

@@ -42,7 +42,7 @@ _OVER_FILES = ("CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_CHOWN")
 
 
 class Mounts(msgspec.Struct, frozen=True, kw_only=True):
-    """Folders, by their real paths: what may be written, what in it may not, and what looks empty."""
+    """By their real paths: folders that may be written, what in them may not, and folders that look empty."""
 
     writable: tuple[str, ...] = ()
     protected: tuple[str, ...] = ()
@@ -89,8 +89,8 @@ def _argv(binary: str, command: Sequence[str], mounts: Mounts, *, cwd: str, netw
         argv += [word for right in _OVER_FILES for word in ("--cap-add", right)]
     argv += _covered_services()
     argv += [word for path in mounts.writable for word in ("--bind", path, path)]
-    for path in mounts.protected:
-        argv += [*_unmovable(path, mounts.writable), "--ro-bind", path, path]
+    argv += _unmovable(mounts)
+    argv += [word for path in mounts.protected for word in ("--ro-bind", path, path)]
     argv += [word for path in mounts.hidden for word in ("--tmpfs", path)]
     if cwd:
         argv += ["--chdir", cwd]
@@ -108,9 +108,10 @@ def _covered_services() -> list[str]:
     return argv
 
 
-def _unmovable(protected: str, writable: Sequence[str]) -> list[str]:
-    parents = [str(folder) for folder in reversed(Path(protected).parents)]
-    between = [folder for folder in parents if any(_is_below(folder, top) for top in writable)]
+def _unmovable(mounts: Mounts) -> list[str]:
+    """Each folder once, outer ones first and all before what is protected: a mount hides those made below it before."""
+    parents = {str(folder) for path in mounts.protected for folder in Path(path).parents}
+    between = sorted(folder for folder in parents if any(_is_below(folder, top) for top in mounts.writable))
     return [word for folder in between for word in ("--bind", folder, folder)]
 
 

@@ -11,6 +11,7 @@ Rules of the kernel's:
   something and no right to read or run.
 - Which rights exist depends on the kernel's ABI; naming one it does not know is an error. 2: moving between folders.
   3: truncating. 4: TCP. 5: ioctl on devices. 6: abstract sockets and signals to processes outside.
+- What is allowed for a folder is allowed for all below it: no part of a writable workspace can be kept read-only.
 - A rule on what is not a folder may only allow rights that make sense for a file.
 - Never restricted: changing mode, owner or times of a file, UDP, and connecting to a socket that has a path.
 """

@@ -2,7 +2,8 @@
 
 Rules, whoever enforces them: everything can be read that could be read before; written is only below the workspace and
 in a temporary folder of the command's own, which is gone afterwards; the network is there when asked for. This
-program's own files cannot be written even when they are in the workspace: no command may rewrite what it did.
+program's own files cannot be written even when they are in the workspace: no command may rewrite what it did. What a
+spec names as read-only in the workspace stays as it is, if it is there when the command starts.
 
 Bubblewrap does it where it works, because it restricts most. Landlock does it where the kernel has that. Otherwise
 the command runs unprotected and says so.
@@ -25,10 +26,11 @@ Kind = Literal["bubblewrap", "landlock", "none"]
 
 
 class SandboxSpec(msgspec.Struct, frozen=True, kw_only=True):
-    """What a sandboxed command may do: write below `workspace`, and use the network or not."""
+    """What a sandboxed command may do: write below `workspace` except at `read_only`, and use the network or not."""
 
     workspace: str
     network: bool = False
+    read_only: tuple[str, ...] = ()  # absolute paths; what is not there or not in the workspace is passed over
 
 
 class SandboxStatus(msgspec.Struct, frozen=True, kw_only=True):
@@ -79,17 +81,19 @@ def sandboxed(argv: Sequence[str], cwd: str, spec: SandboxSpec, *, _kind: Kind |
     status = sandbox_status()
     kind = _kind or status.kind
     own_files = _own_files(workspace, kind)
+    kept = _kept(workspace, spec.read_only)
     if kind == "none":
         return Sandboxed(argv=tuple(argv), message=f"no sandbox here: {status.why}; the command runs unprotected")
     temp = _temporary_folder()
     env = {"TMPDIR": temp, "TMPPREFIX": f"{temp}/zsh"}  # zsh has its own idea of where
     if kind == "bubblewrap":
-        mounts = _bubblewrap.Mounts(writable=(workspace, temp), protected=own_files, hidden=_own_sockets())
+        protected = (*own_files, *kept)
+        mounts = _bubblewrap.Mounts(writable=(workspace, temp), protected=protected, hidden=_own_sockets())
         words = _bubblewrap.wrapped(argv, mounts, cwd=cwd, network=spec.network)
         return Sandboxed(argv=tuple(words), env=env, temp=temp)
     words = [sys.executable, "-I", "-S", _landlock.__file__, "network" if spec.network else "no-network"]
     words += [workspace, temp, "--", *argv]
-    message = _gaps(_landlock.abi(), network=spec.network)
+    message = _gaps(_landlock.abi(), network=spec.network, kept=[os.path.relpath(path, workspace) for path in kept])
     return Sandboxed(argv=tuple(words), env=env, message=message, temp=temp)
 
 
@@ -130,6 +134,12 @@ def _own_files(workspace: str, kind: Kind) -> tuple[str, ...]:
     return (own,)
 
 
+def _kept(workspace: str, read_only: Sequence[str]) -> tuple[str, ...]:
+    """By their real paths: what is there, and would be writable."""
+    real = sorted({os.path.realpath(path) for path in read_only})
+    return tuple(path for path in real if _holds(workspace, path) and os.path.exists(path))
+
+
 def _own_sockets() -> tuple[str, ...]:
     """Where our hosts listen: a command that reaches one could have another run in its place, outside."""
     runtime = os.environ.get("XDG_RUNTIME_DIR")
@@ -153,13 +163,15 @@ def _temporary_folder() -> str:
         ) from error
 
 
-def _gaps(abi: int, *, network: bool) -> str:
+def _gaps(abi: int, *, network: bool, kept: Sequence[str]) -> str:
     """What this kernel's Landlock does not keep a command from."""
     gaps = ["asking a service that has a socket file"]
     if not network:
         gaps.append("using UDP" if abi >= 4 else "using the network")
     if abi < 3:
         gaps.append("emptying files outside the workspace")
+    if kept:  # it allows a folder whole
+        gaps.append(f"changing what is read-only in the workspace ({', '.join(kept)})")
     return f"sandboxed with Landlock, which does not prevent {', '.join(gaps)}"
 
 

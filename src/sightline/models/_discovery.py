@@ -202,8 +202,8 @@ async def _reply(place: Place, seconds: float) -> bytes | str:
     except _NoList as error:
         return str(error)
     except OSError as error:
-        known = error.errno is not None and error.errno > 0
-        return (os.strerror(error.errno) if known else error.strerror or "it cannot be reached").lower()
+        named = os.strerror(error.errno) if error.errno is not None and error.errno > 0 else error.strerror
+        return (named or "it cannot be reached").lower()
     except (EOFError, ValueError, asyncio.LimitOverrunError):
         return "its answer is not HTTP, or its address is none"
 

@@ -1,12 +1,13 @@
 """One typed settings tree, where its values come from, which of them wins, and what the permission rules allow."""
 
+from sightline.settings._denied import denied_paths
 from sightline.settings._load import Loaded, load
-from sightline.settings._places import extension_folders
+from sightline.settings._places import extension_folders, project_of, runs_by_itself
 from sightline.settings._policy import Decision, Policy, Verdict, Wanted
 from sightline.settings._remembered import Remembered, forget_rule, remember_rule, remembered_rules
 from sightline.settings._rules import RuleMistake, parse_rule
 from sightline.settings._tree import Approval, Retry, Settings, Thinking
-from sightline.settings._trust import is_trusted
+from sightline.settings._trust import is_trusted, why_not_trusted
 
 __all__ = [
     "Approval",
@@ -20,11 +21,15 @@ __all__ = [
     "Thinking",
     "Verdict",
     "Wanted",
+    "denied_paths",
     "extension_folders",
     "forget_rule",
     "is_trusted",
     "load",
     "parse_rule",
+    "project_of",
     "remember_rule",
     "remembered_rules",
+    "runs_by_itself",
+    "why_not_trusted",
 ]

@@ -3,7 +3,8 @@
 Rules:
 
 - A later source replaces what an earlier one said, setting by setting; permission rules add up instead.
-- A project's file counts in a folder the person trusts. Elsewhere it is not even read, and a notice says so.
+- A project's file counts in a folder the person trusts and nothing has changed since. Elsewhere it is not even read,
+  and a notice says so.
 - Any mistake in any source is a SettingsInvalid with all of them: half a configuration is none.
 """
 
@@ -70,15 +71,19 @@ def _files(cwd: Path, environ: Mapping[str, str], notices: list[str]) -> "list[t
     files: list[tuple[SourceKind, Path]] = [("user", own)] if os.path.lexists(own) else []
     if project is None or (files and os.path.realpath(own) == os.path.realpath(project)):
         return files
-    from sightline.settings._trust import is_trusted
+    from sightline.settings._trust import why_not_trusted
 
     folder = project_of(project)
-    if is_trusted(folder):
+    why = why_not_trusted(folder)
+    if not why:
         return [*files, ("project", project)]
     import shlex
 
     trust = f"sightline config trust {shlex.quote(str(folder))}"
-    notices.append(f"{project} is not used, since its folder is not trusted; to use it: {trust}")
+    if why == "not trusted":
+        notices.append(f"{project} is not used, since its folder is not trusted; to use it: {trust}")
+    else:
+        notices.append(f"{project.parent} {why}, so it is not used: look at it, then `{trust}` again")
     return files
 
 

@@ -90,12 +90,12 @@ def matches_path(rule: Rule, path: str, *, workspace: str, home: str, denies: bo
 @lru_cache(256)
 def _path_expression(pattern: str, workspace: str, home: str, denies: bool) -> Matcher:
     """Denying does not look at case: on some disks a file has many spellings."""
-    base, names = _base_and_names(pattern, workspace, home)
+    base, names = path_parts(pattern, workspace, home)
     expression = re.escape(base.rstrip("/")) + "".join(map(_name_expression, names))
     return re.compile(expression, re.DOTALL | (re.IGNORECASE if denies else 0)).fullmatch
 
 
-def _base_and_names(pattern: str, workspace: str, home: str) -> tuple[str, list[str]]:
+def path_parts(pattern: str, workspace: str, home: str) -> tuple[str, list[str]]:
     base = ""
     if pattern == "~" or pattern.startswith("~/"):
         base, pattern = home, pattern[1:]
@@ -109,7 +109,7 @@ def _base_and_names(pattern: str, workspace: str, home: str) -> tuple[str, list[
 
 def really(rule: Rule, *, workspace: str, home: str, resolve: Callable[[str], str]) -> Rule:
     """A rule about a path that leads through links, about where they lead to. `resolve` follows them."""
-    base, names = _base_and_names(rule.pattern, workspace, home)
+    base, names = path_parts(rule.pattern, workspace, home)
     plain = next((count for count, name in enumerate(names) if set(name) & set("*?\\")), len(names))
     written = "/".join([base.rstrip("/"), *names[:plain]])
     real = resolve(written)

@@ -2,12 +2,16 @@
 
 Rules:
 
-- A folder is trusted by its real path, with everything below it.
+- A folder is trusted by its real path, for the settings and extensions it held when it was trusted: a digest of them is
+  kept. Whatever changes one of them takes the trust away until the person gives it again.
+- Of a folder below a trusted one nothing is known, so it is trusted only as long as it has neither of its own.
 - The root and the home folder, and what they are in, are never trusted: too much comes to be below them.
-- A list that cannot be read trusts nothing.
+- A list that cannot be read trusts nothing. Nor does an entry without a digest, from before there were any.
 """
 
+import contextlib
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 from sightline.exceptions import SightlineError, UserMistake
@@ -16,53 +20,63 @@ from sightline.settings._files import held, read_small, replace
 
 
 def is_trusted(folder: Path) -> bool:
-    try:
-        trusted = trusted_folders()
-    except SightlineError:
-        return False
+    return not why_not_trusted(folder)
+
+
+def why_not_trusted(folder: Path) -> str:
+    """Nothing when it is."""
     real = Path(os.path.realpath(folder))
-    return any(real.is_relative_to(each) for each in trusted if not _is_too_much(each))
+    try:
+        known = {each: digest for each, digest in _digests().items() if not _is_too_much(each)}
+        if not any(real.is_relative_to(each) for each in known):
+            return "not trusted"
+        from sightline.settings._digest import NOTHING, digest_of
+
+        if digest_of(real) == known.get(real, NOTHING):
+            return ""
+    except SightlineError:
+        return "not trusted"
+    return "changed since you trusted it" if real in known else "not trusted"
 
 
 def trusted_folders() -> list[Path]:
     """Real paths, sorted. A UserMistake when the list is damaged."""
-    import json
-
-    file = _file()
-    data = read_small(file)
-    if data is None:
-        return []
-    try:
-        folders = json.loads(data)["folders"]
-        return sorted({Path(folder) for folder in folders if os.path.isabs(folder)})
-    except (ValueError, LookupError, TypeError, RecursionError):
-        raise UserMistake(
-            f"{file} is damaged; no folder is trusted", "remove it, and trust your folders anew"
-        ) from None
+    return sorted(_digests())
 
 
 def trust(folder: Path) -> Path:
-    """Returns its real path."""
+    """As it is now. Returns its real path."""
     real = Path(os.path.realpath(folder))
     if not real.is_dir():
         raise UserMistake(f"not a folder: {folder}", "name the folder of the project")
     if _is_too_much(real):
         raise UserMistake(f"{real} cannot be trusted as a whole", "trust the folder of one project")
+    from sightline.settings._digest import digest_of
+
     with held(_file()):
-        _write([*trusted_folders(), real])
+        _write({**_digests(), real: digest_of(real)})
     return real
 
 
 def untrust(folder: Path) -> Path:
     real = Path(os.path.realpath(folder))
     with held(_file()):
-        folders = trusted_folders()
-        if real not in folders:
-            above = next((each for each in folders if real.is_relative_to(each)), None)
+        digests = _digests()
+        if real not in digests:
+            above = next((each for each in sorted(digests) if real.is_relative_to(each)), None)
             hint = f"it is trusted as part of {above}" if above else "see `sightline config trust --list`"
             raise UserMistake(f"not in the list of trusted folders: {real}", hint)
-        _write([each for each in folders if each != real])
+        _write({each: digest for each, digest in digests.items() if each != real})
     return real
+
+
+@contextlib.contextmanager
+def changed_by_the_person(folder: Path) -> Iterator[None]:
+    """A folder that was trusted before the change is trusted with it."""
+    trusted = is_trusted(folder)
+    yield
+    if trusted:
+        trust(folder)
 
 
 def _is_too_much(folder: Path) -> bool:
@@ -73,7 +87,25 @@ def _file() -> Path:
     return data_folder() / "trusted.json"
 
 
-def _write(folders: list[Path]) -> None:
+def _digests() -> dict[Path, str]:
     import json
 
-    replace(_file(), json.dumps({"folders": sorted({str(folder) for folder in folders})}, indent=1).encode() + b"\n")
+    file = _file()
+    data = read_small(file)
+    if data is None:
+        return {}
+    try:
+        folders = json.loads(data)["folders"]
+        entries = folders if isinstance(folders, dict) else dict.fromkeys(folders, "")
+        return {Path(folder): str(digest) for folder, digest in entries.items() if os.path.isabs(folder)}
+    except (ValueError, LookupError, TypeError, RecursionError):
+        raise UserMistake(
+            f"{file} is damaged; no folder is trusted", "remove it, and trust your folders anew"
+        ) from None
+
+
+def _write(digests: dict[Path, str]) -> None:
+    import json
+
+    folders = {str(folder): digest for folder, digest in sorted(digests.items())}
+    replace(_file(), json.dumps({"folders": folders}, indent=1).encode() + b"\n")

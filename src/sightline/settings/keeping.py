@@ -1,6 +1,7 @@
 """For `sightline config`: every setting with all that was said about it, and changing what is kept in files."""
 
 import os
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +17,13 @@ from sightline.settings._rules import parse_rule
 from sightline.settings._sources import Source
 from sightline.settings._toml import join_key, split_key, written
 from sightline.settings._tree import Settings
-from sightline.settings._trust import is_trusted, trust, trusted_folders, untrust
+from sightline.settings._trust import changed_by_the_person, trust, trusted_folders, untrust, why_not_trusted
 
 __all__ = [
     "HIDDEN",
     "Said",
     "Shown",
     "change_setting",
-    "is_trusted",
     "project_folder",
     "remove_setting",
     "settings_file",
@@ -31,6 +31,7 @@ __all__ = [
     "trust",
     "trusted_folders",
     "untrust",
+    "why_not_trusted",
     "written",
 ]
 
@@ -129,8 +130,13 @@ def change_setting(path: Path, name: str, text: str, *, project: bool) -> Any:
         raise UserMistake(f"{name} must be {error}, not {written(text)}") from None
     if key[:1] == ("permissions",) and isinstance(value, list):
         _check_rules(value, denies=key[-1] == "deny")
-    set_in_file(path, key, value, private=not project)
+    with _trust_kept(path, project=project):
+        set_in_file(path, key, value, private=not project)
     return value
+
+
+def _trust_kept(path: Path, *, project: bool) -> AbstractContextManager[None]:
+    return changed_by_the_person(project_of(path)) if project else nullcontext()
 
 
 def _check_rules(rules: list[str], *, denies: bool) -> None:
@@ -140,5 +146,7 @@ def _check_rules(rules: list[str], *, denies: bool) -> None:
 
 def remove_setting(path: Path, name: str, *, project: bool) -> None:
     key = split_key(name)
-    if not key or not unset_in_file(path, key, private=not project):
+    with _trust_kept(path, project=project):
+        removed = bool(key) and unset_in_file(path, key, private=not project)
+    if not removed:
         raise UserMistake(f"{name} is not in {path}", f"`sightline config {name}` says where it comes from")

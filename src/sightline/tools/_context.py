@@ -47,6 +47,7 @@ class Workplace:
         attended: Callable[[], bool] = lambda: False,
         sandbox: bool = True,
         is_denied: Callable[[str], bool] | None = None,
+        read_only: tuple[str, ...] = (),
     ) -> None:
         self.cwd = cwd  # the workspace: commands run here, relative paths mean this, only here is written unasked
         self.settings = settings
@@ -57,6 +58,7 @@ class Workplace:
         self.ask = ask
         self.attended = attended
         self.sandbox = sandbox  # commands run sandboxed unless a call asks otherwise
+        self.read_only = read_only  # real paths in the workspace that commands in the sandbox must not change
         self.is_denied = is_denied  # whether a rule forbids to read a file; None: there is no such rule
         self.kept: dict[str, Any] = {}  # what tools keep with the conversation, by name; follows the branch
         self._shared: dict[type[Any], Any] = {}

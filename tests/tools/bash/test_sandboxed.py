@@ -1,6 +1,8 @@
 """Commands in the sandbox, for real: what they cannot do, what the model is told then, and how it may get out."""
 
+import os
 import socket
+import subprocess
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,6 +22,7 @@ BOXED = {"permissions.sandbox": "true"}
 HINT = "call bash with sandbox: false"
 
 needs_sandbox = pytest.mark.skipif(sandbox_status().kind == "none", reason="no sandbox on this machine")
+needs_bubblewrap = pytest.mark.skipif(sandbox_status().kind != "bubblewrap", reason="bubblewrap does not work here")
 
 
 @pytest.fixture
@@ -52,6 +55,52 @@ async def test_it_can_write_in_the_workspace_only(tmp_path: Path) -> None:
         "[hint: it ran in the sandbox, where only below the working folder can be written. If that is why it failed "
         "and the task needs it, call bash with sandbox: false; the person is asked first]"
     )
+
+
+def git_init(folder: Path) -> None:
+    subprocess.run(["git", "init", "-q", str(folder)], check=True)
+
+
+@needs_bubblewrap
+async def test_it_cannot_plant_what_runs_later_outside(tmp_path: Path) -> None:
+    """No hook, no setting of git's, nothing for our next start, nothing that is denied; a commit still works."""
+    work = tmp_path / "work"
+    for folder in (".sightline/extensions", "migrations"):
+        (work / folder).mkdir(parents=True)
+    git_init(work)
+    (work / ".git" / "hooks").mkdir(exist_ok=True)
+    before = (work / ".git" / "config").read_bytes()
+    attempts = [
+        "echo x > .git/hooks/pre-commit",
+        "git config core.hooksPath evil",
+        "echo x >> .git/config",
+        "echo x > .sightline/extensions/evil.py",
+        "echo x > .sightline/settings.toml",
+        "echo x > migrations/0001.sql",
+        "mv .git away && cp -r away .git",
+    ]
+    tries = "; ".join(f"( {attempt} ) 2>/dev/null && echo through: {number}" for number, attempt in enumerate(attempts))
+    commit = "git add seen && git -c user.name=a -c user.email=a@b.c commit -qm works && git log --format=%s"
+    turns = [[bash(f"{tries}; echo x > seen; {commit}")], [{"text": "ok"}]]
+    async with lab(tmp_path, turns, settings=BOXED, deny=["write(migrations/**)"]) as here:
+        await here.run()
+        done = Ran(here)
+    assert (done.text, done.result.exit_code) == ("works", 0)
+    assert (work / ".git" / "config").read_bytes() == before
+    assert not (work / ".git" / "hooks" / "pre-commit").exists()
+    assert os.listdir(work / "migrations") == []
+    assert os.listdir(work / ".sightline") == ["extensions"]
+    assert os.listdir(work / ".sightline" / "extensions") == []
+
+
+@needs_bubblewrap
+async def test_the_file_that_says_where_the_repository_is_stays(tmp_path: Path) -> None:
+    """In a worktree `.git` is a file; another one would lead git to other hooks."""
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work" / ".git").write_text("gitdir: elsewhere\n")
+    done = await ran(tmp_path, "echo gitdir: evil > .git || rm -f .git || echo kept", settings=BOXED)
+    assert "kept" in done.text
+    assert (tmp_path / "work" / ".git").read_text() == "gitdir: elsewhere\n"
 
 
 @needs_sandbox

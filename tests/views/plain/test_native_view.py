@@ -2,8 +2,8 @@
 
 import pytest
 
-from sightline.events import Notice, RunEnded, RunStarted, State, ToolOutput, ToolResult, ToolUse, Usage
-from sightline.views.plain import EVERYTHING, VERBOSE, WORDS, PlainRenderer
+from sightline.events import Event, Notice, RunEnded, RunStarted, State, ToolOutput, ToolResult, ToolUse, Usage
+from sightline.views.plain import EVERYTHING, VERBOSE, WORDS, Detail, PlainRenderer
 from sightline.views.plain._farewell import Farewell
 
 FAILED = ToolResult("1", "boom", {"ended": "exit"}, True, 3)
@@ -44,14 +44,14 @@ def test_output_is_shown_and_what_is_said_about_it_is_not() -> None:
 
 def test_what_providers_show_is_unchanged() -> None:
     """Their verbose form has markers alone."""
-    events = [ToolUse("1", "Bash", arg="x"), ToolOutput("1", "out\n"), FAILED]
+    events: list[Event] = [ToolUse("1", "Bash", arg="x"), ToolOutput("1", "out\n"), FAILED]
     assert PlainRenderer(VERBOSE).render(events) == "● Bash x\n"
 
 
 @pytest.mark.parametrize("detail", [WORDS, EVERYTHING])
-def test_waiting_to_ask_again_is_told(detail: object) -> None:
+def test_waiting_to_ask_again_is_told(detail: Detail) -> None:
     """Once for each wait, whatever else is shown; that it is over is not told."""
-    renderer = PlainRenderer(detail)  # type: ignore[arg-type]
+    renderer = PlainRenderer(detail)
     value = {"attempt": 1, "attempts": 5, "seconds": 5.0, "reason": "the server is overloaded"}
     assert renderer.render([State("retry", value, source="agent"), State("retry", None, source="agent")]) == ""
     assert renderer.told() == "warning: the server is overloaded; asking again in 5 s (1 of 5)\n"

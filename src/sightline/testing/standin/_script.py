@@ -2,11 +2,15 @@
 
 - `{"text": …}`, `{"reasoning": …}`: words and thinking. A text with `cut_at: n` breaks the connection after n
   characters, the first time it is asked for.
-- `{"tool": name, "args": {…}}`: a call. The name is a common one (Read, Write, Edit, Bash, Grep, Glob, Task, Todo, in
-  any case) and is translated to what the client offers; any other name is used as it stands. A Task may have `agent`,
-  the list of turns its subagent plays; it is recognised by `args.prompt`, which must differ between subagents.
+- `{"tool": name, "args": {…}}`: a call. A common name (Read, Write, Edit, Bash, Grep, Glob, Task, Todo, in any case)
+  becomes that of the client's own tool, as far as its name is a usual one, and so do its arguments; where there is no
+  such tool but a shell, Read, Write, Edit, Grep and Glob become a command. Any other name is used as it stands. A Task
+  may have `agent`, the list of turns its subagent plays; it is recognised by `args.prompt`, which must differ between
+  subagents.
 - `{"error": message, "status": 429, "times": 1, "retry_after": 2}`: the turn is answered with this HTTP error, `times`
   times (always, when left out), before the rest of the turn is played. A turn that is nothing else is then passed over.
+
+This is not quite the script of `--model scripted:FILE`, whose turns may be objects and whose tools are our own agent's.
 
 Each block may have `chunk` (characters per streamed delta) and `delay_ms` (pause after each delta).
 """

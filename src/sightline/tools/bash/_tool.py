@@ -22,6 +22,7 @@ from msgspec import Meta
 from sightline.events import ToolResult
 from sightline.exceptions import OutsideFailure
 from sightline.exec import CommandSpec, Jobs, SandboxSpec, filtered_environment, sandbox_status
+from sightline.settings import runs_by_itself
 from sightline.text import clean_line, cut_graphemes
 from sightline.tools._context import ToolContext
 from sightline.tools._paths import display, read_need, resolve
@@ -140,7 +141,11 @@ class BashTool(Tool[BashParams]):
         timeout = min(params.timeout or settings.bash.timeout, settings.bash.max_timeout)
         sandbox = None
         if self._is_sandboxed(params, context):
-            sandbox = SandboxSpec(workspace=str(context.cwd), network=settings.permissions.sandbox_network)
+            sandbox = SandboxSpec(
+                workspace=str(context.cwd),
+                network=settings.permissions.sandbox_network,
+                read_only=(*runs_by_itself(context.cwd), *context.workplace.read_only),
+            )
         return CommandSpec(
             argv=(_shell(settings.bash.shell), "-c", params.command),
             cwd=str(self._folder(params, context)),

@@ -103,9 +103,11 @@ def remove_setting(cwd: Path, name: str, *, project: bool) -> str:
 
 def _remark(cwd: Path, *, project: bool) -> str:
     folder = kept.project_folder(cwd)
-    if not project or kept.is_trusted(folder):
+    why = kept.why_not_trusted(folder) if project else ""
+    if not why:
         return ""
-    return f"note: {folder} is not trusted; until `sightline config trust` its settings are not used\n"
+    state = why if why != "not trusted" else "is not trusted"
+    return f"note: {folder} {state}; until `sightline config trust` its settings are not used\n"
 
 
 def trusted_list() -> str:

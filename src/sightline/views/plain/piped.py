@@ -3,7 +3,6 @@
 import os
 import select
 
-
 ALL_OF_IT = "-"  # the prompt that says: what is piped in
 
 

@@ -1,0 +1,76 @@
+"""What a project's settings and extensions come to, in one word: the same as long as nothing in them changes.
+
+Rules:
+
+- It covers `.sightline/settings.toml` and every file below `.sightline/extensions`, by name and content. Links are
+  followed: what counts is what would be read.
+- A project without any has a digest as well.
+- There is an end to it: what is larger than that is a UserMistake, and so cannot be trusted.
+"""
+
+import hashlib
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+from sightline.exceptions import UserMistake
+from sightline.settings._files import Unreadable
+from sightline.settings._places import EXTENSIONS, FILE_NAME, PROJECT_FOLDER
+
+_MOST_NAMES = 5000
+_MOST_BYTES = 32 * 1024 * 1024
+NOTHING = hashlib.sha256().hexdigest()
+
+
+def digest_of(project: Path) -> str:
+    """UserMistake or Unreadable when it cannot be told."""
+    folder = project / PROJECT_FOLDER
+    whole, left = hashlib.sha256(), _MOST_BYTES
+    for path in sorted(_files(folder)):
+        data = _content(path, left)
+        if data is None:
+            continue
+        left -= len(data)
+        for part in (os.fsencode(path.relative_to(folder)), data):
+            whole.update(b"%d:" % len(part) + part)
+    return whole.hexdigest()
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    yield folder / FILE_NAME
+    seen = 0
+    for place, folders, names in os.walk(folder / EXTENSIONS, onerror=_unless_missing, followlinks=True):
+        seen += len(folders) + len(names)
+        if seen > _MOST_NAMES:  # a link may lead back up, without end
+            raise _too_much(folder)
+        yield from (Path(place, name) for name in names)
+
+
+def _unless_missing(error: OSError) -> None:
+    if not isinstance(error, (FileNotFoundError, NotADirectoryError)):
+        raise Unreadable(Path(error.filename), error.strerror or str(error)) from None
+
+
+def _content(path: Path, most: int) -> bytes | None:
+    """None for what is no file, or leads nowhere: nothing can be read there."""
+    try:
+        # Without O_NONBLOCK opening a named pipe would wait for somebody to write into it.
+        with open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                return None
+            data = file.read(most + 1)
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+        return None
+    except OSError as error:
+        raise Unreadable(path, error.strerror or str(error)) from None
+    if len(data) > most:
+        raise _too_much(path)
+    return data
+
+
+def _too_much(path: Path) -> UserMistake:
+    return UserMistake(
+        f"more settings and extensions than can be checked: {path}",
+        f"keep at most {_MOST_NAMES} files and {_MOST_BYTES // 1024 // 1024} MB of them in a project",
+    )
