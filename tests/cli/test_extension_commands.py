@@ -53,13 +53,16 @@ def run(tmp_path: Path):
         pytest.param("/work", [], 0, "A model says this.\n", "", id="a prompt it hands the agent is worked on"),
         pytest.param("/shouting", [], 0, "A model says this.\n", "", id="no command, so the model's"),
         pytest.param("/fail", [], 1, "", "error: /fail failed: ValueError: no luck\n", id="a failure"),
-        pytest.param("/wait", ["--timeout", "0.5"], 124, "", "", id="a timeout"),
+        pytest.param("/wait", ["--timeout", "0.5"], 124, "", "error: timed out after 0.5 s\n", id="a timeout"),
     ],
 )
 def test_a_command_is_a_run(run, prompt: str, options: list[str], code: int, out: str, err: str) -> None:
     """Words on stdout, what went wrong on stderr, and the exit code of a run."""
     done = run(prompt, *options)
-    assert (done.returncode, done.stdout.decode(), done.stderr.decode()) == (code, out, err)
+    assert (done.returncode, done.stdout.decode()) == (code, out)
+    said, _, hint = done.stderr.decode().partition("hint: ")
+    assert said == err
+    assert hint.startswith("go on with sightline -p" if code == 124 else "")
 
 
 def test_what_is_piped_in_is_the_commands(run, tmp_path: Path) -> None:
@@ -76,7 +79,7 @@ def test_what_is_said_at_the_start_is_seen(run, tmp_path: Path) -> None:
     done = run("hello")
     assert done.stdout == b"A model says this.\n"
     said = done.stderr.decode()
-    assert said.count("not loaded: the folder is not trusted\nhint: read them, then trust the folder") == 1
+    assert said.count("not loaded: the folder is not trusted\nhint: read them, then `sightline config trust") == 1
     assert said.count("broken.py:1 is left out: ZeroDivisionError") == 1
     lines = run("hello", "--output-format", "events").stdout.decode().splitlines()
     assert [json.loads(line)["kind"] for line in lines][:2] == ["notice", "notice"]

@@ -320,7 +320,7 @@ def test_other_commands_in_a_folder_that_is_gone(work: Path, words: str) -> None
 
 
 def test_names_that_are_no_text(work: Path, tmp_path: Path) -> None:
-    """A file's is shown as well as it can be. In a folder whose own is none no model could name a file: that is said."""
+    """A file's is shown as well as it can be. In a folder whose own is none no model could name a file."""
     fine = tmp_path / "fine"
     fine.mkdir()
     open(os.fsencode(fine) + b"/file\xfe", "w").close()

@@ -42,7 +42,7 @@ def test_a_prompt_is_read_as_the_whole_parser_reads_it(argv: list[str]) -> None:
 @pytest.mark.parametrize(
     ("argv", "says"),
     [
-        (["-p"], "expected one argument"),
+        (["-p", "x", "--model"], "expected one argument"),
         (["-p", "x", "--provider", "nobody"], "invalid choice: 'nobody'"),
         (["-p", "x", "--continue", "--resume", "abc"], "not allowed with argument"),
         (["-p", "x", "vew"], "invalid choice: 'vew'"),

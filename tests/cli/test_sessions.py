@@ -1,6 +1,7 @@
 """`sightline sessions`, `resume`, `tree` and `fork`: kept conversations from the command line."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -68,6 +69,18 @@ def test_listing(store, here):
     assert mine in said("sessions", "lens")
     refused("sessions", "--limit", "0")
     refused("sessions", "--limit", "3", "--all")
+
+
+def test_a_folder_whose_name_is_no_text(store, tmp_path, monkeypatch):
+    """Its conversations are found under the name they are kept by."""
+    odd = os.fsdecode(os.fsencode(tmp_path) + b"/odd\xff")
+    os.mkdir(odd)
+    monkeypatch.chdir(odd)
+    mine = conversation(store, cwd=odd)
+    assert mine in said("sessions", "--here")
+    assert listed("--here") == [mine]
+    for command in ("resume", "tree", "fork"):
+        assert said(command, "-")
 
 
 def test_commands_alone_are_not_conversations(store):

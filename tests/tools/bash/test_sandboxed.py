@@ -52,8 +52,9 @@ async def test_it_can_write_in_the_workspace_only(tmp_path: Path) -> None:
     assert not outside.exists()
     assert done.details["sandboxed"] is True
     assert done.text.split("\n")[-1] == (
-        "[hint: it ran in the sandbox, where only below the working folder can be written. If that is why it failed "
-        "and the task needs it, call bash with sandbox: false; the person is asked first]"
+        "[hint: it ran in the sandbox, where only below the working folder can be written, without git's hooks and "
+        "config. If that is why it failed and the task needs it, call bash with sandbox: false; the person is asked "
+        "first]"
     )
 
 

@@ -21,7 +21,7 @@ def sandbox_hint(output: str, sandbox: SandboxSpec) -> str:
     """A line for a model whose sandboxed command failed; empty when it does not look like the sandbox's doing."""
     said = output[-_WORDS:]
     if _writing.search(said) or (sandbox_status().kind == "landlock" and _no_right.search(said)):
-        limit = "only below the working folder can be written"
+        limit = "only below the working folder can be written, without git's hooks and config"
     elif not sandbox.network and _network.search(said):
         limit = "there is no network, and no server of another command can be reached"
     else:
