@@ -69,8 +69,7 @@ class CallCommand:
         if not self._job:
             self._job = self._session.adopt(self._call, self)
             if self._use is not None:
-                use = msgspec.structs.replace(self._use, id=self._job, arg=f"job {self._job}")
-                self._session.publish(use)
+                self._session.publish(self._as_jobs(self._use))
             if self._told:
                 passed = ToolOutput(self._job, "", offset=self._told, dropped=self._told, source="exec")
                 self._session.publish(passed)
@@ -95,6 +94,12 @@ class CallCommand:
         elif isinstance(event, ToolOutput):
             self._told = max(self._told, event.offset + event.size)
             event = msgspec.structs.replace(event, content=self._mask(event.content))
-        if self._job and isinstance(event, ToolUse | ToolResult | ToolOutput):
-            event = msgspec.structs.replace(event, id=self._job)
-        self._session.publish(event)
+        self._session.publish(self._as_jobs(event) if self._job else event)
+
+    def _as_jobs(self, event: Event) -> Event:
+        """The same, of the job it goes on as. The call has said what is run: the job says which it is."""
+        if isinstance(event, ToolUse):
+            return msgspec.structs.replace(event, id=self._job, arg=f"job {self._job}")
+        if isinstance(event, ToolResult | ToolOutput):
+            return msgspec.structs.replace(event, id=self._job)
+        return event
