@@ -204,7 +204,7 @@ async def test_timeouts_are_clamped(
         given.append(query.seconds)
         return await real(query, tell)
 
-    monkeypatch.setattr("sightline.tools.find._tool.listing", listing)
+    monkeypatch.setattr("sightline.tools.find._work.listing", listing)
     await find(".", **({} if asked is None else {"timeout": asked}))
     assert given == [seconds]
 
@@ -224,7 +224,7 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(_ripgrep, "listing", listing)
     monkeypatch.setattr(_listing, "UPDATE_SECONDS", 0.005)
-    monkeypatch.setattr("sightline.tools.find._tool.SHORTEST", 0.1)
+    monkeypatch.setattr("sightline.tools.find._work.SHORTEST", 0.1)
 
 
 @pytest.mark.parametrize("paths", ["*.py", "src*", "."])

@@ -28,7 +28,6 @@ from sightline.tools._context import ToolContext
 from sightline.tools._paths import display, read_need, resolve
 from sightline.tools._running import RunningCommand
 from sightline.tools._tool import Need, Outcome, Tool, ToolError
-from sightline.tools.bash._blocked import sandbox_hint
 from sightline.tools.bash._words import begun_text, result_text
 
 _SECONDS_BEFORE_TIMEOUT = 1.0
@@ -197,6 +196,8 @@ def _told(command: RunningCommand, result: ToolResult, spec: CommandSpec) -> str
     text = result_text(command, result)
     if spec.sandbox is None or result.details["ended"] != "exit" or result.exit_code == 0:
         return text
+    from sightline.tools.bash._blocked import sandbox_hint
+
     return "\n".join([part for part in (text, sandbox_hint(text, spec.sandbox)) if part])
 
 

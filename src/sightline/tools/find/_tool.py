@@ -1,25 +1,14 @@
-"""The find tool."""
+"""The find tool as a model is told of it; what it does is in `_work`, imported when a model looks for files."""
 
-import asyncio
-import math
-import os
-from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 from msgspec import Meta
 
 from sightline.tools._context import ToolContext
-from sightline.tools._entries import is_url, place_of, shown_as
-from sightline.tools._paths import read_need
-from sightline.tools._tool import Need, Outcome, Tool, ToolError
-from sightline.tools._truncation import MAX_BYTES, truncate_head
-from sightline.tools.find._listing import Listing, listing
-from sightline.tools.find._query import Query, entries_of, existing, places_of, query_of
+from sightline.tools._tool import Need, Outcome, Tool
 
 MAX_LIMIT = 200
-SHORTEST, LONGEST = 0.5, 60.0
-_NAMED = 10  # missing paths that are named
 
 
 class FindParams(msgspec.Struct, frozen=True, kw_only=True):
@@ -39,92 +28,14 @@ class FindTool(Tool[FindParams]):
     params = FindParams
 
     def needs(self, params: FindParams, context: ToolContext) -> list[Need]:
-        entries = [entry for entry in entries_of(params.paths, context.cwd) if not is_url(entry)]
-        paths = [place_of(entry, context.cwd).path for entry in entries]
-        return list(dict.fromkeys(need for path in paths for need in read_need(path, context.cwd)))
+        from sightline.tools.find._work import needs_of
+
+        return needs_of(params.paths, context)
 
     def preview(self, params: FindParams) -> str:
         return ", ".join(params.paths)
 
     async def execute(self, params: FindParams, context: ToolContext) -> Outcome:
-        limit = _limit(params.limit)
-        entries = await asyncio.to_thread(entries_of, params.paths, context.cwd)
-        places = await places_of(entries, context)
-        there, missing = await asyncio.to_thread(existing, places)
-        query = query_of(
-            there, hidden=params.hidden, gitignore=params.gitignore, limit=limit, seconds=_seconds(params.timeout)
-        )
+        from sightline.tools.find._work import find
 
-        addresses = {place.path: place.entry for place in places if is_url(place.entry)}
-
-        def shown(path: str) -> str:
-            return shown_as(Path(path), context.cwd, addresses) + ("/" if path.endswith("/") else "")
-
-        found = await listing(query, lambda paths: context.update(_progress(list(map(shown, paths)))))
-        return _outcome(found, list(map(shown, found.paths)), missing, entries, query)
-
-
-def _limit(limit: float) -> int:
-    if not math.isfinite(limit) or limit <= 0:
-        raise ToolError("Limit must be a positive number")
-    return max(1, min(math.floor(limit), MAX_LIMIT))
-
-
-def _seconds(timeout: float) -> float:
-    return LONGEST if math.isnan(timeout) else max(SHORTEST, min(timeout, LONGEST))
-
-
-def _progress(paths: list[str]) -> dict[str, Any]:
-    text = truncate_head("\n".join(paths)).text
-    return {"ui": {"kind": "files"}, "file_count": len(paths), "display_content": text}
-
-
-def _outcome(found: Listing, paths: list[str], missing: list[str], entries: list[str], query: Query) -> Outcome:
-    limit = query.limit
-    body = _grouped(paths) if paths else "No files found matching pattern"
-    text = truncate_head("\n\n".join([body, *_notes(found, missing, query.seconds, limit)]), max_lines=1 << 40)
-    details: dict[str, Any] = {
-        "ui": {"kind": "files"},
-        "scope_path": ", ".join(entries)[:1000],
-        "file_count": len(paths),
-        "files": _small(paths),
-    }
-    if found.more or found.timed_out or text.truncated:
-        details["truncated"] = True
-    if found.more:
-        details |= {"result_limit_reached": limit, "meta": {"limits": {"result_limit": limit}}}
-    if text.truncated:
-        details["truncation"] = {"by": "bytes", "max_bytes": MAX_BYTES}
-    if missing:
-        details["missing_paths"] = missing[:100]
-    return Outcome(text=text.text, details=details)
-
-
-def _small(paths: list[str]) -> list[str]:
-    """As many as fit into the details of a result."""
-    room = 40_000
-    return [path for path in paths if (room := room - len(path.encode("utf-8", "replace"))) > 0]
-
-
-def _grouped(paths: list[str]) -> str:
-    """By folder, in the order of each folder's newest; those at the top first, for they have no heading."""
-    groups: dict[str, list[str]] = {"": []}
-    for path in paths:
-        folder, name = os.path.split(path.rstrip("/"))
-        groups.setdefault(folder, []).append(name + ("/" if path.endswith("/") else ""))
-    blocks = ["\n".join(([f"# {folder}/"] if folder else []) + names) for folder, names in groups.items() if names]
-    return "\n\n".join(blocks)
-
-
-def _notes(found: Listing, missing: list[str], seconds: float, limit: int) -> list[str]:
-    notes = []
-    if found.timed_out:
-        notes.append(
-            f"find timed out after {seconds:g}s; returning {len(found.paths)} partial matches — increase timeout or "
-            "narrow pattern"
-        )
-    elif found.more:
-        notes.append(f"[The {limit} most recent are shown; there are more. Narrow the pattern]")
-    if missing:
-        notes.append(f"Skipped missing paths: {', '.join(missing[:_NAMED])}{', …' if len(missing) > _NAMED else ''}")
-    return notes
+        return await find(params, context)

@@ -6,7 +6,7 @@ import re
 import shutil
 import tempfile
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 from msgspec import Meta
@@ -22,7 +22,9 @@ from sightline.tools.search._pattern import (
     with_literal_parentheses,
 )
 from sightline.tools.search._query import MULTILINE_BYTES, BadPattern, Found, Query
-from sightline.tools.search._scope import Scope, entries_of, resolve_scope, starting_points
+
+if TYPE_CHECKING:
+    from sightline.tools.search._scope import Scope
 
 _LONGEST_PATTERN = 10_000  # bytes; a longer one can take the engine a minute to understand
 
@@ -51,6 +53,8 @@ class SearchTool(Tool[SearchParams]):
     params = SearchParams
 
     def needs(self, params: SearchParams, context: ToolContext) -> list[Need]:
+        from sightline.tools.search._scope import starting_points
+
         needs = [need for path in starting_points(params.paths, context.cwd) for need in read_need(path, context.cwd)]
         return list(dict.fromkeys(needs))
 
@@ -60,6 +64,7 @@ class SearchTool(Tool[SearchParams]):
 
     async def execute(self, params: SearchParams, context: ToolContext) -> Outcome:
         from sightline.tools.search._render import render
+        from sightline.tools.search._scope import entries_of, resolve_scope
 
         pattern, skip = _checked(params)
         entries = await asyncio.to_thread(entries_of, params.paths, context.cwd)
@@ -91,7 +96,7 @@ def _checked(params: SearchParams) -> tuple[str, int]:
     return pattern, math.floor(params.skip)
 
 
-def _query(params: SearchParams, pattern: str, skip: int, scope: Scope, context: ToolContext) -> Query:
+def _query(params: SearchParams, pattern: str, skip: int, scope: "Scope", context: ToolContext) -> Query:
     return Query(
         pattern=with_literal_braces(pattern),
         multiline=is_multiline(pattern),
