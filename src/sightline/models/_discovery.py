@@ -37,10 +37,6 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
     models: tuple[str, ...] = ()  # what the settings say it has
     context: int | None = None
 
-    @property
-    def is_plain_server(self) -> bool:
-        return not self.provider
-
 
 class Vendor(msgspec.Struct, frozen=True):
     """Whose models can be had with a key. The first variable that is set counts."""

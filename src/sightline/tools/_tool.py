@@ -9,7 +9,6 @@ Rules:
 - Being cancelled is asyncio's CancelledError: clean up and let it pass.
 """
 
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
 
@@ -25,7 +24,6 @@ Access = Literal["read", "write", "exec", "network"]
 Load = Literal["always", "on_request"]
 
 P = TypeVar("P", bound=msgspec.Struct)
-T = TypeVar("T")
 
 
 class ToolError(SightlineError):
@@ -79,9 +77,6 @@ class Tool(Generic[P]):
 
     async def execute(self, params: P, context: "ToolContext") -> Outcome:
         raise NotImplementedError
-
-
-Ask = Callable[["Question"], Awaitable["Answer"]]
 
 
 class Choice(msgspec.Struct, frozen=True, omit_defaults=True):
