@@ -12,8 +12,6 @@ from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing
 from itertools import islice, takewhile
 
-import msgspec
-
 from sightline.agent import RunOutcome, Wanted
 from sightline.events import Error, Event, Notice, encode_event
 from sightline.host._subscription import Subscription
@@ -103,21 +101,15 @@ class NativeRun:
                 timer = asyncio.get_running_loop().call_later(self._timeout, agent.stop, "timeout")
             ended = await agent.wait()
             assert ended is not None
-            self._settle(running.session.id, self._judged(running, ended))
+            self._settle(running, ended)
             while agent.busy and (more := await agent.wait()):  # a command had a prompt of its own, or a job ended
-                self._settle(running.session.id, more if more.exit_code or not ended.exit_code else ended)
+                self._settle(running, more if more.exit_code or not ended.exit_code else ended)
             await self._end_jobs(running)
         finally:
             if timer is not None:
                 timer.cancel()
             running.session.flush()
             frames.end()
-
-    def _judged(self, running: Working, ended: RunOutcome) -> RunOutcome:
-        """A run of which something is lost has not gone well, whatever it did."""
-        if running.session.lost_some and not ended.exit_code:
-            return msgspec.structs.replace(ended, exit_code=1)
-        return ended
 
     async def _end_jobs(self, running: Working) -> None:
         jobs = running.agent.workplace.jobs
@@ -135,10 +127,11 @@ class NativeRun:
         kept = takewhile(lambda event: event.seq <= last, KeptSession(folder).events(place))
         return (event for event in kept if event.seq > after)
 
-    def _settle(self, session: str, ended: RunOutcome) -> None:
+    def _settle(self, running: Working, ended: RunOutcome) -> None:
+        """A run of which something could not be kept has not gone well, whatever it did."""
         self._outcome = Outcome(
-            exit_code=ended.exit_code,
-            session=session,
+            exit_code=ended.exit_code or int(running.session.lost_some),
+            session=running.session.id,
             text=ended.text,
             stderr=ended.error,
             timed_out=ended.exit_code == 124,
