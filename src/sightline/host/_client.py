@@ -48,9 +48,11 @@ class Client:
         finally:
             self._waiting.pop(ref, None)
 
-    async def subscribe(self, after: int | None = None) -> AsyncIterator[Frame]:
-        """Snapshots and events until the session is over; HostGone when the host is lost before. Once a client."""
-        self._send(Subscribe(after))
+    async def subscribe(self, after: int | None = None, *, attends: bool = False) -> AsyncIterator[Frame]:
+        """Snapshots and events until the session is over; HostGone when the host is lost before. Once a client.
+
+        `attends`: a person is there who can answer what is asked."""
+        self._send(Subscribe(after, attends))
         while True:
             frame = await self._frames.get()
             if frame is None:

@@ -29,6 +29,50 @@ class Prompt(msgspec.Struct, frozen=True, tag_field="kind", tag="prompt"):
 
     text: str
     how: Literal["prompt", "steer", "follow_up"] = "prompt"
+    attachments: list[str] = []  # artifact URLs, from `Attach`
+
+
+class Attach(msgspec.Struct, frozen=True, tag_field="kind", tag="attach"):
+    """Keep a file of the person's, so that a prompt can name it. The answer's id is its artifact URL."""
+
+    name: str
+    data: bytes
+
+
+class Unqueue(msgspec.Struct, frozen=True, tag_field="kind", tag="unqueue"):
+    """Give back what waits for the agent, in the answer; the agent works on."""
+
+
+class Shell(msgspec.Struct, frozen=True, tag_field="kind", tag="shell"):
+    """Run a command line the person typed, as the person would. The answer has the call's id. The agent reads it and
+    what came of it with the next prompt, unless it is private."""
+
+    text: str
+    private: bool = False
+
+
+class Cell(msgspec.Struct, frozen=True, tag_field="kind", tag="cell"):
+    """Run Python the person typed, in the session's one cell process; otherwise as `shell`."""
+
+    code: str
+    private: bool = False
+
+
+class Outline(msgspec.Struct, frozen=True, tag_field="kind", tag="outline"):
+    """The tree of the conversation, line by line, in the answer's data."""
+
+    filter: str = "default"
+    search: str = ""
+
+
+class EditTodo(msgspec.Struct, frozen=True, tag_field="kind", tag="edit_todo"):
+    """Another todo list, as Markdown: headings are phases, `- [ ]` tasks. The agent is told."""
+
+    markdown: str
+
+
+class Reload(msgspec.Struct, frozen=True, tag_field="kind", tag="reload"):
+    """Read the settings again. The answer's data says which of those that changed hold only in a new session."""
 
 
 class Abort(msgspec.Struct, frozen=True, tag_field="kind", tag="abort"):
@@ -83,7 +127,24 @@ class Invoke(msgspec.Struct, frozen=True, tag_field="kind", tag="invoke"):
     args: str = ""
 
 
-AgentCommand = Union[Prompt, Abort, CancelCall, AnswerRequest, Move, Label, Compact, SetModel, Invoke]
+AgentCommand = Union[
+    Prompt,
+    Attach,
+    Unqueue,
+    Shell,
+    Cell,
+    Outline,
+    EditTodo,
+    Reload,
+    Abort,
+    CancelCall,
+    AnswerRequest,
+    Move,
+    Label,
+    Compact,
+    SetModel,
+    Invoke,
+]
 Command = Union[Start, Cancel, Stop, AgentCommand]
 
 

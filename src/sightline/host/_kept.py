@@ -33,7 +33,7 @@ class Kept:
     def close(self) -> None:
         pass
 
-    async def subscribe(self, after: int | None = None) -> AsyncIterator[Frame]:
+    async def subscribe(self, after: int | None = None, *, attends: bool = False) -> AsyncIterator[Frame]:
         """What is there to be told, a part at a time, and then the end."""
         state = await asyncio.to_thread(self.snapshot)
         if after is None or after > state.seq:

@@ -38,6 +38,7 @@ class Subscribe(msgspec.Struct, frozen=True, tag_field="kind", tag="subscribe"):
     """Send events from now on. At most once a connection."""
 
     after: int | None = None
+    attends: bool = False  # a person is there who can answer
 
 
 class Submit(msgspec.Struct, frozen=True, tag_field="kind", tag="submit"):

@@ -107,6 +107,17 @@ class Todo(Section, frozen=True):
     enabled: bool = True  # the model keeps a list of what is to be done
     reminders: bool = True  # tell the model when it ends with open tasks
     reminders_max: Count = 3  # in one run
+    clear_delay: float = 60.0  # seconds until a task that is done or dropped leaves the list; below 0: never
+
+
+class Console(Section, frozen=True):
+    theme: Literal["auto", "dark", "light"] = "auto"  # auto: as the terminal's background
+    keymap: Literal["emacs", "vim"] = "emacs"  # how the editor is used
+    keys: dict[str, Any] = {}  # other keys for actions: tree = "ctrl+t"; see `/keys`
+    double_escape: Literal["tree", "branch", "none"] = "tree"  # what Escape twice on an empty editor opens
+    reasoning: bool = False  # show what the model thinks
+    notify: bool = True  # a desktop notification when the session waits for you
+    title: bool = True  # say in the terminal's title what goes on
 
 
 class Extensions(Section, frozen=True):
@@ -127,6 +138,7 @@ class Settings(Section, frozen=True):
     images: Images = Images()
     web: Web = Web()
     todo: Todo = Todo()
+    console: Console = Console()
     extensions: Extensions = Extensions()
     # names of files with instructions, read from the workspace and the folders above
     context_files: list[str] = msgspec.field(default_factory=lambda: ["AGENTS.md", "CLAUDE.md"])

@@ -1,7 +1,7 @@
 """Events in, state out, nothing else: no clock, no I/O, and the same events always give the same state."""
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -26,9 +26,21 @@ from sightline.events import (
     Unknown,
     User,
 )
-from sightline.transcript._state import ENDED_TAIL, OUTPUT_TAIL, Agent, Call, Message, Piece, Remark, Snapshot, Words
+from sightline.transcript._state import (
+    ENDED_TAIL,
+    OUTPUT_TAIL,
+    Agent,
+    Call,
+    Entry,
+    Message,
+    Piece,
+    Remark,
+    Snapshot,
+    Words,
+)
 
 _JOINED_TO = 2048
+E = TypeVar("E", Message, Words, Call, Remark)
 
 
 class _Branch(msgspec.Struct):
@@ -46,12 +58,15 @@ class Transcript:
         for entry in self.now.entries:
             self._index(entry)
 
-    def apply(self, event: Event) -> None:
+    def apply(self, event: Event) -> Entry | None:
+        """The entry the event began or changed, if it did either."""
         if event.seq:
             self.now.seq = event.seq
         handler = _HANDLERS.get(type(event))
-        if handler is not None:  # a kind this fold does not know changes nothing
-            handler(self, event)
+        if handler is None:  # a kind this fold does not know changes nothing
+            return None
+        entry: Entry | None = handler(self, event)
+        return entry
 
     def snapshot(self) -> Snapshot:
         """A copy that later events do not change."""
@@ -70,44 +85,47 @@ class Transcript:
         elif isinstance(entry, Call):
             self._calls[entry.id] = entry
 
-    def _add(self, entry: Any) -> None:
+    def _add(self, entry: E) -> E:
         self.now.entries.append(entry)
         self._index(entry)
+        return entry
 
     def _call(self, event: ToolUse | ToolArgs | ToolOutput | ToolUpdate | ToolResult, name: str = "") -> Call:
         """The call an event belongs to; one whose beginning was never seen begins here."""
         call = self._calls.get(event.id)
         if call is None:
-            call = Call(event.agent, event.id, name, seq=event.seq)
-            self._add(call)
+            call = self._add(Call(event.agent, event.id, name, seq=event.seq))
         return call
 
-    def _on_words(self, event: Text | Reasoning) -> None:
+    def _on_words(self, event: Text | Reasoning) -> Words:
         reasoning = isinstance(event, Reasoning)
         words = self._words.get((event.agent, event.block, reasoning))
         if words is None:
-            self._add(Words(event.agent, event.block, event.text, reasoning, event.seq))
-        else:
-            words.text += event.text
+            return self._add(Words(event.agent, event.block, event.text, reasoning, event.seq))
+        words.text += event.text
+        return words
 
-    def _on_user(self, event: User) -> None:
-        self._add(Message(event.agent, event.text, event.how, event.seq))
+    def _on_user(self, event: User) -> Message:
+        return self._add(Message(event.agent, event.text, event.how, event.seq, event.attachments, event.source))
 
-    def _on_tool_use(self, event: ToolUse) -> None:
+    def _on_tool_use(self, event: ToolUse) -> Call:
         call = self._call(event, event.name)
         call.name, call.native_name, call.arg, call.args = event.name, event.native_name, event.arg, event.args
-        call.began = event.time
+        call.began, call.source = event.time, event.source
         call.written = ""
+        return call
 
-    def _on_tool_args(self, event: ToolArgs) -> None:
-        self._call(event, event.name).written += event.delta
+    def _on_tool_args(self, event: ToolArgs) -> Call:
+        call = self._call(event, event.name)
+        call.written += event.delta
+        return call
 
-    def _on_tool_output(self, event: ToolOutput) -> None:
+    def _on_tool_output(self, event: ToolOutput) -> Call:
         call = self._call(event)
         call.updates += 1
         if event.stream == "status":
             call.status = event.content
-            return
+            return call
         call.status = ""
         call.received = max(call.received, event.offset + event.size)
         _add_piece(call.pieces, event)
@@ -116,13 +134,15 @@ class Transcript:
         if held > OUTPUT_TAIL:
             held = _keep_tail(call, held, OUTPUT_TAIL)
         self._held[event.id] = held
+        return call
 
-    def _on_tool_update(self, event: ToolUpdate) -> None:
+    def _on_tool_update(self, event: ToolUpdate) -> Call:
         call = self._call(event)
         call.details = event.details
         call.updates += 1
+        return call
 
-    def _on_tool_result(self, event: ToolResult) -> None:
+    def _on_tool_result(self, event: ToolResult) -> Call:
         call = self._call(event)
         call.content, call.is_error = event.content, event.is_error
         call.exit_code, call.duration = event.exit_code, event.duration
@@ -132,6 +152,7 @@ class Transcript:
         call.updates += 1
         self._held.pop(event.id, None)
         _keep_tail(call, _length(call), ENDED_TAIL)
+        return call
 
     def _on_run_started(self, event: RunStarted) -> None:
         if event.agent:
@@ -174,14 +195,14 @@ class Transcript:
             return
         self.now.ranges, self.now.branched = sorted(ranges), event.seq
 
-    def _on_remark(self, event: Notice | Error) -> None:
-        self._add(Remark(event.agent, event.level, event.text, event.hint, event.seq))
+    def _on_remark(self, event: Notice | Error) -> Remark:
+        return self._add(Remark(event.agent, event.level, event.text, event.hint, event.seq))
 
-    def _on_unknown(self, event: Unknown) -> None:
-        self._add(Remark(event.agent, "unknown", event.raw, event.reason, event.seq))
+    def _on_unknown(self, event: Unknown) -> Remark:
+        return self._add(Remark(event.agent, "unknown", event.raw, event.reason, event.seq))
 
 
-_HANDLERS: dict[type, Callable[[Transcript, Any], None]] = {
+_HANDLERS: dict[type, Callable[[Transcript, Any], Entry | None]] = {
     User: Transcript._on_user,
     Text: Transcript._on_words,
     Reasoning: Transcript._on_words,

@@ -20,6 +20,8 @@ class Message(msgspec.Struct, tag="message"):
     text: str
     how: str = "prompt"
     seq: int = 0  # of the event it began with, as with every entry
+    attachments: list[str] = []  # artifact URLs
+    source: str = ""  # who said it in the person's place: a job that ended, an extension
 
 
 class Words(msgspec.Struct, tag="words"):
@@ -64,6 +66,7 @@ class Call(msgspec.Struct, tag="call"):
     exit_code: int | None = None
     duration: float | None = None
     seq: int = 0
+    source: str = ""  # who observed it; `person`: typed by one
 
     @property
     def output(self) -> str:

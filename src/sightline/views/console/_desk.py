@@ -1,0 +1,84 @@
+"""What a dialog, a selector or a command may use of the console."""
+
+from collections.abc import Callable, Coroutine
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from sightline.transcript import Snapshot
+from sightline.tty import Bindings, Component, Overlay
+from sightline.views.console._drawing import Drawing
+
+if TYPE_CHECKING:
+    from sightline.host import Command, Reply
+    from sightline.journal import Store
+    from sightline.settings import Settings
+
+Level = Literal["info", "warning", "error"]
+
+
+class Ask(Component):
+    """Something the person answers. It calls `done` with the answer, once; with None when it was left unanswered."""
+
+    done: Callable[[Any], None]
+    """Set by the desk when it is shown."""
+
+
+class Desk(Protocol):
+    """The console, as those who work on it see it."""
+
+    drawing: Drawing
+    bindings: Bindings
+    session: str
+    """The id of the session that is shown; empty before there is one."""
+    cwd: str
+    store: "Store"
+    settings: "Settings"
+
+    @property
+    def state(self) -> Snapshot:
+        """The fold, as of now."""
+        ...
+
+    @property
+    def draft(self) -> str:
+        """What is in the editor."""
+        ...
+
+    def set_draft(self, text: str) -> None: ...
+
+    async def submit(self, command: "Command") -> "Reply":
+        """Ask the host; a refusal, or a host that is gone, is an answer like any other."""
+        ...
+
+    async def ask(self, component: Ask, overlay: Overlay | None = None) -> Any:
+        """Show it in place of the editor (or, with `overlay`, over the window), give it the keys, wait for its answer."""
+        ...
+
+    def tell(self, text: str, level: Level = "info", hint: str = "") -> None:
+        """Say something in the transcript. Only this console shows it, and it is not kept."""
+        ...
+
+    def spawn(self, work: Coroutine[Any, Any, object]) -> None:
+        """Do something meanwhile."""
+        ...
+
+    def redraw(self, component: Component | None = None) -> None: ...
+
+    def replay(self) -> None:
+        """Draw the whole transcript anew: the person changed how it is shown."""
+        ...
+
+    async def switch(self, session: str, *, draft: str = "") -> None:
+        """Show another session from now on, resumed if need be; empty: a new one."""
+        ...
+
+    def copy(self, text: str) -> None:
+        """Put text on the person's clipboard."""
+        ...
+
+    def run_program(self, argv: list[str]) -> int:
+        """Let another program have the terminal until it ends."""
+        ...
+
+    def leave(self, code: int = 0) -> None:
+        """End this console; the session goes on."""
+        ...

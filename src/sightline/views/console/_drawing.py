@@ -1,0 +1,39 @@
+"""What everything on the console is drawn with: the look, and how much of a block is shown."""
+
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from sightline.tty import Bindings, Images, Theme
+
+if TYPE_CHECKING:
+    from sightline.views.console._renderers import Renderers
+
+
+class Drawing:
+    """One for a console; components hold it for their whole life and look at it whenever they draw."""
+
+    def __init__(
+        self,
+        theme: Theme,
+        images: Images,
+        bindings: Bindings,
+        *,
+        cwd: str = "",
+        clock: Callable[[], float] = time.time,
+        linear: bool = False,
+    ) -> None:
+        self.theme = theme
+        self.images = images
+        self.bindings = bindings
+        self.cwd = cwd
+        """The session's folder: paths below it are shown without it."""
+        self.clock = clock
+        self.linear = linear
+        """Nothing moves and nothing is styled: for who listens to the terminal."""
+        self.unfolded = False
+        """Every block shows all it may."""
+        self.reasoning = False
+        """What the model thinks is shown."""
+        self.renderers: Renderers | None = None
+        """The console half of extensions."""

@@ -1,0 +1,1 @@
+"""The transcript: what each entry of it looks like."""

@@ -1,0 +1,42 @@
+"""A block of the transcript: the part of the screen that shows one entry of the fold, or a few that belong together.
+
+The fold changes its entries in place. A block keeps the entry it shows and is told when it was changed; what it has
+drawn before tells it what of that is new.
+"""
+
+from sightline.transcript import Entry
+from sightline.tty import Component
+
+
+class Block(Component):
+    """One of them."""
+
+    def changed(self) -> None:
+        """The fold changed an entry that is shown here."""
+
+    def take(self, entry: Entry) -> bool:
+        """Show this entry too, if it belongs here and nothing came in between. False: it needs a block of its own."""
+        return False
+
+    @property
+    def done(self) -> bool:
+        """Nothing of it will change any more, whatever happens."""
+        return False
+
+    def close(self) -> None:
+        """It is as complete as it gets: something came after it, or the run is over."""
+
+    @property
+    def ticks(self) -> bool:
+        """It shows how long something takes, and wants to be drawn now and then although nothing changed."""
+        return False
+
+    @property
+    def source(self) -> str:
+        """What is shown, for copying: as it was written, without what the screen added."""
+        return ""
+
+    @property
+    def cut(self) -> bool:
+        """Not everything there is of it is shown."""
+        return False
