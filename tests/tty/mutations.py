@@ -131,6 +131,17 @@ def a_deleted_row_stays(patch: pytest.MonkeyPatch) -> None:
     _after(patch, Painter, "_delete_rows", deleted)
 
 
+@mutation(3, "tape", "history grows by what is committed")
+def what_is_written_above_the_window_is_a_row_short(patch: pytest.MonkeyPatch) -> None:
+    original = Painter._write_above
+    patch.setattr(Painter, "_write_above", lambda painter, rows, width: original(painter, rows[1:], width))
+
+
+@mutation(4, "a region ends with its frame")
+def a_region_stays(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(_painter, "_NO_REGION", "")
+
+
 @mutation(4, "only relative moves and erasing to the end")
 def the_terminal_is_asked_where_the_cursor_is(patch: pytest.MonkeyPatch) -> None:
     _after(patch, Painter, "commit", lambda _, painter, *__: painter._out.append("\x1b[6n"))

@@ -1,8 +1,8 @@
 """A strict little terminal for the engine's tests: text only, and only what the engine may say in an ordinary update.
 
 It keeps the tape: rows that scrolled away and rows on the screen, as one list. Anything else than relative moves, line
-insertion and deletion, erasing to the end and the modes of a frame is refused; what a gesture says is allowed only to
-a terminal that was told to `expect_gesture`.
+insertion and deletion, erasing to the end, a region of the first two rows and the modes of a frame is refused; what a
+gesture says is allowed only to a terminal that was told to `expect_gesture`.
 """
 
 import re
@@ -24,6 +24,7 @@ class Paper:
         self._row = len(self._lines) - 1
         self._column = 0
         self._gesture = False
+        self._in_region = False
 
     @property
     def tape(self) -> list[str]:
@@ -87,6 +88,10 @@ class Paper:
         elif final == "J" and not parameters:
             del self._lines[self._row][self._column :]
             del self._lines[self._row + 1 :]
+        elif final == "r":
+            assert parameters in ("1;2", ""), "another region"
+            self._in_region = bool(parameters)
+            self._row, self._column = self._top, 0
         elif final == "m":
             pass
         else:
@@ -100,6 +105,10 @@ class Paper:
     def _put(self, char: str) -> None:
         if char == "\r":
             self._column = 0
+        elif char == "\n" and self._in_region and self._row == self._top + 1:
+            self._lines.insert(self._row + 1, [])
+            self._top += 1
+            self._row += 1
         elif char == "\n":
             self._row += 1
             self._grow()

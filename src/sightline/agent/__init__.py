@@ -1,15 +1,19 @@
 """Our own agent: the loop, what it is told, what it remembers, and what it may do."""
 
-from sightline.agent._agent import PROMPT_AT_MOST, Agent, How
-from sightline.agent._bounds import bounded_text, bounded_value
-from sightline.agent._build import Wanted, build, wanted_in
-from sightline.agent._extension_files import add_extensions
-from sightline.agent._hooks import Block, Call, Cancelled, Hooks, NewArgs, Summary
-from sightline.agent._mending import mended
-from sightline.agent._run import RunOutcome
-from sightline.agent._secrets import Secrets
-from sightline.agent._stage import Stage
-from sightline.agent._summaries import summarise_branch
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from sightline.agent._agent import PROMPT_AT_MOST, Agent
+    from sightline.agent._bounds import bounded_text, bounded_value
+    from sightline.agent._build import Wanted, build, wanted_in
+    from sightline.agent._extension_files import add_extensions
+    from sightline.agent._hooks import Block, Call, Cancelled, Hooks, NewArgs, Summary
+    from sightline.agent._mending import mended
+    from sightline.agent._queue import GivenBack, How
+    from sightline.agent._reloading import take_settings
+    from sightline.agent._run import RunOutcome
+    from sightline.agent._secrets import Secrets
+    from sightline.agent._stage import Stage
+    from sightline.agent._summaries import summarise_branch
 
 __all__ = [
     "PROMPT_AT_MOST",
@@ -17,6 +21,7 @@ __all__ = [
     "Block",
     "Call",
     "Cancelled",
+    "GivenBack",
     "Hooks",
     "How",
     "NewArgs",
@@ -31,5 +36,32 @@ __all__ = [
     "build",
     "mended",
     "summarise_branch",
+    "take_settings",
     "wanted_in",
 ]
+
+# An extension's file needs a few of these names in the console too, which runs no agent.
+_MODULES = {
+    "_agent": "PROMPT_AT_MOST Agent",
+    "_bounds": "bounded_text bounded_value",
+    "_build": "Wanted build wanted_in",
+    "_extension_files": "add_extensions",
+    "_hooks": "Block Call Cancelled Hooks NewArgs Summary",
+    "_mending": "mended",
+    "_queue": "GivenBack How",
+    "_reloading": "take_settings",
+    "_run": "RunOutcome",
+    "_secrets": "Secrets",
+    "_stage": "Stage",
+    "_summaries": "summarise_branch",
+}
+_LATER = {name: module for module, names in _MODULES.items() for name in names.split()}
+
+
+def __getattr__(name: str) -> object:
+    module = _LATER.get(name)
+    if module is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(f"{__name__}.{module}"), name)

@@ -11,7 +11,7 @@ Rules:
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -23,12 +23,22 @@ from sightline.agent._command_run import CommandRun, named
 from sightline.agent._compaction import tokens_used
 from sightline.agent._hooks import Hooks
 from sightline.agent._memory import Memory
+from sightline.agent._queue import GivenBack, How, Queue, Queued
 from sightline.agent._requests import Requests
 from sightline.agent._run import Run, RunOutcome
 from sightline.agent._secrets import Secrets
 from sightline.agent._stage import Stage
 from sightline.agent._summaries import Summaries
-from sightline.conversation import AssistantMessage, CallPart, Content, ImagePart, TextPart, UserMessage
+from sightline.agent._todo_care import TodoCare
+from sightline.conversation import (
+    AssistantMessage,
+    CallPart,
+    Content,
+    ImagePart,
+    TextPart,
+    ToolMessage,
+    UserMessage,
+)
 from sightline.events import Notice, State, User
 from sightline.exceptions import UserMistake
 from sightline.exec import JobSnapshot
@@ -37,24 +47,13 @@ from sightline.settings import Policy, Settings, Thinking
 from sightline.text import clean_line, clean_value
 from sightline.tools import Tools, Workplace
 
-How = Literal["prompt", "steer", "follow_up"]
-
 PROMPT_AT_MOST = 4_000_000  # characters
 T = TypeVar("T")
-_QUEUED_SHOWN = 2000  # characters of what waits
 _ENDS = {
     "length": ("the answer was cut off: it reached the most tokens one may have", "ask it to go on"),
     "empty": ("the model answered nothing", "ask again, or try another model"),
     "refusal": ("the model would not answer this", "put it differently, or try another model"),
 }
-
-
-class Queued(msgspec.Struct, frozen=True, kw_only=True):
-    text: str
-    how: How = "prompt"
-    images: tuple[ImagePart, ...] = ()
-    origin: str = ""  # empty: the person
-    job: str = ""  # whose end it tells
 
 
 class Agent:
@@ -92,11 +91,11 @@ class Agent:
         self.secrets = secrets
         self.thinking = thinking
         self.approvals = Approvals(policy, stage, requests)
-        self.calls = Calls(stage, tools, workplace, self.approvals, hooks, secrets, memory.add, self.keep)
+        self.calls = Calls(stage, tools, workplace, self.approvals, hooks, secrets, self._add_result, self.keep)
         self.asking = Asking(system, tools, workplace.artifacts, stage.session)
         self._summaries = Summaries(self)
-        self._queue: list[Queued] = []
-        self._told_queue: list[dict[str, str]] = []
+        self._queue = Queue(stage)
+        self._todo = TodoCare(self)
         self._run: Run | CommandRun | None = None
         self._task: asyncio.Task[RunOutcome] | None = None
         self._rearranging: asyncio.Task[Any] | None = None  # a compaction or a move somebody asked for
@@ -120,11 +119,18 @@ class Agent:
         return self._task is not None and not self._task.done()
 
     async def prompt(
-        self, text: str, *, how: How = "prompt", images: tuple[ImagePart, ...] = (), origin: str = ""
+        self,
+        text: str,
+        *,
+        how: How = "prompt",
+        images: tuple[ImagePart, ...] = (),
+        files: tuple[str, ...] = (),
+        origin: str = "",
     ) -> None:
-        """Work on this, or have it join the work that is going on. Returns when it is accepted."""
+        """Work on this, or have it join the work that is going on. Returns when it is accepted. `files`: artifact URLs
+        of what is no image."""
         self._refuse_when_closed()
-        if not text.strip() and not images:
+        if not text.strip() and not images and not files:
             raise UserMistake("the prompt is empty", "say what to do")
         if len(text) > PROMPT_AT_MOST:
             raise UserMistake(
@@ -138,22 +144,25 @@ class Agent:
             text = await self.hooks.prompt(text)
         if self.busy and how == "prompt":
             how = "steer"
-        self._accept(Queued(text=text, how=how, images=images, origin=origin))
+        self._accept(Queued(text=text, how=how, images=images, files=files, origin=origin))
 
     async def wait(self) -> RunOutcome | None:
         """The end of the run that is going on, or of the last one."""
         return None if self._task is None else await asyncio.shield(self._task)
 
-    def stop(self, reason: str = "cancelled") -> list[str]:
+    def stop(self, reason: str = "cancelled") -> GivenBack:
         """End the run soon; what the person had queued is given back."""
-        given_back = [queued.text for queued in self._queue if not queued.origin]
-        self._queue = []
-        self._tell_queue()
+        given_back = self._queue.give_back()
+        self._queue.clear()
         if self._run is not None:
             self._run.stop(reason)
         if self._rearranging is not None:
             self._rearranging.cancel()
         return given_back
+
+    def unqueue(self) -> GivenBack:
+        """Give back what the person had queued; the work goes on."""
+        return self._queue.give_back()
 
     async def deliver(self, job: JobSnapshot) -> None:
         """A job has ended: the model hears of it after what it is doing, or now."""
@@ -162,22 +171,15 @@ class Agent:
         self._accept(Queued(text=text, how="follow_up", origin="job", job=job.id))
 
     def take_prompts(self, *, how: How = "steer", first: bool = False) -> bool:
-        """Put what is queued into the conversation; false when there is nothing."""
+        """Put what is queued into the conversation; false when there is nothing for the model to answer."""
         self._drop_known()
-        if first:
-            taken = self._queue[:1]
-        else:
-            taken = [queued for queued in self._queue if queued.how == how]
-            taken = taken[:1] if how == "follow_up" else taken
+        taken = self._queue.take_first() if first else self._queue.take(how)
         for queued in taken:
-            self._queue.remove(queued)
             self._say(queued)
-        if taken:
-            self._tell_queue()
         if taken and self._chosen:
             self._chosen = False
             self.memory.note("model_change", {"model": self.model_name})
-        return bool(taken)
+        return any(queued.shown for queued in taken)
 
     def remind(self) -> bool:
         """Tell a model that stops with open tasks that it has some; not for ever."""
@@ -233,6 +235,7 @@ class Agent:
             raise UserMistake("it was stopped", "the conversation is as it was") from None
         finally:
             self._rearranging = None
+            self._take_unshown()
             if self._queue and not self.busy and not self._closed:
                 self._begin()
 
@@ -270,16 +273,21 @@ class Agent:
     def tell_model(self, text: str, origin: str) -> None:
         """Words of an extension's, with the next request: between a call and its result none may stand."""
         if isinstance(self._run, Run):
-            self._queue.append(Queued(text=text, how="steer", origin=origin))
-            self._tell_queue()
+            self._queue.add(Queued(text=text, how="steer", origin=origin))
             return
         text = encodable(self.secrets.masked(text))
         self.stage.publish(User(bounded_text(text), [], "steer", source=origin))
         self.memory.add_custom(origin, UserMessage([TextPart(text)], origin))
 
+    def let_model_know(self, text: str, origin: str) -> None:
+        """What the model reads with the next request and nobody is told: it was seen to happen, or is a reminder."""
+        self._queue.add(Queued(text=text, origin=origin, shown=False))
+        self._take_unshown()
+
     async def close(self) -> None:
         """Stop, wait for that, and let go of what is open."""
         self._closed = True
+        self._todo.close()
         self.stop()
         going = [task for task in (self._task, self._rearranging) if task is not None]
         if going:
@@ -299,6 +307,7 @@ class Agent:
         self.workplace.kept[name] = value
         if shown is not None:
             self.stage.publish(State(name, self.secrets.masked_value(shown), source="agent"))
+        self._todo.kept(name)
 
     def remember(self, message: AssistantMessage) -> None:
         """What the model said, as it is kept: without secrets and without what cannot be encoded."""
@@ -308,8 +317,7 @@ class Agent:
         self.memory.add(msgspec.structs.replace(message, parts=parts, error=error))
 
     def _accept(self, queued: Queued) -> None:
-        self._queue.append(queued)
-        self._tell_queue()
+        self._queue.add(queued)
         if not self.busy and self._rearranging is None and not self._closed:
             self._begin()
 
@@ -318,11 +326,18 @@ class Agent:
             raise UserMistake("the session is ending", "resume it when it has ended")
 
     def _drop_known(self) -> None:
-        """The end of a job that the model read itself meanwhile is not told again."""
-        jobs = self.workplace.jobs
-        if jobs is not None and any(queued.job for queued in self._queue):
-            self._queue = [queued for queued in self._queue if not (queued.job and jobs.acknowledged(queued.job))]
-            self._tell_queue()
+        if self.workplace.jobs is not None:
+            self._queue.drop_known(self.workplace.jobs.acknowledged)
+
+    def _take_unshown(self) -> None:
+        """Between a call and its result nothing may stand, and what is being rearranged is left alone."""
+        if not isinstance(self._run, Run) and self._rearranging is None:
+            for queued in self._queue.take_unshown():
+                self._say(queued)
+
+    def _add_result(self, message: ToolMessage) -> None:
+        self.memory.add(message)
+        self._todo.answered(message)
 
     def _is_command(self, text: str) -> bool:
         if named(text)[0] not in self.commands:
@@ -342,6 +357,7 @@ class Agent:
             return  # a prompt came before this was told, and has begun the next
         self._run = None
         self._drop_known()
+        self._take_unshown()
         if not task.cancelled() and task.exception() is None and self._queue and not self._closed:
             self._begin()  # it came in between
         else:
@@ -349,17 +365,15 @@ class Agent:
 
     def _say(self, queued: Queued) -> None:
         text = encodable(self.secrets.masked(queued.text))
-        urls = [image.url for image in queued.images]
-        source = queued.origin or "agent"
-        self.stage.publish(User(bounded_text(text), urls, queued.how, source=source))
         parts: list[Content] = [TextPart(text)] if text.strip() else []
-        self.memory.add(UserMessage([*parts, *queued.images], queued.origin))
-
-    def _tell_queue(self) -> None:
-        waiting = [{"text": q.text[:_QUEUED_SHOWN], "how": q.how} for q in self._queue if q.how != "prompt"]
-        if waiting != self._told_queue:
-            self._told_queue = waiting
-            self.stage.publish(State("queue", waiting, source="agent"))
+        parts += [TextPart(f"[attached file: {url}]") for url in queued.files]
+        message = UserMessage([*parts, *queued.images], queued.origin)
+        if not queued.shown:
+            self.memory.add_custom(queued.origin, message)
+            return
+        source = queued.origin or "person"
+        self.stage.publish(User(bounded_text(text), queued.attachments, queued.how, source=source))
+        self.memory.add(message)
 
 
 def _encodable(call: CallPart) -> CallPart:

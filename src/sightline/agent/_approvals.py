@@ -33,6 +33,7 @@ class Approvals:
         self._stage = stage
         self._requests = requests
         self._open: dict[str, Need] = {}  # by request
+        self._rules: list[str] = []  # of this session
         self.refused: list[str] = []  # the rules that would have allowed what nobody was there to allow
 
     async def ask(self, tool: str, call: str, needs: list[Need], args: dict[str, Any], agent: str = "") -> None:
@@ -80,7 +81,14 @@ class Approvals:
             reason = str(said.get("reason") or "")
             raise Refusal(f"the person refused: {_words(need)}" + (f". Reason: {reason}" if reason else ""))
 
+    def renew(self, policy: Policy) -> None:
+        """Other rules from now on; what was allowed for this session still is."""
+        self.policy = policy
+        for rule in self._rules:
+            self.policy = self.policy.with_allowed(rule)
+
     def _allow(self, rule: str) -> None:
+        self._rules.append(rule)
         self.policy = self.policy.with_allowed(rule)
         for request, need in list(self._open.items()):
             if self.policy.decide(need).verdict == "allow":

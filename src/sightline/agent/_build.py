@@ -12,11 +12,13 @@ from sightline.agent._bounds import encodable
 from sightline.agent._hooks import Hooks
 from sightline.agent._instructions import system_prompt
 from sightline.agent._memory import Memory
+from sightline.agent._missing_model import MissingModel
 from sightline.agent._questions import asked
 from sightline.agent._requests import Requests
 from sightline.agent._secrets import Secrets
 from sightline.agent._stage import Stage
 from sightline.events import Notice
+from sightline.exceptions import SightlineError
 from sightline.exec import Jobs
 from sightline.journal import Tree
 from sightline.models import Model, open_model
@@ -35,6 +37,7 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     environ: Mapping[str, str] = {}
     tools: tuple[Any, ...] = ()  # besides those there are, tools.Tool
     notices: tuple[str, ...] = ()  # about the settings, to be told first
+    may_lack_model: bool = False  # begin even where there is no model to ask: the person may choose one
 
 
 def wanted_in(
@@ -47,6 +50,7 @@ def wanted_in(
     model: str = "",
     thinking: Thinking | None = None,
     tools: Iterable[Tool[Any]] = (),
+    may_lack_model: bool = False,
 ) -> Wanted:
     """What the settings that hold in a folder say, what is remembered there, and what is asked for besides."""
     loaded = load(cwd, flags=flags)
@@ -65,6 +69,7 @@ def wanted_in(
         environ=dict(os.environ),
         tools=tuple(tools),
         notices=(*loaded.notices, *remembered.notices),
+        may_lack_model=may_lack_model,
     )
 
 
@@ -75,10 +80,8 @@ def build(
     settings = wanted.settings
 
     def opened(name: str) -> Model:
-        return open_model(name, settings, wanted.environ)
+        return open_model(name, workplace.settings, wanted.environ)
 
-    had = _last(tree, "model_change", "model")
-    model = opened(wanted.model or had or settings.models.default)
     requests = Requests(stage.publish)
     jobs = Jobs(max_running=settings.jobs.max_jobs, deliver=lambda job: agent.deliver(job))
     workplace = Workplace(
@@ -95,6 +98,8 @@ def build(
         read_only=tuple(denied_paths(wanted.policy, wanted.cwd)),
     )
     memory = Memory(stage, tree)
+    had = _last(tree, "model_change", "model")
+    model = _opened_or_missing(opened, wanted.model or had or settings.models.default, wanted)
     agent = Agent(
         stage,
         model=model,
@@ -121,6 +126,15 @@ def build(
         thinking=wanted.thinking or _level(_last(tree, "thinking_level_change", "level")) or settings.models.thinking,
     )
     return agent
+
+
+def _opened_or_missing(opened: Callable[[str], Model], name: str, wanted: Wanted) -> Model:
+    try:
+        return opened(name)
+    except SightlineError as error:
+        if not wanted.may_lack_model:
+            raise
+        return MissingModel(error)
 
 
 def _offered(settings: Settings) -> list[Tool[Any]]:

@@ -49,7 +49,7 @@ class CommandRun:
     async def run(self) -> RunOutcome:
         agent, stage = self._agent, self._agent.stage
         stage.publish(RunStarted(stage.session, "", clean_line(str(agent.workplace.cwd)), source="agent"))
-        stage.publish(User(bounded_text(agent.secrets.masked(self._text)), source="agent"))
+        stage.publish(User(bounded_text(agent.secrets.masked(self._text)), source="person"))
         outcome = await self._outcome()
         block = stage.seq + 1
         for piece in pieces(outcome.text) if outcome.text else ():

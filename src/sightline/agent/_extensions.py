@@ -2,7 +2,8 @@
 
 Rules:
 
-- A file has a function `setup(extension)`. It is called once for a session, before the first prompt.
+- A file has a function `setup(extension)`. It is called once for a session, before the first prompt. One that has only
+  a function `console(ui)` is none of the host's business.
 - A file's name is its extension's. Of two with the same name the first counts: nothing in a project takes the place of
   what is the person's own. Nor does a tool or a command take the place of one that is there already.
 - A file that cannot be loaded is told, with the line that failed, and left out whole; the session goes on.
@@ -10,18 +11,16 @@ Rules:
 
 import inspect
 import re
-import sys
-import traceback
 from collections.abc import Callable, Iterable
-from hashlib import blake2b
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar, get_args, overload
 
+from sightline._extension_files import failure, imported
+from sightline.agent._extension_ui import ExtensionUi, Shown
 from sightline.agent._function_tool import FunctionTool, Needs, ToolFunction
 from sightline.agent._hooks import Hook, Moment
 from sightline.events import Notice
-from sightline.text import clean_line, clean_text
+from sightline.text import clean_text
 from sightline.tools import Access, Tool
 
 if TYPE_CHECKING:
@@ -37,9 +36,10 @@ _command_name = re.compile(r"[A-Za-z0-9][\w.:-]*").fullmatch
 class Extension:
     """What a file's `setup` is given. What `setup` adds counts once it has returned; what is added later, at once."""
 
-    def __init__(self, name: str, agent: "Agent", options: Any = None) -> None:
+    def __init__(self, name: str, agent: "Agent", options: Any, shown: Shown) -> None:
         self.name = name
         self.options = options  # `extensions.options.NAME` of the settings
+        self.ui = ExtensionUi(name, agent.stage, agent.requests, agent.secrets, shown)
         self._agent = agent
         self._waiting: list[Callable[[], None]] | None = []
         self._tools: set[str] = set()
@@ -154,47 +154,29 @@ class Extension:
 def load_extensions(agent: "Agent", files: Iterable[Path]) -> None:
     """Load each; what fails is told."""
     loaded: dict[str, Path] = {}
+    shown = Shown(agent.stage)
+    if agent.memory.messages:
+        shown.clear()
     for file in files:
         try:
             if file.stem in loaded:
                 raise ValueError(f"{loaded[file.stem]} has the same name")
-            _load(agent, file)
+            _load(agent, file, shown)
             loaded[file.stem] = file
         except (Exception, SystemExit) as error:
-            _tell(agent, file, error)
+            text = failure(file, error)
+            agent.stage.publish(Notice(text, "warning", "mend it, or move it away", source="agent"))
 
 
-def _load(agent: "Agent", file: Path) -> None:
-    setup = getattr(_imported(file), "setup", None)
+def _load(agent: "Agent", file: Path, shown: Shown) -> None:
+    module = imported(file)
+    setup = getattr(module, "setup", None)
+    if setup is None and callable(getattr(module, "console", None)):
+        return
     if not callable(setup):
         raise TypeError("it has no function setup(extension)")
     if inspect.iscoroutinefunction(setup):
         raise TypeError("setup is async; make it an ordinary function, and wait in a session_start hook")
-    extension = Extension(file.stem, agent, agent.settings.extensions.options.get(file.stem))
+    extension = Extension(file.stem, agent, agent.settings.extensions.options.get(file.stem), shown)
     setup(extension)
     extension.settle()
-
-
-def _imported(file: Path) -> ModuleType:
-    """Compiled here and not by the import system, which would leave its cache in the project's folder."""
-    digest = blake2b(str(file).encode("utf-8", "surrogateescape"), digest_size=4).hexdigest()
-    module = ModuleType(f"sightline_extension_{file.stem}_{digest}")
-    module.__file__ = str(file)
-    code = compile(file.read_bytes(), str(file), "exec", dont_inherit=True)
-    sys.modules[module.__name__] = module  # type hints are looked up there
-    exec(code, module.__dict__)
-    return module
-
-
-def _tell(agent: "Agent", file: Path, error: BaseException) -> None:
-    line = _line(file, error)
-    where = f"{file}:{line}" if line else str(file)
-    text = clean_line(f"the extension {where} is left out: {type(error).__name__}: {error}")
-    agent.stage.publish(Notice(text, "warning", "mend it, or move it away", source="agent"))
-
-
-def _line(file: Path, error: BaseException) -> int | None:
-    if isinstance(error, SyntaxError) and error.filename == str(file):
-        return error.lineno
-    here = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(file)]
-    return here[-1].lineno if here else None

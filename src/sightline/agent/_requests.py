@@ -48,3 +48,7 @@ class Requests:
             return False
         future.set_result(answer)
         return True
+
+    def give_up(self) -> bool:
+        """Nobody is going to answer; whether anything was asked."""
+        return any([self.answer(id, None) for id in list(self._open)])

@@ -21,7 +21,11 @@ class Stage(Protocol):
 
     @property
     def attended(self) -> bool:
-        """Whether somebody is there who can answer."""
+        """Whether somebody answers what is asked, now or when they are back."""
+
+    @property
+    def has_ui(self) -> bool:
+        """Whether somebody is there now who can answer."""
 
     def publish(self, event: Event) -> None: ...
 

@@ -22,17 +22,17 @@ def prompt_native(arguments: argparse.Namespace, text: str) -> Any:
     store = Store(paths.data_folder())
     wanted = wanted_in(
         cwd,
-        flags=_flags(arguments),
+        flags=flags_of(arguments),
         approval=arguments.approval,
         allow=arguments.allow,
         deny=arguments.deny,
         model=arguments.model,
         thinking=arguments.thinking,
     )
-    return NativeRun(store, wanted, text, resume=_resumed(arguments, store, cwd), timeout=arguments.timeout)
+    return NativeRun(store, wanted, text, resume=resumed(arguments, store, cwd), timeout=arguments.timeout)
 
 
-def _flags(arguments: argparse.Namespace) -> dict[str, str]:
+def flags_of(arguments: argparse.Namespace) -> dict[str, str]:
     flags = {}
     for given in arguments.set:
         name, equals, value = given.partition("=")
@@ -42,7 +42,7 @@ def _flags(arguments: argparse.Namespace) -> dict[str, str]:
     return flags
 
 
-def _resumed(arguments: argparse.Namespace, store: Any, cwd: Path) -> str:
+def resumed(arguments: argparse.Namespace, store: Any, cwd: Path) -> str:
     """The session to go on with; empty for a new one."""
     if arguments.go_on:
         session = store.last_in(str(cwd))

@@ -10,10 +10,9 @@ from sightline.exceptions import UserMistake
 
 def prompt(arguments: argparse.Namespace) -> int:
     if arguments.prompt is None:
-        raise UserMistake(
-            "nothing to do: the interactive console is not in this version",
-            'give a prompt with -p "…", or see `sightline --help`',
-        )
+        from sightline.cli._console_command import open_console
+
+        return open_console(arguments)
     if arguments.provider in (None, "native"):
         return _prompt_native(arguments)
     from sightline.providers import Ask, get_provider, last_session, start_run
@@ -32,7 +31,7 @@ def prompt(arguments: argparse.Namespace) -> int:
         resume=resume,
         approval=arguments.approval or "auto",
         timeout=arguments.timeout,
-        options=_options(arguments.option),
+        options=options_of(arguments.option),
         raw=output_format == "json",
     )
     run = start_run(provider, ask)
@@ -173,7 +172,7 @@ def _opened(path: str) -> int:
     return 0
 
 
-def _options(pairs: list[str]) -> dict[str, Any]:
+def options_of(pairs: list[str]) -> dict[str, Any]:
     """NAME=VALUE pairs; a value that is JSON is taken as such, anything else as text."""
     import json
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 from sightline.exec._process import GRACE, Process
 
 if TYPE_CHECKING:
+    from sightline.exec._cell import Cells
     from sightline.exec._command import Command
     from sightline.exec._environment import filtered_environment
     from sightline.exec._jobs import CancelOutcome, Jobs, JobSnapshot
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = [
     "GRACE",
     "CancelOutcome",
+    "Cells",
     "Command",
     "CommandSpec",
     "JobSnapshot",
@@ -34,6 +36,7 @@ __all__ = [
 # A process can start before there is an event loop; what needs one, or is rarely used, is imported when asked for.
 _LATER = {
     "CancelOutcome": "_jobs",
+    "Cells": "_cell",
     "Command": "_command",
     "CommandSpec": "_spec",
     "JobSnapshot": "_jobs",

@@ -39,10 +39,13 @@ class Process:
         cwd: str = "",
         env: Mapping[str, str] | None = None,
         stdin: bytes = b"",
+        keep_stdin: bool = False,
         grace: float = GRACE,
         on_stderr: Callable[[bytes], None] | None = None,
     ) -> None:
+        """`keep_stdin`: more will be written; its input ends when it is ended."""
         self._grace = grace
+        self._keep_stdin = keep_stdin
         self._mark = _marks.new_mark()
         _orphans.adopt()  # before it starts: a shell can have made its first orphan within a millisecond
         with _marks.limit(self._mark):
@@ -85,6 +88,13 @@ class Process:
     def stderr(self) -> bytes:
         """The end of what it wrote there."""
         return bytes(self._stderr_tail[-_STDERR_KEPT:])
+
+    def write(self, data: bytes) -> None:
+        """More for its input, which was kept open. What it does not take at once it gets as it takes it."""
+        if self._stdin.closed:
+            return
+        self._unwritten = memoryview(bytes(self._unwritten) + data)
+        self._write()
 
     async def read(self) -> bytes:
         """The next bytes of its output, as soon as there are any; nothing when it is over."""
@@ -139,7 +149,7 @@ class Process:
             return
         self._loop = loop = asyncio.get_running_loop()
         self._exited = loop.create_future()
-        if not self._stdin.closed:
+        if not self._stdin.closed and self._unwritten:
             loop.add_writer(self._stdin.fileno(), self._write)
         loop.add_reader(self._stderr.fileno(), self._read_stderr)
         try:
@@ -197,10 +207,16 @@ class Process:
             while self._unwritten:
                 self._unwritten = self._unwritten[os.write(self._stdin.fileno(), self._unwritten) :]
         except BlockingIOError:
+            if self._loop is not None:
+                self._loop.add_writer(self._stdin.fileno(), self._write)
             return
         except OSError:  # it does not want to hear more
-            pass
-        self._close_stdin()
+            self._close_stdin()
+            return
+        if not self._keep_stdin:
+            self._close_stdin()
+        elif self._loop is not None:
+            self._loop.remove_writer(self._stdin.fileno())
 
     def _close_stdin(self) -> None:
         if not self._stdin.closed:

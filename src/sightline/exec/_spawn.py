@@ -42,8 +42,15 @@ class CannotStart(Exception):
         self.text = text
 
 
-def spawn(argv: Sequence[str], *, cwd: str, env: Mapping[str, str], terminal: tuple[int, int] | None = None) -> Spawned:
-    """Start it. `terminal` is the size of one, in columns and rows."""
+def spawn(
+    argv: Sequence[str],
+    *,
+    cwd: str,
+    env: Mapping[str, str],
+    terminal: tuple[int, int] | None = None,
+    pass_fds: Sequence[int] = (),
+) -> Spawned:
+    """Start it. `terminal` is the size of one, in columns and rows. `pass_fds`: what it has open besides, on pipes."""
     mark = _marks.new_mark()
     environment = _marks.marked_environment(env, cwd, mark)
     _orphans.adopt()  # before it starts: a shell can have made its first orphan within a millisecond
@@ -52,7 +59,7 @@ def spawn(argv: Sequence[str], *, cwd: str, env: Mapping[str, str], terminal: tu
             raise ValueError("there is no command")
         with _marks.limit(mark):
             if terminal is None:
-                process, outputs = _on_pipes(argv, cwd, environment)
+                process, outputs = _on_pipes(argv, cwd, environment, pass_fds)
             else:
                 process, outputs = _on_terminal(argv, cwd, environment, *terminal)
     except (OSError, ValueError, subprocess.SubprocessError) as error:
@@ -64,7 +71,9 @@ def spawn(argv: Sequence[str], *, cwd: str, env: Mapping[str, str], terminal: tu
     return Spawned(process, outputs, mark, born)
 
 
-def _on_pipes(argv: Sequence[str], cwd: str, env: dict[str, str]) -> tuple["subprocess.Popen[bytes]", dict[str, int]]:
+def _on_pipes(
+    argv: Sequence[str], cwd: str, env: dict[str, str], pass_fds: Sequence[int]
+) -> tuple["subprocess.Popen[bytes]", dict[str, int]]:
     ends: list[int] = []
     try:
         ends += os.pipe()
@@ -77,6 +86,7 @@ def _on_pipes(argv: Sequence[str], cwd: str, env: dict[str, str]) -> tuple["subp
             stdout=ends[1],
             stderr=ends[3],
             start_new_session=True,
+            pass_fds=pass_fds,
         )
     except BaseException:
         _close(ends[::2])

@@ -1,42 +1,42 @@
 """A running session: commands in, events out; attach, detach, reconnect. It outlives whoever watches it."""
 
-from typing import TYPE_CHECKING, Any
-
-from sightline.host._client import Client, HostGone, connect
-from sightline.host._commands import (
-    Abort,
-    AnswerRequest,
-    Attach,
-    Cancel,
-    CancelCall,
-    Cell,
-    Command,
-    Compact,
-    EditTodo,
-    Invoke,
-    Label,
-    Move,
-    Outline,
-    Prompt,
-    Reload,
-    Reply,
-    SetModel,
-    Shell,
-    Start,
-    Stop,
-    Unqueue,
-)
-from sightline.host._here import hosting
-from sightline.host._hosts import attach, find, running
-from sightline.host._kept import Kept, kept_jobs, recover
-from sightline.host._process import host, launch
-from sightline.host._runtime import listen
-from sightline.host._session import MOST_JOBS, Session
-from sightline.host._subscription import Frame, Subscription
-from sightline.host._wire import Hello
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from sightline.host._client import Client, HostGone, connect
+    from sightline.host._commands import (
+        Abort,
+        AnswerRequest,
+        Attach,
+        Cancel,
+        CancelCall,
+        Cell,
+        Command,
+        Compact,
+        EditTodo,
+        Invoke,
+        Label,
+        Move,
+        Outline,
+        Prompt,
+        Reload,
+        Reply,
+        SetModel,
+        Shell,
+        Start,
+        Stop,
+        Unqueue,
+    )
+    from sightline.host._console_launch import start_host
+    from sightline.host._console_wanted import HostWanted, launch_agent, started
+    from sightline.host._here import hosting
+    from sightline.host._hosts import attach, find, running
+    from sightline.host._kept import Kept, kept_jobs, recover
     from sightline.host._native import NativeRun
+    from sightline.host._process import host, launch
+    from sightline.host._runtime import listen
+    from sightline.host._session import MOST_JOBS, Session
+    from sightline.host._subscription import Frame, Subscription
+    from sightline.host._wire import Hello
     from sightline.host._working import Working, working
 
 __all__ = [
@@ -54,6 +54,7 @@ __all__ = [
     "Frame",
     "Hello",
     "HostGone",
+    "HostWanted",
     "Invoke",
     "Kept",
     "Label",
@@ -78,17 +79,39 @@ __all__ = [
     "hosting",
     "kept_jobs",
     "launch",
+    "launch_agent",
     "listen",
     "recover",
     "running",
+    "start_host",
+    "started",
     "working",
 ]
 
-# A host without an agent in it does not load one.
-_LATER = {"NativeRun": "_native", "Working": "_working", "working": "_working"}
+# A console starts its host before anything is loaded, and a host without an agent in it does not load one.
+_MODULES = {
+    "_client": "Client HostGone connect",
+    "_commands": (
+        "Abort AnswerRequest Attach Cancel CancelCall Cell Command Compact EditTodo Invoke Label Move Outline "
+        "Prompt Reload Reply SetModel Shell Start Stop Unqueue"
+    ),
+    "_console_launch": "start_host",
+    "_console_wanted": "HostWanted launch_agent started",
+    "_here": "hosting",
+    "_hosts": "attach find running",
+    "_kept": "Kept kept_jobs recover",
+    "_native": "NativeRun",
+    "_process": "host launch",
+    "_runtime": "listen",
+    "_session": "MOST_JOBS Session",
+    "_subscription": "Frame Subscription",
+    "_wire": "Hello",
+    "_working": "Working working",
+}
+_LATER = {name: module for module, names in _MODULES.items() for name in names.split()}
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     module = _LATER.get(name)
     if module is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -12,7 +12,7 @@ import msgspec
 
 from sightline.events import Event, ToolOutput, ToolResult, ToolUse
 from sightline.exec import Command, CommandSpec
-from sightline.journal import Artifact
+from sightline.journal import Artifact, ArtifactReader
 from sightline.text import complete_prefix
 
 if TYPE_CHECKING:
@@ -55,15 +55,8 @@ class CallCommand:
             self._command.cancel()
 
     def tail(self, most: int) -> tuple[str, int]:
-        reader = self._session.read_artifact(self._call)
-        size = reader.size
-        data = reader.read(max(0, size - most), most)
-        reader.close()
-        if size > most:  # not in the middle of a character
-            while data and data[0] & 0xC0 == 0x80:
-                data = data[1:]
-        data = data[: complete_prefix(data)]
-        return self._mask(data.decode("utf-8", "replace")), self._sink.size
+        text, _ = tail_of(self._session.read_artifact(self._call), most)
+        return self._mask(text), self._sink.size
 
     def become_job(self) -> str:
         if not self._job:
@@ -103,3 +96,14 @@ class CallCommand:
         if isinstance(event, ToolResult | ToolOutput):
             return msgspec.structs.replace(event, id=self._job)
         return event
+
+
+def tail_of(reader: ArtifactReader, most: int) -> tuple[str, int]:
+    """The last `most` bytes of an artifact, as text, and how many there are."""
+    size = reader.size
+    data = reader.read(max(0, size - most), most)
+    reader.close()
+    if size > most:  # not in the middle of a character
+        while data and data[0] & 0xC0 == 0x80:
+            data = data[1:]
+    return data[: complete_prefix(data)].decode("utf-8", "replace"), size

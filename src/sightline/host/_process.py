@@ -58,7 +58,7 @@ async def host(
     server = SocketServer(session, listener, cwd=cwd, started=time.time())
     over = asyncio.Event()
     linger = LINGER if spec is None else LINGER_AFTER_A_COMMAND
-    waiting = _Linger(linger, lambda: session.idle and not server.connections, over.set)
+    waiting = Linger(linger, lambda: session.idle and not server.connections, over.set)
     session.on_idle = waiting.look
     server.on_change = waiting.look_again
     session.on_stopped = over.set
@@ -80,7 +80,7 @@ async def host(
     prune_now_and_then(store)
 
 
-class _Linger:
+class Linger:
     """Calls `end` once it has been quiet for so long without a break."""
 
     def __init__(self, seconds: float, quiet: Callable[[], bool], end: Callable[[], None]) -> None:

@@ -61,15 +61,18 @@ class SocketServer:
         writer.transport.set_write_buffer_limits(high=_WRITE_BUFFER)
         connection = _Connection(self._session, reader, writer)
         try:
-            await connection.serve(
-                Hello(self._session.id, __version__, os.getpid(), self._cwd, self._started, self._session.running)
-            )
+            await connection.serve(self._hello())
         except (OSError, asyncio.CancelledError):
             pass  # the view is gone, or the host goes
         finally:
             connection.close()
             self._connections.discard(task)
             self.on_change()
+
+    def _hello(self) -> Hello:
+        session = self._session
+        agent = session.worker is not None
+        return Hello(session.id, __version__, os.getpid(), self._cwd, self._started, session.running, agent)
 
 
 class _Connection:
@@ -108,7 +111,7 @@ class _Connection:
                 continue
             match request:
                 case Subscribe() if self._subscription is None:
-                    self._subscription = self._session.subscribe(request.after)
+                    self._subscription = self._session.subscribe(request.after, attends=request.attends)
                     self._sending = asyncio.ensure_future(self._send(self._subscription))
                 case Submit() if isinstance(request.command, _LONG):
                     task = asyncio.ensure_future(self._submit(request))

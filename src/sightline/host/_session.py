@@ -73,16 +73,23 @@ class Session:
         self._tasks: set[asyncio.Task[ToolResult]] = set()
         self.jobs = Jobs(max_running=MOST_JOBS)
         self._records: dict[str, JobRecord] = {}
-        self._started = last_seq  # no call of before has a higher number than the events there were
+        # No call of before has a higher number than the events there were.
+        self._started = self._first = last_seq
         self._complaining = False
         self.lost_some = False  # something that happened could not be kept
         self._stopping: asyncio.Task[None] | None = None
         self.on_idle: Callable[[], None] = lambda: None  # no job and no view is left
+        self.on_left_alone: Callable[[], None] = lambda: None  # nobody is there any more who could answer
         self.on_stopped: Callable[[], None] = lambda: None
 
     @property
     def idle(self) -> bool:
         return not self._tasks and not self._subscriptions and not (self.worker is not None and self.worker.busy)
+
+    @property
+    def attended(self) -> bool:
+        """Whether a person is there who can answer."""
+        return any(subscription.attends for subscription in self._subscriptions)
 
     @property
     def seq(self) -> int:
@@ -93,6 +100,11 @@ class Session:
     def kept_seq(self) -> int:
         """The number of the last event that was kept and sent."""
         return self._kept_seq
+
+    @property
+    def calls_made(self) -> bool:
+        """Whether anything was run since it began, or was gone on with."""
+        return self._started > self._first
 
     @property
     def running(self) -> int:
@@ -117,11 +129,13 @@ class Session:
                 self._transcript.apply(event)
         return self._transcript.snapshot()
 
-    def subscribe(self, after: int | None = None, snapshot: Callable[[], Snapshot] | None = None) -> Subscription:
+    def subscribe(
+        self, after: int | None = None, snapshot: Callable[[], Snapshot] | None = None, *, attends: bool = False
+    ) -> Subscription:
         """Everything after event `after`; None: a snapshot of now, and everything after that. `snapshot`: what to give
-        in its place, for who reads the journal instead."""
+        in its place, for who reads the journal instead. `attends`: a person is there who can answer."""
         missed = None if after is None else self._recent.after(after, self._kept_seq)
-        subscription = Subscription(snapshot or self.snapshot, missed, self._left)
+        subscription = Subscription(snapshot or self.snapshot, missed, self._left, attends=attends)
         self._subscriptions.add(subscription)
         return subscription
 
@@ -157,7 +171,7 @@ class Session:
         task = self._loop.create_task(self._run(job, command))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-        task.add_done_callback(lambda _: self._tell_if_idle())
+        task.add_done_callback(lambda _: self.tell_if_idle())
         return Reply(True, job)
 
     def new_call(self) -> str:
@@ -170,7 +184,7 @@ class Session:
         command = self._of_calls[call] = CallCommand(self, call, spec, mask)
         self._tasks.add(command.task)
         command.task.add_done_callback(self._tasks.discard)
-        command.task.add_done_callback(lambda _: self._tell_if_idle())
+        command.task.add_done_callback(lambda _: self.tell_if_idle())
         return command
 
     def let_go(self, call: str) -> None:
@@ -325,9 +339,11 @@ class Session:
 
     def _left(self, subscription: Subscription) -> None:
         self._subscriptions.discard(subscription)
-        self._tell_if_idle()
+        if subscription.attends and not self.attended:
+            self.on_left_alone()
+        self.tell_if_idle()
 
-    def _tell_if_idle(self) -> None:
+    def tell_if_idle(self) -> None:
         if self.idle:
             self.on_idle()
 

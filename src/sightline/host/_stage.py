@@ -40,16 +40,25 @@ class SessionStage:
     """The stage of one agent."""
 
     def __init__(self, session: Session, tree: Tree, secrets: Secrets, *, attended: bool = False) -> None:
+        """`attended`: somebody answers sooner or later, whether they are there now or not."""
         self._session = session
         self._tree = tree
         self._secrets = secrets
         self._mask = secrets.masked
-        self.attended = attended
+        self._always_attended = attended
         self._outputs: dict[str, _CallOutput] = {}
 
     @property
     def session(self) -> str:
         return self._session.id
+
+    @property
+    def attended(self) -> bool:
+        return self._always_attended or self._session.attended
+
+    @property
+    def has_ui(self) -> bool:
+        return self._session.attended
 
     @property
     def seq(self) -> int:

@@ -22,8 +22,11 @@ class Subscription:
         snapshot: Callable[[], Snapshot],
         missed: list[Event] | None,
         on_close: "Callable[[Subscription], None]",
+        *,
+        attends: bool = False,
     ) -> None:
         """`missed`: what the view has not seen yet; None when only a snapshot can tell it."""
+        self.attends = attends
         self._snapshot = snapshot
         self._behind = missed is None
         self._queue: list[Event] = list(missed or ())

@@ -22,6 +22,7 @@ class Hello(msgspec.Struct, frozen=True, tag_field="kind", tag="hello"):
     cwd: str = ""
     started: float = 0.0
     running: int = 0  # jobs
+    agent: bool = False  # somebody to talk to is in it
 
 
 class Whole(msgspec.Struct, frozen=True, tag_field="kind", tag="snapshot"):

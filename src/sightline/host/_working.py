@@ -27,6 +27,7 @@ class Working(msgspec.Struct, frozen=True):
     """What is running."""
 
     session: Session
+    server: SocketServer
     agent: Agent
     stage: SessionStage
     first: int  # the number of the last event before this start: what was told meanwhile comes after it
@@ -40,7 +41,7 @@ async def working(
     """A new session, or a kept one that is gone on with; on the way out its work is ended and everybody told."""
     secrets = Secrets(wanted.environ)
     writer, tree = _opened(store, wanted, resume, secrets.masked(title))
-    begun = False
+    unused = not resume
     try:
         session = Session(writer, store.index, last_seq=tree.last_seq)
         stage = SessionStage(session, tree, secrets, attended=attended)
@@ -48,6 +49,7 @@ async def working(
         local = store.folder(session.id) / "local"
         agent = build(wanted, stage, tree, shelf, local, KeptHistory(store, session.id), secrets)
         session.worker = AgentWorker(agent)
+        session.on_left_alone = lambda: _nobody_answers(stage, agent)
         if resume:
             _mend(session, agent, writer, tree)
         first, place = session.seq, (writer.folder / "journal.jsonl").stat().st_size
@@ -58,19 +60,34 @@ async def working(
             await server.open()
             add_extensions(agent, wanted.environ)
             await agent.hooks.tell("session_start")
-            begun = True
-            yield Working(session, agent, stage, first, place)
+            yield Working(session, server, agent, stage, first, place)
         finally:
             await session.stop()
             await server.close()
             forget_socket(session.id)
             await session.sync()
+            unused = unused and _is_unused(session, tree)
     finally:
         writer.close()
-        if not begun and not resume:
+        if unused:
             store.remove(writer.folder.name)  # nobody was ever in it
-    await asyncio.to_thread(store.catalogue.note, writer.folder.name)
+    if not unused:
+        await asyncio.to_thread(store.catalogue.note, writer.folder.name)
     prune_now_and_then(store)
+
+
+def _is_unused(session: Session, tree: Tree) -> bool:
+    """Nothing was said and nothing was run."""
+    talked = any(node.type in ("message", "custom_message") for node in tree.nodes.values())
+    return not talked and not session.calls_made
+
+
+def _nobody_answers(stage: SessionStage, agent: Agent) -> None:
+    """Whoever could answer has left a session that is nobody's: what was asked is not waited for."""
+    if stage.attended or not agent.requests.give_up():
+        return
+    text = "nobody is there any more to answer what was asked: it is taken as no"
+    stage.publish(Notice(text, "warning", source="agent"))
 
 
 def _mend(session: Session, agent: Agent, writer: JournalWriter, tree: Tree) -> None:

@@ -6,7 +6,17 @@ One module per provider holds all that is known about it. The rest of the progra
 from typing import TYPE_CHECKING, Any
 
 from sightline.providers._preview import preview
-from sightline.providers._provider import APPROVALS, Approval, Ask, CommandLine, Outcome, Provider, Run
+from sightline.providers._provider import (
+    APPROVALS,
+    Approval,
+    Ask,
+    Channel,
+    CommandLine,
+    Outcome,
+    Provider,
+    Run,
+    Unreachable,
+)
 from sightline.providers._registry import get_provider, provider_names, recognise
 from sightline.providers._source import LINE_CAP, DisplayEventSource, Source
 from sightline.providers._stream import EventStream
@@ -21,6 +31,7 @@ __all__ = [
     "LINE_CAP",
     "Approval",
     "Ask",
+    "Channel",
     "CommandLine",
     "DisplayEventSource",
     "EventStream",
@@ -29,6 +40,7 @@ __all__ = [
     "ProviderStatus",
     "Run",
     "Source",
+    "Unreachable",
     "get_provider",
     "last_session",
     "preview",

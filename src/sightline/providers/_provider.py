@@ -6,6 +6,7 @@ from typing import Any, Literal, Protocol
 import msgspec
 
 from sightline.events import Error, Event
+from sightline.exceptions import OutsideFailure
 from sightline.providers._source import DisplayEventSource
 
 # auto: the provider's own behaviour. The others go from asking for everything to allowing everything, and are only
@@ -55,6 +56,30 @@ class Run(Protocol):
     def outcome(self) -> Outcome: ...
 
 
+class Unreachable(OutsideFailure):
+    """A provider's channel cannot be opened here. Nothing was asked of it: the prompt can go another way."""
+
+
+class Channel(Protocol):
+    """A conversation with a provider that stays open from prompt to prompt, and takes answers meanwhile.
+
+    Its runs tell what their provider's commands print as they print it (`tool_output`), and ask (`request`). One run at
+    a time; one that is cancelled ends the work on its prompt, not the channel.
+    """
+
+    async def run(self, ask: Ask) -> Run:
+        """Begin to work on a prompt; the conversation is the one of `ask.resume`. Raises Unreachable."""
+
+    def answer(self, request: str, answer: Any) -> bool:
+        """The answer to a `request` of the run that goes on; false when nobody waits for it."""
+
+    async def steer(self, text: str) -> bool:
+        """More words for the run that goes on; false when it takes none."""
+
+    async def close(self) -> None:
+        """End it and every process of it."""
+
+
 class CommandLine(msgspec.Struct, frozen=True, kw_only=True):
     """How a provider's CLI is started. The prompt goes in on stdin: no length limit, no quoting, not in `ps`."""
 
@@ -78,4 +103,5 @@ class Provider(msgspec.Struct, frozen=True, kw_only=True):
     cadence: Literal["streaming", "burst"] = "streaming"
     command: CommandLine | None = None
     start: Callable[[Ask], Run] | None = None  # for one that is not a CLI
+    channel: Callable[[Ask], Channel] | None = None  # not opened before its first run
     check: Callable[[], None] | None = None  # raises UserMistake when it is not set up to be used

@@ -159,7 +159,8 @@ def describe(kind: Kind) -> str:
         return "true or false"
     if bare is str:
         return "text"
-    return ("a whole number" if bare is int else "a number") + _limits(kind.__metadata__[0])
+    limits = _limits(kind.__metadata__[0]) if hasattr(kind, "__metadata__") else ""
+    return ("a whole number" if bare is int else "a number") + limits
 
 
 def _limits(meta: Meta) -> str:

@@ -9,7 +9,7 @@ import msgspec
 
 from sightline.exceptions import UserMistake
 from sightline.settings._edit import set_in_file, unset_in_file
-from sightline.settings._fields import Key, all_keys, describe, from_text, is_section, is_table, kind_at, value_at
+from sightline.settings._fields import Key, all_keys, checked, describe, from_text, is_section, is_table, kind_at, value_at
 from sightline.settings._load import Loaded, load
 from sightline.settings._mistakes import kind_of_setting, unknown_hint
 from sightline.settings._places import new_project_file, project_file, project_of, user_file
@@ -24,7 +24,9 @@ __all__ = [
     "Said",
     "Shown",
     "change_setting",
+    "changed_settings",
     "project_folder",
+    "put_setting",
     "remove_setting",
     "settings_file",
     "shown_settings",
@@ -110,6 +112,11 @@ def _open(key: Key, value: Any) -> Any:
     return HIDDEN if key[:2] == ("models", "servers") and key[3:4] == ("headers",) and value else value
 
 
+def changed_settings(old: Settings, new: Settings) -> list[str]:
+    """The names of those that are not the same in both."""
+    return [join_key(key) for key in all_keys() if value_at(old, key) != value_at(new, key)]
+
+
 def settings_file(cwd: Path, *, project: bool) -> Path:
     return new_project_file(cwd) if project else user_file(os.environ)
 
@@ -133,6 +140,17 @@ def change_setting(path: Path, name: str, text: str, *, project: bool) -> Any:
     with _trust_kept(path, project=project):
         set_in_file(path, key, value, private=not project)
     return value
+
+
+def put_setting(path: Path, name: str, value: Any, *, project: bool) -> None:
+    """Write a value that is no text, such as the keys of an action, into a file."""
+    key = split_key(name)
+    try:
+        value = checked(kind_of_setting(name, key), value)
+    except ValueError as error:
+        raise UserMistake(f"{name} must be {error}") from None
+    with _trust_kept(path, project=project):
+        set_in_file(path, key, value, private=not project)
 
 
 def _trust_kept(path: Path, *, project: bool) -> AbstractContextManager[None]:

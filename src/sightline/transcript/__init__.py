@@ -13,6 +13,7 @@ from sightline.transcript._state import (
     Snapshot,
     Words,
 )
+from sightline.transcript._totals import Total
 
 __all__ = [
     "ENDED_TAIL",
@@ -24,6 +25,7 @@ __all__ = [
     "Piece",
     "Remark",
     "Snapshot",
+    "Total",
     "Transcript",
     "Words",
     "fold",

@@ -23,6 +23,7 @@ from sightline.events import (
     ToolResult,
     ToolUpdate,
     ToolUse,
+    TurnEnded,
     Unknown,
     User,
 )
@@ -38,6 +39,7 @@ from sightline.transcript._state import (
     Snapshot,
     Words,
 )
+from sightline.transcript._totals import Total
 
 _JOINED_TO = 2048
 E = TypeVar("E", Message, Words, Call, Remark)
@@ -106,7 +108,8 @@ class Transcript:
         return words
 
     def _on_user(self, event: User) -> Message:
-        return self._add(Message(event.agent, event.text, event.how, event.seq, event.attachments, event.source))
+        source = "" if event.source == "person" else event.source
+        return self._add(Message(event.agent, event.text, event.how, event.seq, event.attachments, source))
 
     def _on_tool_use(self, event: ToolUse) -> Call:
         call = self._call(event, event.name)
@@ -152,9 +155,25 @@ class Transcript:
         call.updates += 1
         self._held.pop(event.id, None)
         _keep_tail(call, _length(call), ENDED_TAIL)
+        if call.is_job:
+            self._move_to_end(call, event.seq)
         return call
 
+    def _move_to_end(self, call: Call, seq: int) -> None:
+        """A job's place in the conversation is where it ended: until then it is in nobody's way."""
+        entries = self.now.entries
+        at = next(number for number in range(len(entries) - 1, -1, -1) if entries[number] is call)
+        entries.append(entries.pop(at))
+        call.seq = seq
+
+    def _total(self, agent: str) -> Total:
+        return self.now.totals.setdefault(agent, Total())
+
+    def _on_turn_ended(self, event: TurnEnded) -> None:
+        self._total(event.agent).turn(event.usage, event.cost)
+
     def _on_run_started(self, event: RunStarted) -> None:
+        self._total(event.agent).began()
         if event.agent:
             return
         now = self.now
@@ -162,6 +181,7 @@ class Transcript:
         now.session, now.model = event.session or now.session, event.model or now.model
 
     def _on_run_ended(self, event: RunEnded) -> None:
+        self._total(event.agent).ended(event.usage, event.cost)
         if event.agent:
             return
         now = self.now
@@ -169,12 +189,16 @@ class Transcript:
         now.usage, now.cost = event.usage, event.cost
 
     def _on_agent_started(self, event: AgentStarted) -> None:
-        self.now.agents[event.path] = Agent(event.path, event.agent, event.name, event.task)
+        agent = Agent(event.path, event.agent, event.name, event.task, call=event.call, started=event.time)
+        self.now.agents[event.path] = agent
+        self._total(event.path).began()
 
     def _on_agent_ended(self, event: AgentEnded) -> None:
         agent = self.now.agents.get(event.path)
         if agent is not None:
             agent.running, agent.is_error = False, event.is_error
+            agent.ended, agent.usage = event.time, event.usage
+        self._total(event.path).ended(event.usage, None)
 
     def _on_request(self, event: Request) -> None:
         self.now.requests[event.id] = msgspec.to_builtins(event)
@@ -211,6 +235,7 @@ _HANDLERS: dict[type, Callable[[Transcript, Any], Entry | None]] = {
     ToolOutput: Transcript._on_tool_output,
     ToolUpdate: Transcript._on_tool_update,
     ToolResult: Transcript._on_tool_result,
+    TurnEnded: Transcript._on_turn_ended,
     RunStarted: Transcript._on_run_started,
     RunEnded: Transcript._on_run_ended,
     AgentStarted: Transcript._on_agent_started,

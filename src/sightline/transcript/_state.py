@@ -6,6 +6,7 @@ from typing import Any, Union
 import msgspec
 
 from sightline.events import Usage
+from sightline.transcript._totals import Total
 
 # How much of a running call's output is kept for drawing, in characters; all of it is in the artifact.
 OUTPUT_TAIL = 50 * 1024
@@ -69,6 +70,11 @@ class Call(msgspec.Struct, tag="call"):
     source: str = ""  # who observed it; `person`: typed by one
 
     @property
+    def is_job(self) -> bool:
+        """It goes on behind the conversation: what was a call's before, and has a life of its own now."""
+        return self.arg == f"job {self.id}"
+
+    @property
     def output(self) -> str:
         """The text of the tail, whatever stream it came from."""
         return "".join([piece.text for piece in self.pieces])
@@ -96,6 +102,10 @@ class Agent(msgspec.Struct):
     task: str = ""
     running: bool = True
     is_error: bool = False
+    call: str = ""  # that started it
+    started: float = 0.0  # seconds since the epoch
+    ended: float = 0.0  # 0: not yet
+    usage: Usage | None = None  # as its end said it
 
 
 class Snapshot(msgspec.Struct):
@@ -110,6 +120,7 @@ class Snapshot(msgspec.Struct):
     stop_reason: str = ""
     entries: list[Entry] = []
     agents: dict[str, Agent] = {}
+    totals: dict[str, Total] = {}  # by agent; the empty path is the root
     requests: dict[str, Any] = {}
     state: dict[str, Any] = {}
     ranges: list[tuple[int, int]] = []  # first and last events of the branch up to here; empty: everything

@@ -3,6 +3,8 @@
 - `run_application` takes the terminal over, lets the program fill the display, and returns when `exit` was called or
   the terminal is gone. On every way out the window is given up first, then the terminal, then anything is said.
 - An exception in a component ends the program; it is raised here, with the terminal already given back.
+- An exception in a task that was spawned ends it likewise. Tasks are cancelled in the end, after the terminal was
+  given back: whoever looks at the screen does not wait for them.
 - What the terminal says of itself is followed while it runs: its colours, whether it is dark, what it can do.
 - Ctrl+C and Ctrl+D end it when nobody took them (the actions `interrupt`, without Escape, and `exit`).
 - Where nothing may be moved or styled (`Capabilities.linear`), or there is no terminal on both sides, the same program
@@ -13,7 +15,7 @@
 import os
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sightline.tty._bindings import Bindings
@@ -40,7 +42,14 @@ INTERRUPTED = 130
 class Application:
     """What a program builds on: `display`, `theme`, `loop`, `bindings`."""
 
-    def __init__(self, display: Display, theme: Theme, loop: "asyncio.AbstractEventLoop", bindings: Bindings) -> None:
+    def __init__(
+        self,
+        display: Display,
+        theme: Theme,
+        loop: "asyncio.AbstractEventLoop",
+        bindings: Bindings,
+        terminal: Terminal | None = None,
+    ) -> None:
         self.display = display
         self.theme = theme
         self.loop = loop
@@ -52,6 +61,9 @@ class Application:
         """What the loop had to say that is no reason to end: for when the terminal is given back."""
         self._look: bool | None = None
         self._colours: Depth | None = None
+        self._terminal = terminal
+        """None on lines, where nothing is written but lines."""
+        self._tasks: set[asyncio.Task[Any]] = set()
         self._ended: asyncio.Future[int] = loop.create_future()
         loop.set_exception_handler(self._failed)
 
@@ -69,6 +81,42 @@ class Application:
             self.exit(INTERRUPTED)
         elif self.bindings.matches(event, "exit"):
             self.exit()
+
+    def spawn(self, work: Coroutine[Any, Any, Any]) -> "asyncio.Task[Any]":
+        """Do something beside: kept until it is done, cancelled in the end; if it fails, the program does."""
+        task = self.loop.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._done)
+        return task
+
+    def _done(self, task: "asyncio.Task[Any]") -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self._failed(self.loop, {"message": "a task failed", "exception": error})
+
+    async def cancel_tasks(self) -> None:
+        """End what was spawned and is still going on, and wait until it has ended."""
+        import asyncio
+
+        while self._tasks:
+            for task in self._tasks:
+                task.cancel()
+            await asyncio.wait(self._tasks)
+
+    def set_title(self, text: str) -> None:
+        """Name the terminal's window. The name it had comes back in the end."""
+        if self._terminal is not None:
+            self._terminal.set_title(text)
+
+    def notify(self, title: str, body: str = "") -> None:
+        """Tell a person who looks elsewhere: a desktop notification, or the bell."""
+        if self._terminal is not None:
+            self._terminal.notify(title, body)
+
+    def copy(self, text: str) -> bool:
+        """Ask the terminal to put a text on the clipboard of whoever sits before it. Whether it was asked: not one
+        that has no clipboard, nor with more than terminals take. None of them says whether it did."""
+        return self._terminal is not None and self._terminal.copy(text)
 
     def run_program(self, argv: Sequence[str]) -> int:
         """Let another program have the terminal until it ends. Its exit code, as a shell would say it."""
@@ -152,7 +200,7 @@ async def _run(terminal: Terminal, start: Start, bindings: Bindings, typed: byte
     display = Display(terminal, capabilities, loop, _images(capabilities, loop))
     if capabilities.redraw_log:
         display.log = RedrawLog(capabilities.redraw_log)
-    application = Application(display, _theme(capabilities, None, None), loop, bindings)
+    application = Application(display, _theme(capabilities, None, None), loop, bindings, terminal)
     application.complaints = complaints
     try:
         start(application)
@@ -163,6 +211,7 @@ async def _run(terminal: Terminal, start: Start, bindings: Bindings, typed: byte
         return await application.ended()
     finally:
         terminal.leave()
+        await application.cancel_tasks()
         if display.log is not None:
             display.log.close()
 

@@ -115,6 +115,10 @@ class Bindings:
         """The names of all actions, or of one scope's."""
         return tuple(name for name, action in self._actions.items() if scope in (None, action.scope))
 
+    def become(self, other: "Bindings") -> None:
+        """Mean what another one does from now on, for everyone who holds this one."""
+        self._actions, self._keys, self._held, self.problems = other._actions, other._keys, other._held, other.problems
+
     def _override(self, action: object, wanted: object) -> None:
         if action not in self._actions:
             self.problems.append(f"unknown action {str(action)[:40]!r}.{_nearest(str(action), self._actions)}")

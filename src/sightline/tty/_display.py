@@ -76,6 +76,7 @@ class Display:
         self._force = False
         self._replace = False
         self._waiting = False
+        self._after_frame: list[Callable[[], object]] = []
 
     # ---- what is shown
 
@@ -194,6 +195,10 @@ class Display:
         """The person asked for a clean screen."""
         self.request_render(force=True, clear_scrollback=True)
 
+    def after_frame(self, callback: Callable[[], object]) -> None:
+        """Call this once, when the next frame was drawn."""
+        self._after_frame.append(callback)
+
     def drained(self) -> None:
         """The surface took everything: a frame that waited for that can be drawn."""
         if self._waiting:
@@ -296,8 +301,14 @@ class Display:
     def _write(self, text: str) -> None:
         if text:
             self.surface.write(text)
+        self._was_drawn()
+
+    def _was_drawn(self) -> None:
         if self._scheduler is not None:
             self._scheduler.drawn()
+        waiting, self._after_frame = self._after_frame, []
+        for callback in waiting:
+            callback()
 
     def _frame(self, columns: int, only: set[Component] | None) -> Frame:
         frame = self._composer.compose(columns, only)

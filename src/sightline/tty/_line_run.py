@@ -40,6 +40,7 @@ async def run_on_lines(terminal: Terminal, start: Start, bindings: Bindings, com
         display.stop()
         await surface.flushed()
         surface.close()
+        await application.cancel_tasks()
 
 
 def _wire_lines(surface: Lines, display: LinearDisplay, application: Application) -> None:

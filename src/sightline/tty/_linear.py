@@ -56,8 +56,7 @@ class LinearDisplay(Display):
             self._await_quiet()
         else:
             self._forget_quiet()
-        if self._scheduler is not None:
-            self._scheduler.drawn()
+        self._was_drawn()
 
     def enter(self, line: str) -> None:
         """A line was typed and ended with enter."""

@@ -6,6 +6,10 @@ delete line), rows that changed are written over from the first cell that differ
 written after a line feed, which scrolls when it must. What leaves the screen at the top is therefore always the next
 row of history, in order, and nothing else.
 
+Rows that become history without having been on the screen (a long past that is filled in, a block that was taller than
+the screen) are written above it where the window is the whole screen: its first two rows are a scroll region meanwhile,
+through which they leave; all other rows stand still. Terminals keep what leaves a region that begins at the top.
+
 `full` is for gestures only: it is the one place that clears the screen and the history of the terminal.
 """
 
@@ -22,6 +26,11 @@ BEGIN_FRAME, END_FRAME = "\x1b[?2026h", "\x1b[?2026l"
 HIDE_CURSOR, SHOW_CURSOR = "\x1b[?25l", "\x1b[?25h"
 WRAP_OFF, WRAP_ON = "\x1b[?7l", "\x1b[?7h"
 CLEAR_EVERYTHING = "\x1b[2J\x1b[H\x1b[3J"
+
+_REGION, _NO_REGION = "\x1b[1;2r", "\x1b[r"
+"""The first two rows scroll by themselves; all rows do. Both put the cursor into the first cell."""
+_LOSES_REGIONS = ("screen", "zellij")
+"""Multiplexers that do not take to their history what leaves a region, or not everywhere."""
 
 _STRIDE = 16
 
@@ -75,10 +84,38 @@ class Painter:
 
     def commit(self, target: Sequence[str], chunk: int, width: int, height: int) -> None:
         """The same as a part of the frame that `update` then completes."""
+        above = self._unseen(target, chunk, height)
+        if above:
+            self._write_above(target[:above], width)
+            target, chunk = target[above:], chunk - above
         self._turn_into(target, width, height)
         del self.painted[:chunk], self._used[:chunk]
         self._row -= chunk
         self._bottom -= chunk
+
+    def _unseen(self, target: Sequence[str], chunk: int, height: int) -> int:
+        """How many rows of the chunk can be written above the window, because they are not in it."""
+        painted = self.painted
+        if not chunk or len(painted) != height or height < 3 or self.capabilities.multiplexer in _LOSES_REGIONS:
+            return 0
+        above = chunk
+        if target[chunk:] != painted:
+            if target[0] == painted[0]:  # it leaves the screen by being scrolled, and what follows it too
+                return 0
+            shown = (count for count in range(min(chunk, height), 0, -1) if any(painted[:count]))
+            above -= next((count for count in shown if target[chunk - count : chunk] == painted[:count]), 0)
+        graphics = any(isinstance(row, ImageRow) for row in (*painted, *target[:above]))
+        return 0 if graphics else above
+
+    def _write_above(self, rows: Sequence[str], width: int) -> None:
+        self._out.append(_REGION)
+        for index, row in enumerate((*rows, *self.painted[:2])):
+            move = ("\x1b[K", "\r\n\x1b[K")[index] if index < 2 else "\r\n"
+            self._out.append(move + pin(self._fitted(row, width)))
+        self._out.append(_NO_REGION)
+        self._used[:2] = [measure(fitted(row, width)) for row in self.painted[:2]]
+        self._row = self._column = 0
+        self._jumped = True
 
     def full(self, history: Iterable[str], window: Sequence[str], cursor: Place | None, width: int) -> str:
         """Clear screen and history, write both anew."""

@@ -206,6 +206,14 @@ class Terminal:
 
         self.write(notification(self.capabilities.notifications, title, body))
 
+    def copy(self, text: str) -> bool:
+        """Ask the terminal for its clipboard. Whether that was possible."""
+        from sightline.tty._notices import clipboard
+
+        request = "" if self._silent else clipboard(text, self.capabilities)
+        self.write(request)
+        return bool(request)
+
     def _restore(self, *, at_rest: bool) -> None:
         """Safe at any moment, in a signal handler too (not `at_rest`), where nobody knows how much of a frame was sent.
 

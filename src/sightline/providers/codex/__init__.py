@@ -1,10 +1,18 @@
-"""Codex: how its stream is read (`_source`) and how its CLI is run (`_command`)."""
+"""Codex: how its stream is read (`_source`) and how its CLI is run: once per prompt (`_command`) or for a
+whole session (`_app_server`)."""
 
-from sightline.providers._provider import Provider
+from sightline.providers._provider import Ask, Channel, Provider
 from sightline.providers.codex._command import COMMAND
 from sightline.providers.codex._source import CodexSource, recognises
 
 __all__ = ["PROVIDER", "CodexSource"]
+
+
+def _channel(ask: Ask) -> Channel:
+    from sightline.providers.codex._app_server import AppServer
+
+    return AppServer(ask, COMMAND.binary)
+
 
 PROVIDER = Provider(
     name="codex",
@@ -12,4 +20,5 @@ PROVIDER = Provider(
     source=CodexSource,
     recognises=recognises,
     command=COMMAND,
+    channel=_channel,
 )

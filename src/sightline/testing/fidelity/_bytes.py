@@ -6,6 +6,7 @@
 - An ordinary frame moves up and down relative to the cursor only, and never clears the screen or the history. A gesture
   does both, once, before anything else; inside a multiplexer nothing does.
 - Nothing is written or erased on a row that is history, and no graphic is drawn there.
+- A scroll region is that of the first two rows, where the window is the whole screen; it ends before the frame does.
 """
 
 import re
@@ -25,17 +26,29 @@ _SEQUENCE = re.compile(r"\x1b\[[0-9;:?]*[A-Za-z]|\x1b\]8;;[!-~]*\x1b\\|\x1b_G[^\
 _JOINED = re.compile("[\u0300-\u036f\u200d\ufe0f\U0001f1e6-\U0001f1ff\U0001f400-\U0001f9ff]")
 _UPWARD = re.compile(r"\x1b\[[0-9]*A")
 _MODES = {"2026", "25", "7"}
-_ALLOWED = set("ABGKJLMm")
+_ALLOWED = set("ABGKJLMmr")
+_REGION, _NO_REGION = "\x1b[1;2r", "\x1b[r"
 
 
 class Position:
-    """Follows the cursor's row on the tape through bytes that only move it relatively."""
+    """Follows the cursor's row on the tape through bytes that only move it relatively, or in a region at the top."""
 
     def __init__(self, row: int, history: int) -> None:
         self.row = row
         self.history = history
+        self.in_region = False
+
+    def region(self, *, begins: bool) -> None:
+        """The cursor goes to the first row of the screen, which is the first that is not history."""
+        self.row, self.in_region = self.history, begins
+
+    def line_feed(self) -> None:
+        if self.in_region and self.row == self.history + 1:
+            self.history += 1
+        self.row += 1
 
     def moved(self, final: str, count: int) -> None:
+        require(not self.in_region or final in "KmG", "no moves in a region", f"CSI {final}")
         if final == "A":
             self.row -= count
         elif final == "B":
@@ -66,7 +79,7 @@ def check_frame(
 def _check_synchronized(text: str, *, supported: bool) -> None:
     if not supported:
         require("\x1b[?2026" not in text, "no synchronized output where it is not supported", repr(text))
-    elif "\x1b[?2026" in text or _UPWARD.search(text):
+    elif "\x1b[?2026" in text or _UPWARD.search(text) or _REGION in text:
         enclosed = text.startswith(_BEGIN) and text.endswith(_END) and text.count(_BEGIN) == text.count(_END) == 1
         require(enclosed, "one synchronized frame encloses everything", repr(text))
 
@@ -90,6 +103,7 @@ def _may_overflow(written: str, columns: int) -> bool:
 
 
 def _check_tokens(text: str, position: Position | None) -> None:
+    require(text.count(_REGION) == text.count(_NO_REGION) <= 1, "a region ends with its frame", repr(text))
     at = 0
     while at < len(text):
         token = _TOKEN.match(text, at)
@@ -105,6 +119,10 @@ def _check_token(token: re.Match[str], position: Position | None) -> None:
         _check_picture(token["picture"], position)
     elif token["private"]:
         require(numbers in _MODES and final in "hl", "only known modes are set", repr(token[0]))
+    elif final == "r":
+        require(token[0] in (_REGION, _NO_REGION), "only the first two rows are a region", repr(token[0]))
+        if position is not None:
+            position.region(begins=token[0] == _REGION)
     elif final:
         require(final in _ALLOWED, "only relative moves and erasing to the end", repr(token[0]))
         require(final != "J" or numbers in ("", "0"), "no ED2 or ED3 in an ordinary frame", repr(token[0]))
@@ -113,7 +131,7 @@ def _check_token(token: re.Match[str], position: Position | None) -> None:
     elif token["control"]:
         require(token["control"] in "\r\n", "no control characters", repr(token[0]))
         if position is not None and token["control"] == "\n":
-            position.row += 1
+            position.line_feed()
     elif token["text"] and position is not None:
         position.touched(token["text"])
 

@@ -307,6 +307,24 @@ def change_overlay(scene: Scene, operation: Operation) -> None:
         scene.display.request_render()
 
 
+def hold(scene: Scene, operation: Operation) -> None:
+    """What comes from now on is kept from history, for there is something to be filled in before it."""
+    if scene.layout == "transcript" and scene.transcript.held is None:
+        scene.transcript.hold()
+        flood(scene, operation)
+
+
+def fill(scene: Scene, operation: Operation) -> None:
+    """Blocks come in before those that are held."""
+    if scene.transcript.held is not None:
+        scene.fill([Block(lines(Operation("fill", operation.seed + index, size=3))) for index in range(operation.size)])
+
+
+def release_hold(scene: Scene, operation: Operation) -> None:
+    scene.transcript.release_hold()
+    scene.display.request_render()
+
+
 def redraw(scene: Scene, operation: Operation) -> None:
     """A frame is asked for that writes the window whole."""
     scene.display.request_render(force=True)
@@ -341,6 +359,9 @@ ON_SCENE: dict[str, tuple[int, Callable[[Scene, Operation], None]]] = {
     "close_overlay": (3, close_overlay),
     "hide_overlay": (1, hide_overlay),
     "change_overlay": (1, change_overlay),
+    "hold": (2, hold),
+    "fill": (8, fill),
+    "release_hold": (2, release_hold),
     "redraw": (1, redraw),
 }
 """Weight and effect of what happens inside the program."""

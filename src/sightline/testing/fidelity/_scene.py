@@ -67,6 +67,14 @@ class Scene:
             self._add_root(block, index)
         self.display.request_render()
 
+    def fill(self, blocks: list[Component]) -> None:
+        """Before those that the transcript holds back."""
+        held = self.transcript.held
+        assert held is not None
+        self.blocks[held:held] = blocks
+        self.transcript.fill(blocks)
+        self.display.request_render()
+
     def remove(self, block: Component) -> None:
         if self.layout == "transcript":
             self.transcript.remove(block)

@@ -1,17 +1,22 @@
 """The list of what is to be done."""
 
-from sightline.tools.todo._list import Phase, Task, apply, normalized
+from sightline.tools.todo._list import Phase, Task, apply, ended, normalized, without
 from sightline.tools.todo._markdown import from_markdown, to_markdown
-from sightline.tools.todo._tool import TodoTool, phases_of, reminder
+from sightline.tools.todo._tool import TodoTool, kept_phases, phases_of, plan, reminder, set_phases
 
 __all__ = [
     "Phase",
     "Task",
     "TodoTool",
     "apply",
+    "ended",
     "from_markdown",
+    "kept_phases",
     "normalized",
     "phases_of",
+    "plan",
     "reminder",
+    "set_phases",
     "to_markdown",
+    "without",
 ]

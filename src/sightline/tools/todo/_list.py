@@ -89,6 +89,21 @@ def without_ended(phases: list[Phase]) -> list[Phase]:
     return [phase for phase in left if phase.tasks]
 
 
+def ended(phases: list[Phase]) -> list[tuple[str, str]]:
+    """The tasks that are completed or dropped: phase and text."""
+    return [(phase.name, task.content) for phase in phases for task in phase.tasks if task.status not in OPEN]
+
+
+def without(phases: list[Phase], tasks: list[tuple[str, str]]) -> list[Phase]:
+    """Those of these that have ended are gone, and the phases in which nothing is left."""
+    gone = set(tasks)
+    left = [
+        Phase(phase.name, [t for t in phase.tasks if t.status in OPEN or (phase.name, t.content) not in gone])
+        for phase in phases
+    ]
+    return [new for new, old in zip(left, phases, strict=True) if new.tasks or not old.tasks]
+
+
 def _completed(phases: list[Phase]) -> list[tuple[str, str]]:
     return [(phase.name, task.content) for phase in phases for task in phase.tasks if task.status == "completed"]
 

@@ -39,7 +39,7 @@ class TodoTool(Tool[TodoParams]):
     async def execute(self, params: TodoParams, context: ToolContext) -> Outcome:
         before = phases_of(context.workplace)
         after, errors = apply(before, params.ops)
-        kept = context.shared(_Written).value = msgspec.to_builtins(after)
+        kept = set_phases(context.workplace, after)
         context.keep(NAME, kept, plan(after))
         details: dict[str, Any] = {
             "ui": {"kind": "todo"},
@@ -58,20 +58,34 @@ class _Written:
     value: Any = None
 
 
-def plan(phases: list[Phase]) -> list[dict[str, str]]:
+def plan(phases: list[Phase]) -> list[dict[str, Any]]:
     """The list as views know it from every agent: one row per task."""
-    return [
-        {"text": task.content, "status": task.status, "phase": phase.name} for phase in phases for task in phase.tasks
-    ]
+    return [_row(phase, task) for phase in phases for task in phase.tasks]
+
+
+def _row(phase: Phase, task: Task) -> dict[str, Any]:
+    row: dict[str, Any] = {"text": task.content, "status": task.status, "phase": phase.name}
+    return {**row, "notes": task.notes} if task.notes else row
+
+
+def set_phases(workplace: Workplace, phases: list[Phase]) -> Any:
+    """The list as it is to be kept: it is the one of now, with all that has ended in it."""
+    workplace.shared(_Written).value = msgspec.to_builtins(phases)
+    return workplace.shared(_Written).value
+
+
+def kept_phases(workplace: Workplace) -> list[Phase]:
+    """The list as it is kept, with what is history."""
+    try:
+        return msgspec.convert(workplace.kept.get(NAME, []), list[Phase])
+    except msgspec.ValidationError:
+        return []
 
 
 def phases_of(workplace: Workplace) -> list[Phase]:
     """The list as it is now."""
     kept = workplace.kept.get(NAME, [])
-    try:
-        phases = msgspec.convert(kept, list[Phase])
-    except msgspec.ValidationError:
-        return []
+    phases = kept_phases(workplace)
     return phases if kept is workplace.shared(_Written).value else normalized(without_ended(phases))
 
 

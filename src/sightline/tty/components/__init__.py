@@ -6,6 +6,7 @@ TYPE_CHECKING = False  # `typing` is not for the first paint
 if TYPE_CHECKING:
     from typing import Any
 
+    from sightline.tty.components._backfill import backfill, show_end
     from sightline.tty.components._box import Box
     from sightline.tty.components._code import Code
     from sightline.tty.components._container import Container
@@ -53,7 +54,9 @@ __all__ = [
     "Transcript",
     "Tree",
     "TreeNode",
+    "backfill",
     "fuzzy_match",
+    "show_end",
 ]
 
 # Each is imported when asked for: a program uses few of them, and none before its first paint.
@@ -83,7 +86,9 @@ _LATER = {
     "Transcript": "_transcript",
     "Tree": "_tree",
     "TreeNode": "_tree",
+    "backfill": "_backfill",
     "fuzzy_match": "_fuzzy",
+    "show_end": "_backfill",
 }
 
 

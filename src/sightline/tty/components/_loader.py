@@ -68,6 +68,12 @@ class Loader(Component):
             self.invalidate()
             self._request_render(self)
 
+    def set_quietly(self, label: str) -> None:
+        """Another label, for who draws it now anyway."""
+        if (label := clean_line(label)) != self._label:
+            self._label = label
+            self.invalidate()
+
     def render(self, width: int) -> Rows:
         frame = _STILL if self._started is None else self._frames[self._ticks() % len(self._frames)]
         if (width, frame) != self._made_of:

@@ -38,6 +38,8 @@ class SelectList(Component):
     on_select: Callable[[Item], None] | None = None
     on_cancel: Callable[[], None] | None = None
     on_highlight: Callable[[Item], None] | None = None
+    in_order = False
+    """What matches is shown in the order it was handed in, not the best first."""
 
     def __init__(
         self,
@@ -93,6 +95,12 @@ class SelectList(Component):
             self._query = query
             self._search()
 
+    def set_max_rows(self, max_rows: int) -> None:
+        """There is room for more items, or for fewer."""
+        if (max_rows := max(1, max_rows)) != self._max_rows:
+            self._max_rows = max_rows
+            self._version += 1
+
     def move(self, step: int) -> None:
         """Highlight another item; past either end one comes out at the other."""
         if self._found:
@@ -134,7 +142,8 @@ class SelectList(Component):
         return True
 
     def _search(self) -> None:
-        self._found = self._index.search(self._query)
+        found = self._index.search(self._query)
+        self._found = sorted(found) if self.in_order else found
         self._at = self._top = 0
         self._version += 1
         self._tell()

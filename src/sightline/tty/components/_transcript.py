@@ -6,9 +6,12 @@
   else that is found by watching it (`_settling`).
 - Blocks that are history are let go: of each only its number of rows is kept, and it is asked for its rows again only
   when history is written anew.
+- A long past can be shown from its end: `hold`, append the last blocks, and they are on the screen but not history;
+  `fill` in what was before them, from the oldest on, and it becomes history above; `release_hold` when nothing is left.
 """
 
 from array import array
+from collections.abc import Callable, Iterable
 
 from sightline.tty._component import Component, Rows, Scrollback
 from sightline.tty._continuation import Mark, rest_after
@@ -64,6 +67,8 @@ class Transcript(Scrollback):
         """How many blocks at the beginning were left out when history was written anew."""
         self._head: list[str] = []
         """The row that says so."""
+        self.held: int | None = None
+        """How many blocks stand before those that are held back from history; None when none is."""
 
     # ---- blocks
 
@@ -77,6 +82,8 @@ class Transcript(Scrollback):
     def insert(self, index: int, block: Component, *, live: bool = False) -> None:
         """Add a block before the one at `index`. Blocks after it that are history are written again, after it."""
         index = max(0, min(index, len(self._blocks)))
+        if self.held is not None and index < self.held:
+            self.held += 1
         if index < self._left_out:
             self._left_out += 1
             self._counts.insert(index, 0)
@@ -93,6 +100,8 @@ class Transcript(Scrollback):
         """Take a block out. What of it is history stays there."""
         index = next(index for index, known in enumerate(self._blocks) if known is block)
         self._live.discard(id(block))
+        if self.held is not None and index < self.held:
+            self.held -= 1
         if index < self._left_out:
             self._left_out -= 1
             del self._counts[index], self._blocks[index]
@@ -115,7 +124,26 @@ class Transcript(Scrollback):
         """Begin anew, with nothing."""
         self._blocks.clear()
         self._live.clear()
+        self.held = None
         self.restore()
+
+    def hold(self) -> None:
+        """Blocks that are appended from now on do not become history before `release_hold`."""
+        self.held = len(self._blocks)
+        self._changed = True
+
+    def fill(self, blocks: Iterable[Component], *, is_live: Callable[[Component], bool] = lambda block: False) -> None:
+        """Add blocks before those that are held, and after all that were filled in before."""
+        if self.held is None:
+            raise ValueError("nothing is held: call hold() before fill()")
+        for block in blocks:
+            self.insert(self.held, block, live=is_live(block))
+            self.held += 1
+
+    def release_hold(self) -> None:
+        """Nothing is missing any more: what was held becomes history like any other."""
+        self.held = None
+        self._changed = True
 
     def _take_back(self, index: int) -> None:
         """Blocks from `index` on are composed again, whole, also one of which a part was let go."""
@@ -160,7 +188,10 @@ class Transcript(Scrollback):
 
     def _find_boundary(self) -> None:
         row = len(self._head)
-        for entry in self._entries:
+        held = None if self.held is None else self.held - len(self._counts)
+        for index, entry in enumerate(self._entries):
+            if index == held:
+                break
             if entry.live:
                 self._live_from = row
                 self._boundary = row + self._safe_rows(entry)
@@ -207,6 +238,8 @@ class Transcript(Scrollback):
             entry = self._entries[0]
             count = len(entry.shown)
             if entry.live or count > rows - released or (count == 0 and entry.width < 0):
+                break
+            if len(self._counts) == self.held:
                 break
             self._counts.append(count + entry.let_go)
             entry.block.invalidate()

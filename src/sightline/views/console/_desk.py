@@ -39,6 +39,19 @@ class Desk(Protocol):
         ...
 
     @property
+    def height(self) -> int:
+        """Rows of the terminal."""
+        ...
+
+    def set_theme(self, name: str) -> None:
+        """Look like this from now on: `auto`, `dark` or `light`. Nothing is kept."""
+        ...
+
+    def set_bindings(self, bindings: Bindings) -> None:
+        """These keys mean what from now on. Nothing is kept."""
+        ...
+
+    @property
     def draft(self) -> str:
         """What is in the editor."""
         ...
@@ -50,7 +63,7 @@ class Desk(Protocol):
         ...
 
     async def ask(self, component: Ask, overlay: Overlay | None = None) -> Any:
-        """Show it in place of the editor (or, with `overlay`, over the window), give it the keys, wait for its answer."""
+        """Show it in place of the editor (with `overlay`, over the window), give it the keys, wait for its answer."""
         ...
 
     def tell(self, text: str, level: Level = "info", hint: str = "") -> None:

@@ -37,3 +37,6 @@ class Drawing:
         """What the model thinks is shown."""
         self.renderers: Renderers | None = None
         """The console half of extensions."""
+        self.fetch: Callable[[str, Callable[[bytes | None], None]], None] | None = None
+        """Reads an artifact of this session by its name, elsewhere than on the loop, and calls back on it; None stands
+        for one that is not there, or too large to be shown."""

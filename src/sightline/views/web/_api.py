@@ -1,38 +1,30 @@
 """What is asked over HTTP and what is answered. Who may ask has been decided before it comes here."""
 
 import asyncio
-import re
-from collections.abc import AsyncIterator
 from itertools import islice
 
 from starlette.requests import Request
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 
-from sightline.events import Event
-from sightline.host import Cancel
+from sightline.host import Cancel, CancelCall
 from sightline.journal import JobRecord, Store, is_job_id, is_session_id, session_of
 from sightline.views.web._asked import Refused, after, body, json_answer, number
-from sightline.views.web._bodies import CancelBody, Cancelled, FoundBody, JobList, StartBody, Started
+from sightline.views.web._bodies import CancelBody, Cancelled, JobList, StartBody, Started
 from sightline.views.web._catalog import LISTED, Catalog
-from sightline.views.web._download import download
 from sightline.views.web._feed import Feed
+from sightline.views.web._output_api import Nobody, OutputApi
 from sightline.views.web._page import Page, list_only, recording_page
+from sightline.views.web._pictures import Pictures
 from sightline.views.web._recordings import Recording
-from sightline.views.web._rows import FixedRows, text_of
 from sightline.views.web._shelf import Shelf
-from sightline.views.web._sse import EventStreamResponse, rows_json
+from sightline.views.web._sse import EventStreamResponse
 from sightline.views.web._start import spec_of, start_in, start_session, submit
+from sightline.views.web._talk_api import TalkApi
 from sightline.views.web._watch import Watches
 
-_MOST_ROWS = 500
-_MOST_FOUND = 5000
-_LONGEST_SEARCH = 1000
-_TEXT_CAP = 8 * 1024 * 1024
 _MOST_JOBS = 1000
 _LOOKS_FOR_A_JOB = 200
 _SECONDS_BETWEEN_LOOKS = 0.01
-
-_recorded_call = re.compile(r"(r[1-9][0-9]*)-([0-9]{1,9})").fullmatch
 
 
 class Api:
@@ -44,6 +36,9 @@ class Api:
         self._catalog = Catalog(store, recordings)
         self._watches = Watches(store)
         self._shelf = Shelf(store)
+        self.outputs = OutputApi(store, self._catalog, self._watches, self._shelf, self._recordings)
+        self.pictures = Pictures(store, self._known_session)
+        self.talk = TalkApi(self._known_session)
 
     def close(self) -> None:
         self._catalog.close()
@@ -59,7 +54,7 @@ class Api:
         id = request.path_params["id"]
         if id in self._recordings:
             return json_answer(self._recordings[id].snapshot)
-        listener = _Nobody()
+        listener = Nobody()
         watch = self._watches.join(self._known_session(id), listener)
         try:
             await watch.known.wait()
@@ -108,67 +103,17 @@ class Api:
         return json_answer(self._catalog.body(await self._known_job(request.path_params["id"])))
 
     async def cancel(self, request: Request) -> Response:
-        job = await self._known_job(request.path_params["id"])
+        """A job, or a call of an agent's that runs."""
+        id = request.path_params["id"]
         force = (await body(request, CancelBody)).force
+        if is_job_id(id) and await self._catalog.job(id) is None and self._store.is_running(session_of(id)):
+            await submit(session_of(id), CancelCall(id))
+            return json_answer(Cancelled(id), 202)
+        job = await self._known_job(id)
         if job.state != "running":
             raise Refused(409, f"job {job.id} has already ended")
         await submit(job.session, Cancel(job.id, force))
         return json_answer(Cancelled(job.id), 202)
-
-    async def artifact(self, request: Request) -> Response:
-        job = await self._known_job(request.path_params["id"])
-        reader = self._store.artifact(job.id)
-        if reader.missing:
-            raise Refused(404, f"the output of {job.id} was deleted")
-        return download(request, reader, job.id)
-
-    async def rows(self, request: Request) -> Response:
-        id = request.path_params["id"]
-        first, count = number(request, "first", 0), number(request, "count", _MOST_ROWS, _MOST_ROWS)
-        recorded = self._recorded(id)
-        if recorded is not None:
-            return _rows(recorded.total, first, recorded.read(first, count))
-        job = await self._known_job(id)
-        if self._deleted(job):
-            return _rows(0, first, [], deleted=True)
-        with self._shelf.rows(id, finished=job.state != "running") as rows:
-            await rows.catch_up()
-            found = await rows.read(first, count)
-            return _rows(rows.total, first, found)
-
-    async def find(self, request: Request) -> Response:
-        id, text = request.path_params["id"], request.query_params.get("text", "")
-        first, limit = number(request, "first", 0), number(request, "limit", _MOST_ROWS, _MOST_FOUND)
-        if not text or not limit:
-            raise Refused(400, "there is nothing to look for", "give text and a limit")
-        if len(text) > _LONGEST_SEARCH:
-            raise Refused(400, "that is too long to look for", f"give at most {_LONGEST_SEARCH} characters")
-        recorded = self._recorded(id)
-        if recorded is not None:
-            found = recorded.find(text, first, limit)
-            return json_answer(FoundBody(found.rows, found.more, found.next))
-        job = await self._known_job(id)
-        if self._deleted(job):
-            return json_answer(FoundBody([], False, first))
-        with self._shelf.rows(id, finished=job.state != "running") as rows:
-            await rows.catch_up()
-            found = await rows.find(text, first, limit)
-        return json_answer(FoundBody(found.rows, found.more, found.next))
-
-    async def text(self, request: Request) -> Response:
-        id = request.path_params["id"]
-        recorded = self._recorded(id)
-        if recorded is not None:
-            return _text(recorded.text().encode(), 0)
-        job = await self._known_job(id)
-        if self._deleted(job):
-            return _text(b"", 0)
-        finished = job.state != "running"
-        with self._shelf.rows(id, finished=finished) as rows:
-            await rows.catch_up()
-            first, cut = await rows.last_part(_TEXT_CAP)
-        source = self._text_from(id, first, finished=finished)
-        return StreamingResponse(source, headers=_text_headers(cut), media_type="text/plain; charset=utf-8")
 
     async def _started(self, started: Started) -> Response:
         """Answer when the job can be asked about: a host accepts a command a moment before it lists it."""
@@ -177,12 +122,6 @@ class Api:
                 break
             await asyncio.sleep(_SECONDS_BETWEEN_LOOKS)
         return json_answer(started, 201)
-
-    async def _text_from(self, job: str, first: int, *, finished: bool) -> AsyncIterator[bytes]:
-        with self._shelf.rows(job, finished=finished) as rows:
-            while found := await rows.read(first, _MOST_ROWS):
-                first += len(found)
-                yield "".join([text_of(row) + "\n" for row in found]).encode()
 
     def _known_session(self, id: str) -> str:
         if not is_session_id(id) or not self._store.folder(id).is_dir():
@@ -194,40 +133,3 @@ class Api:
         if job is None:
             raise Refused(404, f"no job {id}", "see /api/jobs")
         return job
-
-    def _recorded(self, id: str) -> FixedRows | None:
-        match = _recorded_call(id)
-        recording = self._recordings.get(match[1]) if match is not None else None
-        if match is None or recording is None:
-            return None
-        rows = recording.rows(int(match[2]))
-        if rows is None:
-            raise Refused(404, f"no call {id}", f"see /api/sessions/{recording.id}")
-        return rows
-
-    def _deleted(self, job: JobRecord) -> bool:
-        if job.state == "running" or not self._shelf.missing(job.id):
-            return False
-        self._shelf.forget(job.id)
-        return True
-
-
-class _Nobody:
-    """Joins a watch to see its state once."""
-
-    def happened(self, events: list[Event]) -> None: ...
-    def replaced(self) -> None: ...
-    def over(self) -> None: ...
-
-
-def _rows(total: int, first: int, rows: list[bytes], *, deleted: bool = False) -> Response:
-    said = {"deleted": True} if deleted else {}
-    return Response(rows_json(rows, total=total, first=first, **said), media_type="application/json")
-
-
-def _text(data: bytes, cut: int) -> Response:
-    return Response(data, headers=_text_headers(cut), media_type="text/plain; charset=utf-8")
-
-
-def _text_headers(cut: int) -> dict[str, str]:
-    return {"x-sightline-cut": str(cut)}

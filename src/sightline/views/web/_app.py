@@ -33,13 +33,19 @@ def routes_of(api: Api) -> list[Route]:
         Route("/api/sessions/{id}", api.session),
         Route("/api/sessions/{id}/events", api.events),
         Route("/api/sessions/{id}/jobs", api.start_in, methods=["POST"]),
+        Route("/api/sessions/{id}/prompt", api.talk.prompt, methods=["POST"]),
+        Route("/api/sessions/{id}/shell", api.talk.shell, methods=["POST"]),
+        Route("/api/sessions/{id}/abort", api.talk.abort, methods=["POST"]),
+        Route("/api/sessions/{id}/unqueue", api.talk.unqueue, methods=["POST"]),
+        Route("/api/sessions/{id}/requests/{request}", api.talk.answer, methods=["POST"]),
+        Route("/api/sessions/{id}/images/{name}", api.pictures.picture),
         Route("/api/jobs", api.jobs),
         Route("/api/jobs/{id}", api.job),
         Route("/api/jobs/{id}/cancel", api.cancel, methods=["POST"]),
-        Route("/api/jobs/{id}/artifact", api.artifact),
-        Route("/api/jobs/{id}/rows", api.rows),
-        Route("/api/jobs/{id}/find", api.find),
-        Route("/api/jobs/{id}/text", api.text),
+        Route("/api/jobs/{id}/artifact", api.outputs.artifact),
+        Route("/api/jobs/{id}/rows", api.outputs.rows),
+        Route("/api/jobs/{id}/find", api.outputs.find),
+        Route("/api/jobs/{id}/text", api.outputs.text),
     ]
 
 

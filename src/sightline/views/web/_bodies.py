@@ -37,6 +37,7 @@ class SessionBody(msgspec.Struct, frozen=True):
     state: Literal["running", "ended"]
     started: float
     jobs: list[JobBody]
+    agent: bool = False  # somebody talks, or can talk, with an agent in it
 
 
 class Sessions(msgspec.Struct, frozen=True):
@@ -93,3 +94,34 @@ class FoundBody(msgspec.Struct, frozen=True):
     rows: list[int]
     more: bool
     next: int
+
+
+class PromptBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Words for the agent. While it works they join in now (`steer`) or when it has finished (`follow_up`)."""
+
+    text: str
+    how: Literal["prompt", "steer", "follow_up"] = "prompt"
+
+
+class ShellBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A command line of the person's. `private`: the agent does not read what came of it."""
+
+    text: str
+    private: bool = False
+
+
+class AnswerBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What the person answers: one of the choices, or a mapping; null closes it without an answer."""
+
+    answer: Any = None
+
+
+class EmptyBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Nothing is said."""
+
+
+class Accepted(msgspec.Struct, frozen=True):
+    """The host took it. `data`: what it says about it, such as the messages that were queued."""
+
+    id: str = ""
+    data: Any = None

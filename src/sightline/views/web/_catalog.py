@@ -1,23 +1,26 @@
 """The list of sessions and jobs, and noticing that it changed.
 
-While anybody is listening, the index of jobs is asked for its size and time five times a second, and the sessions that
-were running whether they still are. Only when one of these changed is anything read.
+While anybody is listening, the index of jobs and the folder of sessions are asked for their size and time five times a
+second, the sessions that were running whether they still are, and conversations that have no title yet whether they
+grew. Only when one of these changed is anything read.
 """
 
 import asyncio
 import os
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import msgspec
 
 from sightline.exceptions import SightlineError
 from sightline.host import kept_jobs
-from sightline.journal import Header, JobRecord, Store
+from sightline.journal import Header, JobRecord, SessionRecord, Store
 from sightline.views.web._bodies import JobBody, SessionBody, Sessions
 from sightline.views.web._recordings import Recording
 
 LISTED = 200
+_MAY_BE_SILENT = 50  # sessions that began last: one in which nothing was said yet is among them
 _SECONDS_BETWEEN_LOOKS = 0.2
 _IDLE_SHARE = 10  # a look that took long is followed by a rest this many times as long
 
@@ -25,11 +28,14 @@ _IDLE_SHARE = 10  # a look that took long is followed by a rest this many times 
 class Catalog:
     def __init__(self, store: Store, recordings: list[Recording]) -> None:
         self._store = store
-        self._path = store.folder("").parent / "jobs.jsonl"
+        self._sessions = store.folder("")
+        self._path = self._sessions.parent / "jobs.jsonl"
         self._recordings = recordings
         self._headers: dict[str, Header] = {}
         self._seen: object = None
         self._running: set[str] = set()
+        self._untitled: set[str] = set()  # conversations in which nothing was said yet
+        self._conversations: dict[str, SessionRecord] = {}
         self._listeners: set[Callable[[], None]] = set()
         self._looking: asyncio.Task[None] | None = None
         self._lock = asyncio.Lock()
@@ -75,6 +81,8 @@ class Catalog:
         by_session: dict[str, list[JobRecord]] = {}
         for job in jobs[:limit]:
             by_session.setdefault(job.session, []).append(job)
+        for id in self._conversations:
+            by_session.setdefault(id, [])
         sessions = [self._session(id, found) for id, found in by_session.items()]
         sessions.sort(key=lambda session: session.started, reverse=True)
         return Sessions([*(recording.listed for recording in self._recordings), *sessions], max(len(jobs) - limit, 0))
@@ -101,30 +109,34 @@ class Catalog:
             await asyncio.sleep(max(_SECONDS_BETWEEN_LOOKS, _IDLE_SHARE * (time.monotonic() - began)))
 
     def _signature(self) -> object:
-        try:
-            stat = os.stat(self._path)
-            index = (stat.st_ino, stat.st_mtime_ns, stat.st_size)
-        except OSError:
-            index = None
-        return index, [self._store.is_running(session) for session in sorted(self._running)]
+        grown = [_mark(self._sessions / session / "journal.jsonl") for session in sorted(self._untitled)]
+        running = [self._store.is_running(session) for session in sorted(self._running)]
+        return _mark(self._path), _mark(self._sessions), grown, running
 
     def _read(self) -> Sessions:
         self.jobs = {job.id: job for job in kept_jobs(self._store)}
+        self._conversations = {record.id: record for record in self._store.conversations(limit=LISTED)}
+        known = {*self._conversations, *(job.session for job in self.jobs.values())}
+        newest = [id for id in self._store.sessions()[:_MAY_BE_SILENT] if id not in known]
+        self._untitled = {id for id in newest if self._store.is_running(id)}
+        self._conversations.update({id: SessionRecord(id=id, running=True) for id in self._untitled})
         listed = self.listed(LISTED)
         self._running = {session.id for session in listed.sessions if session.state == "running"}
         return listed
 
     def _session(self, id: str, jobs: list[JobRecord]) -> SessionBody:
-        header = self._header(id)
+        header, talk = self._header(id), self._conversations.get(id)
         jobs = sorted(jobs, key=lambda job: job.started)
+        said = (talk.title or talk.first_prompt) if talk is not None else ""
         return SessionBody(
             id=id,
             kind="session",
-            title=header.title or jobs[0].command,
-            cwd=header.cwd or jobs[0].cwd,
+            title=header.title or said or (jobs[0].command if jobs else ""),
+            cwd=header.cwd or (jobs[0].cwd if jobs else ""),
             state="running" if self._store.is_running(id) else "ended",
-            started=header.created or jobs[0].started,
+            started=header.created or (jobs[0].started if jobs else 0.0),
             jobs=[self.body(job) for job in jobs],
+            agent=talk is not None,
         )
 
     def _header(self, session: str) -> Header:
@@ -141,3 +153,12 @@ class Catalog:
             return reader.size
         finally:
             reader.close()
+
+
+def _mark(path: Path) -> object:
+    """Another one when the file or folder changed."""
+    try:
+        stat = os.stat(path)
+    except OSError:
+        return None
+    return stat.st_ino, stat.st_mtime_ns, stat.st_size

@@ -3,9 +3,13 @@
 import time
 from typing import Any, Protocol
 
-from sightline.transcript import Call, Entry, Message, Remark, Words
+import msgspec
 
-_STATES = {"cancelled": "cancelled", "timeout": "timed_out", "host": "lost"}
+from sightline.transcript import Call, Entry, Message, Remark, Words
+from sightline.views.web._shapes import shape_of
+
+_STATES = {"cancelled": "cancelled", "timeout": "timed_out", "host": "lost", "refused": "refused", "job": "job"}
+_MOST_ARGS = 16 * 1024
 _DELETED = "output was deleted"
 
 
@@ -21,7 +25,8 @@ def entry_body(number: int, entry: Entry, outputs: Outputs, *, live: bool) -> di
     """`live`: more may come, so a call without a result is running; else it was left without one."""
     match entry:
         case Message():
-            return {"n": number, "kind": "message", "agent": entry.agent, "text": entry.text, "how": entry.how}
+            said = {"text": entry.text, "how": entry.how, "source": entry.source, "attachments": entry.attachments}
+            return {"n": number, "kind": "message", "agent": entry.agent, **said}
         case Words():
             kind = "reasoning" if entry.reasoning else "words"
             return {"n": number, "kind": kind, "agent": entry.agent, "text": entry.text}
@@ -47,7 +52,7 @@ def _call(number: int, call: Call, outputs: Outputs, *, live: bool) -> dict[str,
     running = state == "running"
     size = max(int(details.get("bytes") or 0), call.received)
     binary = bool(details.get("binary"))
-    is_command = "artifact" in details or call.native_name == "exec"
+    is_job = call.native_name == "exec"  # of an agent's command the model reads the output, which stands in the rows
     return {
         "n": number,
         "kind": "call",
@@ -64,7 +69,17 @@ def _call(number: int, call: Call, outputs: Outputs, *, live: bool) -> dict[str,
         "bytes": size,
         "total": 0 if binary else outputs.total(number, call),
         "binary": binary,
-        "said": (call.content or "") if is_command else "",
+        "said": (call.content or "") if is_job else "",
         "kept": int(details.get("kept", size) or 0),
+        "shape": shape_of(call),
+        "args": _args(args, call),
         "note": _DELETED if not running and size and outputs.missing(number, call) else "",
     }
+
+
+def _args(args: dict[str, Any], call: Call) -> Any:
+    """Its arguments, where the head does not say them all."""
+    if not args or set(args) <= {"command", "cwd"} or call.native_name == "exec":
+        return None
+    encoded = msgspec.json.encode(args)
+    return args if len(encoded) <= _MOST_ARGS else encoded[:_MOST_ARGS].decode("utf-8", "replace") + "…"

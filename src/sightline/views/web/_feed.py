@@ -17,6 +17,8 @@ _MOST_CHARACTERS = 1024 * 1024
 class Feed:
     """One reader. `after`: the number of the last event it knows."""
 
+    attends = False
+
     def __init__(self, watches: Watches, session: str, after: int | None) -> None:
         self._watches = watches
         self._after = after

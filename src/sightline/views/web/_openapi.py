@@ -1,5 +1,6 @@
 """The OpenAPI document: what can be asked, and the shape of every answer, taken from the structs they are made of."""
 
+import re
 from functools import cache
 from typing import Any
 
@@ -9,17 +10,24 @@ from sightline import __version__
 from sightline.events import Event
 from sightline.transcript import Snapshot
 from sightline.views.web._bodies import (
+    Accepted,
+    AnswerBody,
     CancelBody,
     Cancelled,
+    EmptyBody,
     FoundBody,
     JobBody,
     JobList,
     Problem,
+    PromptBody,
     RowsBody,
     Sessions,
+    ShellBody,
     StartBody,
     Started,
 )
+
+_named = re.compile(r"\{([a-z]+)\}").findall
 
 _BYTES = "application/octet-stream"
 _EVENTS = "text/event-stream"
@@ -42,13 +50,22 @@ class _Operation(msgspec.Struct, frozen=True, kw_only=True):
 _UNKNOWN = {404: "there is no such session or job"}
 _BAD = {400: "a parameter or the body is not what it should be"}
 _REFUSED = {409: "the session is over, the job has ended, or its host refused"}
+_REQUIRED = (StartBody, PromptBody, ShellBody)
 _ROW = {"first": ("integer", "number of the first row; rows are counted from 0")}
+
+_TALK: list[tuple[str, Any, str]] = [
+    ("prompt", PromptBody, "Say something to the agent of a session that is running."),
+    ("shell", ShellBody, "Run a command line as the person; the agent reads what came of it unless it is private."),
+    ("abort", EmptyBody, "Stop what the agent does. What was queued comes back in `data`."),
+    ("unqueue", EmptyBody, "Take back what waits for the agent; it works on."),
+    ("requests/{request}", AnswerBody, "Answer a request. The first answer counts."),
+]
 
 _OPERATIONS = [
     _Operation(path="/api/openapi.json", summary="This document.", answers=dict[str, Any]),
     _Operation(
         path="/api/page",
-        summary="What one tab shows, as events: list, entries, rows, status, gone.",
+        summary="What one tab shows, as events: list, facts, entries, rows, status, gone.",
         query={"session": ("string", "id of the session that is shown"), "after": ("integer", "the last id seen")},
         media=_EVENTS,
         also=_UNKNOWN,
@@ -87,6 +104,24 @@ _OPERATIONS = [
         status=201,
         also={**_BAD, **_UNKNOWN, **_REFUSED, 413: "the body is too long"},
     ),
+    *[
+        _Operation(
+            path=f"/api/sessions/{{id}}/{name}",
+            method="post",
+            summary=summary,
+            asks=asks,
+            answers=Accepted,
+            status=202,
+            also={**_BAD, **_UNKNOWN, **_REFUSED, 413: "the body is too long"},
+        )
+        for name, asks, summary in _TALK
+    ],
+    _Operation(
+        path="/api/sessions/{id}/images/{name}",
+        summary="An image kept with a session: PNG, JPEG, GIF or WebP.",
+        media=_BYTES,
+        also=_UNKNOWN,
+    ),
     _Operation(
         path="/api/jobs",
         summary="Jobs, the newest first.",
@@ -98,7 +133,7 @@ _OPERATIONS = [
     _Operation(
         path="/api/jobs/{id}/cancel",
         method="post",
-        summary="End a job and everything it started; its output is kept. Answers when that has begun.",
+        summary="End a job and all it started, or a running call of an agent; the output is kept. Answers at once.",
         asks=CancelBody,
         answers=Cancelled,
         status=202,
@@ -162,7 +197,7 @@ def _described(operation: _Operation, schemas: dict[str, Any]) -> dict[str, Any]
     described: dict[str, Any] = {"summary": operation.summary, "parameters": _parameters(operation)}
     if operation.asks is not None:
         content = {_JSON: {"schema": schemas[repr(operation.asks)]}}
-        described["requestBody"] = {"content": content, "required": operation.asks is StartBody}
+        described["requestBody"] = {"content": content, "required": operation.asks in _REQUIRED}
     answer: dict[str, Any] = {"description": "as asked", "content": {operation.media: _content(operation, schemas)}}
     problem = {_JSON: {"schema": schemas[repr(Problem)]}}
     responses = {str(operation.status): answer}
@@ -183,8 +218,8 @@ def _content(operation: _Operation, schemas: dict[str, Any]) -> dict[str, Any]:
 
 def _parameters(operation: _Operation) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
-    if "{id}" in operation.path:
-        found.append({"name": "id", "in": "path", "required": True, "schema": {"type": "string"}})
+    for name in _named(operation.path):
+        found.append({"name": name, "in": "path", "required": True, "schema": {"type": "string"}})
     for name, (kind, meaning) in operation.query.items():
         found.append({"name": name, "in": "query", "description": meaning, "schema": {"type": kind}})
     return found

@@ -2,7 +2,7 @@
 
 Rules:
 
-- All of it can be said twice: entries have a position, rows a number.
+- All of it can be said twice: entries have a place of their own (the event they began with), rows a number.
 - The `id` of an event is a seq up to which everything about entries has been said; where something is still to come,
   there is none. A tab that comes back with one is told the entries that changed since, where that is known, else all of
   them; and the newest rows of what runs, whatever it knew.
@@ -15,9 +15,10 @@ from collections.abc import AsyncIterator
 
 import msgspec
 
-from sightline.transcript import Call
+from sightline.transcript import Call, Entry
 from sightline.views.web._catalog import Catalog
 from sightline.views.web._entries import Outputs, entry_body
+from sightline.views.web._facts import facts_of
 from sightline.views.web._recordings import Recording
 from sightline.views.web._shelf import Shelf
 from sightline.views.web._sse import KEEP_ALIVE, KEEP_ALIVE_SECONDS, event, rows_json
@@ -52,6 +53,7 @@ async def recording_page(catalog: Catalog, recording: Recording) -> AsyncIterato
         yield part
         if not said:
             said = True
+            yield event("facts", _encode(facts_of(recording.snapshot, live=False)))
             yield event("entries", _encode({"reset": True, "entries": bodies}), recording.snapshot.seq)
 
 
@@ -106,7 +108,7 @@ class Page:
     def _missed(self) -> Missed | None:
         after, self._after = self._after, None  # a fold that takes the place of this one is not the one it knew
         events = self._watch.since(after)
-        return None if after is None or events is None else Missed(events, self._watch.entries_at(after))
+        return None if after is None or events is None else Missed(events, after)
 
     def _said_up_to(self) -> int | None:
         unsaid = self._unsaid
@@ -123,6 +125,9 @@ class Page:
         if self._list:
             self._list = False
             parts.append(event("list", self._catalog.encoded))
+        if unsaid.facts and self._watch.known.is_set():
+            unsaid.facts = False
+            parts.append(event("facts", _encode(facts_of(self._watch.now, live=self._watch.live))))
         if unsaid.whole or unsaid.entries:
             parts.append(self._entries())
         if unsaid.gone:
@@ -136,11 +141,14 @@ class Page:
         return b"".join([event("status", _encode({"id": job, "text": text})) for job, text in statuses])
 
     def _entries(self) -> bytes:
-        unsaid, entries = self._unsaid, self._watch.now.entries
+        unsaid, now = self._unsaid, self._watch.now
         whole, unsaid.whole = unsaid.whole, False
-        numbers = range(len(entries)) if whole else sorted(unsaid.entries)
-        unsaid.entries = set()
-        bodies = [entry_body(n, entries[n], self._outputs, live=self._watch.live) for n in numbers]
+        entries = now.shown if whole else sorted(unsaid.entries.values(), key=_place)
+        unsaid.entries = {}
+        if now.branched and not whole:
+            shown = set(map(id, now.shown))
+            entries = [entry for entry in entries if id(entry) in shown]
+        bodies = [entry_body(entry.seq, entry, self._outputs, live=self._watch.live) for entry in entries]
         self._told.update({body["id"]: body["total"] for body in bodies if body["kind"] == "call"})
         return event("entries", _encode({"reset": whole, "entries": bodies}), self._said_up_to())
 
@@ -195,9 +203,9 @@ class Page:
                 self._shelf.count(job, rows.total)
         elif self._told.get(job) == self._shelf.total(job):  # another tab may have counted after this one was told
             return
-        place = self._unsaid.places.get(job)
-        if place is not None:
-            self._unsaid.entries.add(place)
+        call = self._unsaid.calls.get(job)
+        if call is not None:
+            self._unsaid.say(call)
             if job in self._unsaid.watched:
                 self._unsaid.rows.add(job)
             self._wake.set()
@@ -211,9 +219,7 @@ class Page:
         return call is not None and isinstance(call.details, dict) and bool(call.details.get("binary"))
 
     def _call(self, job: str) -> Call | None:
-        place = self._unsaid.places.get(job)
-        entry = self._watch.now.entries[place] if place is not None else None
-        return entry if isinstance(entry, Call) else None
+        return self._unsaid.calls.get(job)
 
 
 class _ArtifactOutputs:
@@ -224,10 +230,16 @@ class _ArtifactOutputs:
         return call.id
 
     def total(self, number: int, call: Call) -> int:
-        return self._shelf.total_so_far(call.id)
+        counted = self._shelf.total_so_far(call.id)
+        returned = not counted and call.content and self._shelf.missing(call.id)
+        return self._shelf.result(call).total if returned else counted
 
     def missing(self, number: int, call: Call) -> bool:
         return self._shelf.missing(call.id)
+
+
+def _place(entry: Entry) -> int:
+    return entry.seq
 
 
 async def _set_in_time(happened: asyncio.Event, seconds: float) -> bool:

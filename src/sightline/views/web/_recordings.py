@@ -8,10 +8,10 @@ from pathlib import Path
 
 from sightline.exceptions import UserMistake
 from sightline.providers import EventStream, provider_names, recognise
-from sightline.text import Screen, clean_line, clean_output
+from sightline.text import clean_line
 from sightline.transcript import Call, Snapshot, Transcript
 from sightline.views.web._bodies import SessionBody
-from sightline.views.web._rowjson import encode_row, skipped_row
+from sightline.views.web._callrows import rows_of
 from sightline.views.web._rows import FixedRows
 
 _READ_SIZE = 1024 * 1024
@@ -46,7 +46,7 @@ class Recording:
         if not isinstance(entry, Call):
             return None
         if number not in self._rows:
-            self._rows[number] = FixedRows(_rows_of(entry))
+            self._rows[number] = FixedRows(rows_of(entry))
         return self._rows[number]
 
 
@@ -70,23 +70,3 @@ def _folded(path: str) -> Snapshot:
     for event in stream.end():
         transcript.apply(event)
     return transcript.now
-
-
-def _rows_of(call: Call) -> list[bytes]:
-    """Its result where there is one, else what was seen of its output."""
-    screen = Screen()
-    if call.content:
-        screen.feed(clean_output(call.content))
-        screen.finish()
-        return [encode_row(row) for row in screen.take_settled()]
-    rows: list[bytes] = []
-    if call.skipped:
-        rows.append(skipped_row(call.skipped))
-    for piece in call.pieces:
-        if piece.dropped:
-            screen.finish()
-            rows += [encode_row(row) for row in screen.take_settled()]
-            rows.append(skipped_row(piece.dropped))
-        screen.feed(clean_output(piece.text), piece.stream)
-    screen.finish()
-    return rows + [encode_row(row) for row in screen.take_settled()]

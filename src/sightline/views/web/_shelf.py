@@ -6,10 +6,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from sightline.journal import Store
-from sightline.views.web._rows import ArtifactRows, Found
+from sightline.transcript import Call
+from sightline.views.web._callrows import rows_of
+from sightline.views.web._rows import ArtifactRows, FixedRows, Found
 
 _KEPT_OPEN = 100
 _TOTALS_KEPT = 20_000
+_RESULTS_KEPT = 500
 # More than this is counted in a thread; where the cursor moves up, interpreting is a hundred times the work.
 _AT_ONCE = 128 * 1024
 _AT_ONCE_DRAWN_OVER = 8 * 1024
@@ -100,6 +103,16 @@ class Shelf:
         self._store = store
         self._open: dict[str, JobRows] = {}
         self._totals: dict[str, int] = {}
+        self._results: dict[tuple[str, int], FixedRows] = {}
+
+    def result(self, call: Call) -> FixedRows:
+        """The rows of what a call returned that wrote no output of its own."""
+        key = call.id, call.updates
+        if key not in self._results:
+            if len(self._results) >= _RESULTS_KEPT:
+                self._results.pop(next(iter(self._results)))
+            self._results[key] = FixedRows(rows_of(call))
+        return self._results[key]
 
     def missing(self, job: str) -> bool:
         """Whether the output is not there (any more)."""

@@ -62,12 +62,12 @@ async def start_in(session: str, spec: CommandSpec) -> Started:
     return Started(session, reply.id)
 
 
-async def submit(session: str, command: Command) -> Reply:
+async def submit(session: str, command: Command, hint: str = "start the command in a new session") -> Reply:
     """Have a running host do something; refuses when it is not running, or will not."""
     try:
         client = await connect(session)
     except OSError:
-        raise Refused(409, f"session {session} is over", "start the command in a new session") from None
+        raise Refused(409, f"session {session} is over", hint) from None
     try:
         reply = await client.submit(command)
     finally:

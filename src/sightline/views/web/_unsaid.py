@@ -7,15 +7,16 @@ from collections.abc import Callable
 
 import msgspec
 
-from sightline.events import Event, Reasoning, Text, ToolOutput, ToolResult
-from sightline.transcript import Call, Snapshot, Words
+from sightline.events import Event, Reasoning, State, Text, ToolOutput, ToolResult
+from sightline.transcript import Call, Entry, Snapshot, Words
+from sightline.views.web._facts import tells
 
 
 class Missed(msgspec.Struct, frozen=True):
-    """What happened while a tab was away, and how many entries it knows."""
+    """What happened while a tab was away, and the last event it knows."""
 
     events: list[Event]
-    entries: int
+    after: int
 
 
 class Unsaid:
@@ -24,6 +25,8 @@ class Unsaid:
     `missed` is asked each time the fold is another: None when the tab knows nothing of it.
     """
 
+    attends = True
+
     def __init__(
         self, wake: Callable[[], None], now: Callable[[], Snapshot], missed: Callable[[], Missed | None]
     ) -> None:
@@ -31,7 +34,8 @@ class Unsaid:
         self._now = now
         self._missed = missed
         self.whole = False  # all entries
-        self.entries: set[int] = set()  # positions
+        self.facts = True  # about the session as a whole
+        self.entries: dict[int, Entry] = {}  # by the event they began with
         self.rows: set[str] = set()  # calls with new output
         self.statuses: dict[str, str] = {}
         self.ended: list[str] = []  # calls that ended and whose rows are to be counted
@@ -41,24 +45,35 @@ class Unsaid:
         self._forget_places()
 
     def happened(self, events: list[Event]) -> None:
+        # A job that ends moves to the end of the entries, so that what is new may stand before what is known.
+        moved = sum([isinstance(e, ToolResult) and e.id in self.calls and self.calls[e.id].is_job for e in events])
+        self._placed -= min(moved, self._placed)
         self._place_new()
         for event in events:
+            self.facts = self.facts or tells(event)
             if isinstance(event, ToolOutput):
                 self._output(event)
             elif isinstance(event, Text | Reasoning):
-                self.entries.add(self._words[event.agent, event.block, isinstance(event, Reasoning)])
-            elif (place := self.places.get(getattr(event, "id", ""))) is not None:
-                self.entries.add(place)
+                self.say(self._words[event.agent, event.block, isinstance(event, Reasoning)])
+            elif isinstance(event, State):
+                self.whole = self.whole or (event.key == "branch" and not event.agent)
+            elif (call := self.calls.get(getattr(event, "id", ""))) is not None:
+                self.say(call)
                 if isinstance(event, ToolResult):
                     self.ended.append(event.id)
         self._wake()
+
+    def say(self, entry: Entry) -> None:
+        self.entries[entry.seq] = entry
 
     def replaced(self) -> None:
         missed = self._missed()
         self._forget_places()
         self._place_new()
+        self.facts = True
         self.whole = missed is None
-        self.entries = set() if missed is None else set(range(missed.entries, self._placed))
+        new = [] if missed is None else [entry for entry in self._now().entries if entry.seq > missed.after]
+        self.entries = {entry.seq: entry for entry in new}
         self.ended = []
         for entry in reversed(self._now().entries):
             if isinstance(entry, Call):
@@ -72,7 +87,10 @@ class Unsaid:
     def over(self) -> None:
         entries = self._now().entries
         self.gone = not entries
-        self.entries.update(self.places[entry.id] for entry in entries if isinstance(entry, Call) and _open(entry))
+        self.facts = True
+        for entry in entries:
+            if isinstance(entry, Call) and _open(entry):
+                self.say(entry)
         self._wake()
 
     def take_statuses(self) -> dict[str, str]:
@@ -81,8 +99,8 @@ class Unsaid:
         return taken
 
     def _forget_places(self) -> None:
-        self.places: dict[str, int] = {}
-        self._words: dict[tuple[str, int, bool], int] = {}
+        self.calls: dict[str, Call] = {}
+        self._words: dict[tuple[str, int, bool], Words] = {}
         self._placed = 0
 
     def _place_new(self) -> None:
@@ -90,11 +108,11 @@ class Unsaid:
         for number in range(self._placed, len(entries)):
             entry = entries[number]
             if isinstance(entry, Call):
-                self.places[entry.id] = number
+                self.calls[entry.id] = entry
                 self.watched.add(entry.id)
             elif isinstance(entry, Words):
-                self._words[entry.agent, entry.block, entry.reasoning] = number
-            self.entries.add(number)
+                self._words[entry.agent, entry.block, entry.reasoning] = entry
+            self.say(entry)
         self._placed = len(entries)
 
     def _call(self, call: Call) -> None:

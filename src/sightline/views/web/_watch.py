@@ -5,10 +5,10 @@ Rules:
 - A host that is killed is no error: what is kept of its session says how it ended, and takes the place of the fold.
 - A watch nobody listens to is let go of after a moment; a tab that reloads finds it still there.
 - A listener is told that the fold changed, never made to wait; how much it remembers is its own affair.
+- The host hears that somebody attends while a page is open, and for a moment longer; a program that reads is nobody.
 """
 
 import asyncio
-from bisect import bisect_right
 from collections import deque
 from typing import Protocol
 
@@ -16,7 +16,7 @@ from sightline.events import Event, ToolOutput
 from sightline.exceptions import OutsideFailure, SightlineError
 from sightline.host import Client, Kept, connect, recover
 from sightline.journal import Store
-from sightline.transcript import Snapshot, Transcript
+from sightline.transcript import Call, Snapshot, Transcript
 
 _SECONDS_KEPT = 10.0  # longer than a page that lost its connection waits before it tries again
 _SECONDS_BETWEEN_LOOKS = 0.5
@@ -26,7 +26,9 @@ _RECENT_CHARACTERS = 1024 * 1024
 
 
 class Listener(Protocol):
-    """Called on the event loop, after the fold has changed."""
+    """Called on the event loop, after the fold has changed. `attends`: a person who can answer sees it."""
+
+    attends: bool
 
     def happened(self, events: list[Event]) -> None: ...
     def replaced(self) -> None: ...
@@ -44,8 +46,8 @@ class Watch:
         self.listeners: set[Listener] = set()
         self._store = store
         self._recent: deque[Event] = deque()
-        self._born: list[int] = []  # with which event each entry came, or an earlier one
         self._recent_characters = 0
+        self._attended = False
         self._task = asyncio.ensure_future(self._follow())
         self.letting_go: asyncio.TimerHandle | None = None
 
@@ -63,9 +65,18 @@ class Watch:
             return None
         return [event for event in self._recent if event.seq > after]
 
-    def entries_at(self, seq: int) -> int:
-        """How many entries there were after an event `since` knows of."""
-        return bisect_right(self._born, seq)
+    def call(self, id: str) -> Call | None:
+        """A call by its id, as far as it is known."""
+        calls = (entry for entry in reversed(self.now.entries) if isinstance(entry, Call))
+        return next((call for call in calls if call.id == id), None)
+
+    def tell_who_is_there(self) -> None:
+        """Have the host know whether somebody attends. It is said when subscribing, so a change subscribes again."""
+        attended = any(listener.attends for listener in self.listeners)
+        if attended != self._attended and self.live:
+            self._attended = attended
+            self._task.cancel()
+            self._task = asyncio.ensure_future(self._follow())
 
     def close(self) -> None:
         self._task.cancel()
@@ -79,7 +90,7 @@ class Watch:
             # A host that has said nothing yet says nothing now: then the empty fold is that of the session.
             silent = asyncio.get_running_loop().call_later(_SECONDS_OF_SILENCE, self._take, [])
             try:
-                async for frame in client.subscribe(self.now.seq):
+                async for frame in client.subscribe(self.now.seq, attends=self._attended):
                     silent.cancel()
                     self._take(frame)
                 self._end()
@@ -116,11 +127,9 @@ class Watch:
             self.transcript = Transcript(frame)
             self._recent.clear()
             self._recent_characters = 0
-            self._born = [frame.seq] * len(frame.entries)
         else:
             for event in frame:
                 self.transcript.apply(event)
-                self._born += [self.now.seq] * (len(self.now.entries) - len(self._born))
                 self._remember(event)
         for listener in list(self.listeners):
             if isinstance(frame, Snapshot) or not self.known.is_set():
@@ -161,12 +170,16 @@ class Watches:
             watch.letting_go.cancel()
             watch.letting_go = None
         watch.listeners.add(listener)
+        watch.tell_who_is_there()
         return watch
 
     def leave(self, watch: Watch, listener: Listener) -> None:
         watch.listeners.discard(listener)
+        later = asyncio.get_running_loop().call_later
         if not watch.listeners:
-            watch.letting_go = asyncio.get_running_loop().call_later(_SECONDS_KEPT, self._let_go, watch)
+            watch.letting_go = later(_SECONDS_KEPT, self._let_go, watch)
+        elif listener.attends:
+            later(_SECONDS_KEPT, watch.tell_who_is_there)
 
     def close(self) -> None:
         for watch in list(self._watches.values()):

@@ -34,6 +34,10 @@ class Completions(msgspec.Struct, frozen=True):
     items: tuple[Item, ...]
     replaces: int
     ranked_by: int
+    in_order: bool = False
+    """They are ranked already: of those that match, the first is the best."""
+    submits: bool = False
+    """Enter on one of them also submits the text; tab only accepts it."""
 
 
 Deliver = Callable[[Completions | None], None]

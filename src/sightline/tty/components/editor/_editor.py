@@ -33,13 +33,15 @@ class Editor(Component):
     """Several lines of text, a cursor, and everything keys do to them.
 
     Set what is to be called: `on_submit(text)` on enter, the editor being empty again already; `on_change(text)` after
-    each change; `on_escape()`; `on_external_editor()` on its key. A key without its callback means nothing here.
+    each change; `on_escape()`; `on_external_editor()` on its key. A key without its callback means nothing here, but
+    for `on_history_search()`: without it, history is searched in the upper rule.
     """
 
     on_submit: Callable[[str], None] | None = None
     on_change: Callable[[str], None] | None = None
     on_escape: Callable[[], None] | None = None
     on_external_editor: Callable[[], None] | None = None
+    on_history_search: Callable[[], None] | None = None
     request_render: Callable[[], None] | None = None
     """Called when rows changed without a key: completions came in."""
     border_role = "border"
@@ -93,6 +95,16 @@ class Editor(Component):
     def mode(self) -> str:
         """Vim's mode; `insert` without vim."""
         return "insert" if self._vim is None else self._vim.mode
+
+    def set_history(self, entries: Sequence[str]) -> None:
+        """What was submitted before this editor was there, oldest first."""
+        self._history.begin_with(entries)
+
+    def submit(self) -> None:
+        """Hand the text in, as its key does."""
+        self._popup.close()
+        self._search.close()
+        self._submit()
 
     def set_text(self, text: str) -> None:
         """Another text, with the cursor at its end. It can be taken back."""
@@ -161,7 +173,7 @@ class Editor(Component):
     def _handle_popup(self, event: Key) -> bool:
         matches = self._bindings.matches
         if matches(event, "complete") or matches(event, "submit"):
-            self._accept()
+            self._accept(entering=not matches(event, "complete"))
         elif matches(event, "complete_cancel"):
             self._popup.close()
         elif matches(event, "select_up"):
@@ -189,7 +201,10 @@ class Editor(Component):
         if self.mode != "insert":
             return None
         self._popup.close()
-        self._search.open()
+        if self.on_history_search is None:
+            self._search.open()
+        else:
+            self.on_history_search()
         return True
 
     def _folded_as_before(self, entry: str) -> str:
@@ -202,7 +217,8 @@ class Editor(Component):
         elif self._popup.has_providers:
             self._popup.typed(self._request())
 
-    def _accept(self) -> None:
+    def _accept(self, *, entering: bool = False) -> None:
+        submits = entering and self._popup.submits
         accepted = self._popup.accept()
         if accepted is None:
             return
@@ -212,7 +228,9 @@ class Editor(Component):
         self._editing.settle()
         self._buffer.replace((line, start), self._buffer.cursor, value)
         self._tell_change()
-        if value.endswith("/"):
+        if submits:
+            self._submit()
+        elif value.endswith("/"):
             self._popup.ask(self._request())  # a folder is the beginning of a path
 
     def _react(self, event: Input) -> bool:

@@ -14,6 +14,15 @@ class History:
         self._at: int | None = None
         self._draft = ""
 
+    def begin_with(self, entries: Iterable[str]) -> None:
+        """These came before what is here; one that is here already counts as the newer."""
+        known = set(self.entries)
+        earlier = [entry for entry in entries if entry not in known]
+        del earlier[: max(0, len(earlier) + len(known) - _ENTRIES)]
+        self.entries[:0] = earlier
+        if self._at is not None:
+            self._at += len(earlier)
+
     @property
     def browsing(self) -> bool:
         return self._at is not None

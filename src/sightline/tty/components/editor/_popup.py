@@ -51,6 +51,11 @@ class Popup:
         return self._shown is not None and len(self._list) > 0
 
     @property
+    def submits(self) -> bool:
+        """Whether enter on what is shown also submits the text."""
+        return self._shown is not None and self._shown.submits
+
+    @property
     def only_one(self) -> bool:
         return len(self._list) == 1
 
@@ -110,6 +115,7 @@ class Popup:
     def _show(self, request: CompletionRequest, answer: Completions) -> None:
         self._replaced_from = max(0, len(request.before) - answer.replaces)
         self._ranked_from = max(0, len(request.before) - answer.ranked_by)
+        self._list.in_order = answer.in_order
         if self._shown is None or self._shown.items != answer.items:
             self._list.set_items(answer.items)
         self._shown = answer

@@ -11,6 +11,9 @@ from sightline.tty import Component
 class Block(Component):
     """One of them."""
 
+    open_ended = False
+    """It does not know itself when it is complete (words that stream, a group of reads): `close` tells it."""
+
     def changed(self) -> None:
         """The fold changed an entry that is shown here."""
 

@@ -1,0 +1,160 @@
+"""What an extension may show and ask of the person: the host's half. A console, or the page, is the other half.
+
+Rules:
+
+- `has_ui` is true while somebody is there who can answer. Without, everything that asks returns None at once and what
+  shows is kept for whoever comes; nothing raises.
+- A dialog is a `request` (`what` is `dialog`, `details.ui.kind` says which), answered by a command, once. The answer is
+  the value itself or `{"value": …}`; one that does not fit the dialog counts as None, as does closing it.
+- A dialog that is open when the person leaves stays open. One whose call is cancelled is closed.
+- What stays on the screen is a `state`, always all of it: `ui.status`, `ui.widgets`, `ui.title`; a key is the
+  extension's own, whatever others call theirs. `ui.editor_text` is an order: who comes later is not told.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+
+from sightline.events import Notice, State
+from sightline.text import clean_line, clean_text
+
+if TYPE_CHECKING:
+    from sightline.agent._requests import Requests
+    from sightline.agent._secrets import Secrets
+    from sightline.agent._stage import Stage
+
+Placement = Literal["above", "below"]
+Level = Literal["info", "warning", "error"]
+
+_LINES_AT_MOST = 50
+_LINE_AT_MOST = 1000
+_KEYS_AT_MOST = 50
+
+
+class Shown:
+    """What the extensions of one session show, by key."""
+
+    def __init__(self, stage: "Stage") -> None:
+        self._stage = stage
+        self._status: dict[str, str] = {}
+        self._widgets: dict[str, dict[str, Any]] = {}
+        self._texts = 0
+
+    def status(self, key: str, text: str | None) -> None:
+        if _changed(self._status, key, text):
+            self._stage.publish(State("ui.status", dict(self._status), source="agent"))
+
+    def widget(self, key: str, widget: dict[str, Any] | None) -> None:
+        if _changed(self._widgets, key, widget):
+            self._stage.publish(State("ui.widgets", dict(self._widgets), source="agent"))
+
+    def title(self, text: str) -> None:
+        self._stage.publish(State("ui.title", text, source="agent"))
+
+    def editor_text(self, text: str) -> None:
+        """Numbered, so that the same text twice is two orders."""
+        self._texts += 1
+        self._stage.publish(State("ui.editor_text", {"text": text, "number": self._texts}, source="agent"))
+
+    def clear(self) -> None:
+        """Nothing of an earlier life of the session is shown."""
+        for key, value in (("ui.status", {}), ("ui.widgets", {}), ("ui.title", "")):
+            self._stage.publish(State(key, value, source="agent"))
+
+
+class ExtensionUi:
+    """`extension.ui`: one extension's way to the person."""
+
+    def __init__(self, name: str, stage: "Stage", requests: "Requests", secrets: "Secrets", shown: Shown) -> None:
+        self._name = name
+        self._stage = stage
+        self._requests = requests
+        self._secrets = secrets
+        self._shown = shown
+
+    @property
+    def has_ui(self) -> bool:
+        """Whether somebody is there who can answer."""
+        return self._stage.has_ui
+
+    def notify(self, text: str, level: Level = "info") -> None:
+        """Say something in the transcript."""
+        text = clean_text(self._secrets.masked(text))
+        self._stage.publish(Notice(text, "info" if level == "info" else "warning", source=self._name))
+
+    async def select(self, title: str, choices: Sequence[str], message: str = "") -> str | None:
+        """One of these texts."""
+        meant = {self._line(choice): choice for choice in choices}
+        answer = await self._ask("select", title, list(meant), {"message": message})
+        return meant.get(answer) if isinstance(answer, str) else None
+
+    async def confirm(self, title: str, message: str = "") -> bool | None:
+        """Yes or no."""
+        answer = await self._ask("confirm", title, ["yes", "no"], {"message": message})
+        return answer if isinstance(answer, bool) else {"yes": True, "no": False}.get(str(answer))
+
+    async def input(self, title: str, *, text: str = "", placeholder: str = "", message: str = "") -> str | None:
+        """One line; `text` is there already, `placeholder` only while there is nothing."""
+        asked = {"message": message, "text": text, "placeholder": placeholder}
+        answer = await self._ask("input", title, [], asked)
+        return answer if isinstance(answer, str) else None
+
+    async def editor(self, title: str, text: str = "", message: str = "") -> str | None:
+        """A text of many lines."""
+        answer = await self._ask("editor", title, [], {"message": message, "text": text})
+        return answer if isinstance(answer, str) else None
+
+    async def custom(self, name: str, props: Any = None, *, overlay: bool = False, title: str = "") -> Any:
+        """A component of this extension's own, which its `console` half registered under this name. `props` and the
+        answer are plain data. In place of the editor, or over the screen."""
+        asked = {"name": name, "props": msgspec.to_builtins(props, str_keys=True), "overlay": overlay}
+        return await self._ask("custom", title or name, [], asked)
+
+    def set_status(self, key: str, text: str | None) -> None:
+        """A few words in the status line, until told otherwise; None takes them away."""
+        self._shown.status(self._key(key), None if text is None else self._line(text))
+
+    def set_widget(self, key: str, lines: Sequence[str] | None, placement: Placement = "above") -> None:
+        """Lines above or below the editor, until told otherwise; None takes them away."""
+        if placement not in ("above", "below"):
+            raise ValueError(f"no placement {placement!r}; there are above and below")
+        widget = None
+        if lines is not None:
+            shown = [self._line(line) for line in list(lines)[:_LINES_AT_MOST]]
+            widget = {"lines": shown, "placement": placement}
+        self._shown.widget(self._key(key), widget)
+
+    def set_title(self, text: str) -> None:
+        """The name of the terminal's window; an empty one gives it back."""
+        self._shown.title(self._line(text))
+
+    def set_editor_text(self, text: str) -> None:
+        """What stands in the editor of whoever looks now."""
+        self._shown.editor_text(clean_text(self._secrets.masked(text)))
+
+    async def _ask(self, kind: str, title: str, choices: list[str], asked: dict[str, Any]) -> Any:
+        if not self.has_ui:
+            return None
+        details = {"ui": {"kind": kind}, "extension": self._name, **asked}
+        return _value(await self._requests.ask("dialog", clean_line(title), choices, details))
+
+    def _key(self, key: str) -> str:
+        return f"{self._name}.{clean_line(str(key))}"
+
+    def _line(self, text: str) -> str:
+        return clean_line(self._secrets.masked(str(text)))[:_LINE_AT_MOST]
+
+
+def _value(answer: Any) -> Any:
+    return answer["value"] if isinstance(answer, dict) and answer.keys() == {"value"} else answer
+
+
+def _changed(shown: dict[str, Any], key: str, value: Any) -> bool:
+    """Whether there is anything new to tell. More keys than anyone reads are not taken."""
+    if value is None:
+        return shown.pop(key, None) is not None
+    if shown.get(key) == value or (key not in shown and len(shown) >= _KEYS_AT_MOST):
+        return False
+    shown[key] = value
+    return True

@@ -1,0 +1,92 @@
+"""What is done about the todo list besides the tool: ended tasks leave it, and a change that failed is not forgotten."""
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from sightline.conversation import ToolMessage, text_of
+from sightline.events import Notice, State
+from sightline.text import clean_line, first_line
+
+if TYPE_CHECKING:
+    from sightline.agent._agent import Agent
+
+_FAILED = """\
+<system-reminder>
+Your last change of the todo list failed, so the person does not see how far you are. Look at the error and make the \
+change again with the todo tool.
+</system-reminder>"""
+_EDITED = """\
+<system-reminder>
+The person has edited the todo list. It is now:
+
+{list}
+Go by this list from here on.
+</system-reminder>"""
+
+
+class TodoCare:
+    """Of one agent's list. `todo.clear_delay` says how long a task that was completed or dropped stays in it."""
+
+    def __init__(self, agent: "Agent") -> None:
+        self._agent = agent
+        self._timers: set[asyncio.TimerHandle] = set()
+
+    def kept(self, name: str) -> None:
+        """Something was kept: if it is the list, what has ended in it is going to leave it."""
+        delay = self._agent.settings.todo.clear_delay
+        if name != "todo" or delay < 0:
+            return
+        from sightline.tools.todo import ended, phases_of
+
+        tasks = ended(phases_of(self._agent.workplace))
+        if tasks:
+            timer = asyncio.get_running_loop().call_later(delay, lambda: self._clear(tasks, timer))
+            self._timers.add(timer)
+
+    def answered(self, message: ToolMessage) -> None:
+        if message.name != "todo" or not message.is_error:
+            return
+        why = clean_line(first_line(text_of(message)))
+        text = f"the todo list was not changed as the model wanted: {why}"
+        self._agent.stage.publish(Notice(text, "warning", "what is shown of it may be out of date", source="agent"))
+        self._agent.let_model_know(_FAILED, "todo")
+
+    def edit(self, markdown: str) -> str:
+        """Take the person's list; what it is now."""
+        from sightline.tools.todo import from_markdown, plan, set_phases, to_markdown
+
+        agent = self._agent
+        phases = from_markdown(markdown)
+        agent.keep("todo", set_phases(agent.workplace, phases), plan(phases))
+        now = to_markdown(phases)
+        agent.let_model_know(_EDITED.format(list=now or "(empty)\n"), "todo")
+        return now
+
+    def markdown(self) -> str:
+        """The list as it is kept, with what had ended before the session was gone on with."""
+        from sightline.tools.todo import kept_phases, to_markdown
+
+        return to_markdown(kept_phases(self._agent.workplace))
+
+    def tell(self) -> None:
+        """Say what the list is, after a resume or on another branch."""
+        from sightline.tools.todo import phases_of, plan
+
+        rows = plan(phases_of(self._agent.workplace))
+        self._agent.stage.publish(State("todo", self._agent.secrets.masked_value(rows), source="agent"))
+
+    def close(self) -> None:
+        for timer in self._timers:
+            timer.cancel()
+
+    def _clear(self, tasks: list[tuple[str, str]], timer: asyncio.TimerHandle) -> None:
+        """Those of them that have not been taken up again."""
+        from sightline.tools.todo import phases_of, set_phases, without
+
+        self._timers.discard(timer)
+        workplace = self._agent.workplace
+        before = phases_of(workplace)
+        after = without(before, tasks)
+        if after != before:
+            workplace.kept["todo"] = set_phases(workplace, after)
+            self.tell()

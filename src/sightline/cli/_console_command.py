@@ -1,0 +1,39 @@
+"""The console from the command line: what was asked for, as its host wants it."""
+
+import argparse
+from typing import Any
+
+from sightline.cli._folder import current_folder
+from sightline.exceptions import UserMistake
+
+
+def open_console(arguments: argparse.Namespace) -> int:
+    from sightline.views.console._run import run
+
+    if arguments.output_format != "text" or arguments.timeout is not None:
+        raise UserMistake("--output-format and --timeout go with a prompt", 'give one with -p "…"')
+    return run(wanted=_wanted(arguments))
+
+
+def _wanted(arguments: argparse.Namespace) -> dict[str, Any]:
+    from sightline.cli._agent_commands import flags_of, resumed
+    from sightline.cli._commands import options_of
+    from sightline.journal import Store
+    from sightline.paths import data_folder
+
+    cwd = current_folder()
+    native = arguments.provider in (None, "native")
+    if native and arguments.option:
+        raise UserMistake("our own agent has no --option", "use --set NAME=VALUE; see `sightline config`")
+    return {
+        "cwd": str(cwd),
+        "resume": resumed(arguments, Store(data_folder()), cwd),
+        "provider": "" if native else arguments.provider,
+        "model": arguments.model,
+        "thinking": arguments.thinking or "",
+        "approval": arguments.approval or "",
+        "allow": arguments.allow,
+        "deny": arguments.deny,
+        "flags": flags_of(arguments),
+        "option": options_of(arguments.option),
+    }

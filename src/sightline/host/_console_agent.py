@@ -1,0 +1,62 @@
+"""A session for a console with our own agent in it."""
+
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from sightline.agent import Wanted, wanted_in
+from sightline.exceptions import UserMistake
+from sightline.host._console_wanted import HostWanted
+from sightline.host._server import SocketServer
+from sightline.host._session import Session
+from sightline.host._working import working
+from sightline.journal import Store
+from sightline.settings import Approval, Thinking
+
+
+@asynccontextmanager
+async def opened_agent(store: Store, wanted: HostWanted) -> AsyncIterator[tuple[Session, SocketServer]]:
+    """As `working`, for whoever may detach and come back."""
+    folder = go_to(store, wanted)
+    async with working(store, asked_for(folder, wanted), resume=wanted.resume, title=wanted.title, attended=True) as it:
+        yield it.session, it.server
+
+
+def go_to(store: Store, wanted: HostWanted) -> Path:
+    """Be in the folder the session is about."""
+    kept = store.read(wanted.resume).header.cwd if wanted.resume and not wanted.cwd else ""
+    folder = Path(wanted.cwd or kept or os.getcwd()).absolute()
+    try:
+        os.chdir(folder)
+    except OSError as error:
+        hint = "start it in a folder that exists" if not wanted.resume else "make it again, or name another"
+        raise UserMistake(f"cannot work in {folder}: {error.strerror}", hint) from None
+    if str(folder).encode("utf-8", "replace") != os.fsencode(folder):
+        raise UserMistake("the name of the current folder is not UTF-8", "rename it: no model could name files in it")
+    return folder
+
+
+def asked_for(folder: Path, wanted: HostWanted) -> Wanted:
+    return wanted_in(
+        folder,
+        flags=wanted.flags,
+        approval=_one_of(Approval, wanted.approval, "approval"),
+        allow=wanted.allow,
+        deny=wanted.deny,
+        model=wanted.model,
+        thinking=_one_of(Thinking, wanted.thinking, "thinking"),
+        may_lack_model=True,
+    )
+
+
+def _one_of(kind: Any, word: str, what: str) -> Any:
+    try:
+        return msgspec.convert(word, kind) if word else None
+    except msgspec.ValidationError:
+        from typing import get_args
+
+        raise UserMistake(f"no {what} level {word}", f"one of {', '.join(get_args(kind))}") from None

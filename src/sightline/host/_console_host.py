@@ -1,0 +1,124 @@
+"""The host of a console: a process of its own, with an agent in it, that starts beside the console and outlives it.
+
+    python -m sightline.host._console_host '{"cwd": "…"}'
+
+Rules:
+
+- What it is to be is its one argument, a `HostWanted`. Its standard output is for one line, a `HostAnswer`: when it can
+  be connected to, or when that will not be. After that the pipe is closed.
+- It forks once, before anything is loaded, and is then nobody's child. It has no terminal and keeps no descriptor it was
+  born with.
+- A request made while nobody watches stays open: whoever detached is still this session's person (decision 10).
+- With no view, no run and no job it stays for `LINGER` seconds. A session in which nothing was said is then removed.
+"""
+
+import os
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import asyncio
+    from contextlib import AbstractAsyncContextManager
+
+    from sightline.host._console_wanted import HostAnswer, HostWanted
+    from sightline.host._server import SocketServer
+    from sightline.host._session import Session
+    from sightline.journal import Store
+
+
+def main() -> None:
+    if os.fork():
+        os._exit(0)
+    os.closerange(3, os.sysconf("SC_OPEN_MAX"))
+    ready = os.dup(1)
+    os.dup2(0, 1)
+    try:
+        _be_host(sys.argv[1], ready)
+    except BaseException as error:
+        _give_up(ready, error)
+        os._exit(1)
+
+
+def _be_host(text: str, ready: int) -> None:
+    import asyncio
+
+    import msgspec
+
+    from sightline.host._console_wanted import HostWanted
+
+    asyncio.run(_host(msgspec.json.decode(text, type=HostWanted), ready))
+
+
+async def _host(wanted: "HostWanted", ready: int) -> None:
+    import asyncio
+
+    from sightline.host._console_wanted import HostAnswer
+    from sightline.journal import Store
+    from sightline.paths import data_folder
+
+    store = Store(data_folder())
+    over = asyncio.Event()
+    async with _opened(store, wanted) as (session, server):
+        _stop_when(over, session, server)
+        log = os.open(store.folder(session.id) / "host.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        for fd in (1, 2):
+            os.dup2(log, fd)
+        _answer(ready, HostAnswer(session=session.id, pid=os.getpid()))
+        await over.wait()
+
+
+def _opened(store: "Store", wanted: "HostWanted") -> "AbstractAsyncContextManager[tuple[Session, SocketServer]]":
+    if wanted.provider not in ("", "native"):
+        from sightline.host._console_provider import opened_provider
+
+        return opened_provider(store, wanted)
+    from sightline.host._console_agent import opened_agent
+
+    return opened_agent(store, wanted)
+
+
+def _stop_when(over: "asyncio.Event", session: "Session", server: "SocketServer") -> None:
+    """What ends this process: being told to, or nothing to do and nobody there for long enough."""
+    import asyncio
+    import signal
+
+    from sightline.host._process import LINGER, Linger
+
+    waiting = Linger(LINGER, lambda: session.idle and not server.connections, over.set)
+    session.on_idle = waiting.look
+    server.on_change = waiting.look_again
+    session.on_stopped = over.set
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, over.set)
+    loop.add_signal_handler(signal.SIGHUP, lambda: None)
+    waiting.look()
+
+
+def _give_up(ready: int, error: BaseException) -> None:
+    from sightline.exceptions import SightlineError, UserMistake
+    from sightline.host._console_wanted import HostAnswer
+
+    if isinstance(error, SightlineError):
+        said = HostAnswer(error=error.message, hint=error.hint, mistake=isinstance(error, UserMistake))
+    else:
+        import traceback
+
+        traceback.print_exc()
+        what = f"the host could not start: {type(error).__name__}: {str(error)[:500]}"
+        said = HostAnswer(error=what, hint="report it: this is a bug in sightline")
+    _answer(ready, said)
+
+
+def _answer(ready: int, said: "HostAnswer") -> None:
+    import msgspec
+
+    try:
+        os.write(ready, msgspec.json.encode(said) + b"\n")
+        os.close(ready)
+    except OSError:
+        pass  # it was said before, or whoever asked is gone
+
+
+if __name__ == "__main__":
+    main()

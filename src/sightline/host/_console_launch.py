@@ -1,0 +1,32 @@
+"""Starting the host of a console, before anything else of the console is loaded: nothing may be imported here.
+
+The new process belongs to no terminal, and what it says first (which session it hosts, or why it does not) comes through
+a pipe. `host.started` reads that.
+"""
+
+import os
+import sys
+
+starting: dict[int, int] = {}  # by the pipe it answers through, the process that has to be waited for
+
+
+def start_host(wanted: str) -> int:
+    """Start a host as `wanted` (a `HostWanted` as JSON) says; returns the pipe it answers through."""
+    answer, its_end = os.pipe()
+    null = os.devnull
+    # -P: a folder that is worked in must not bring modules of its own.
+    argv = [sys.executable, "-P", "-m", "sightline.host._console_host", wanted]
+    actions = [
+        (os.POSIX_SPAWN_OPEN, 0, null, os.O_RDWR, 0),
+        (os.POSIX_SPAWN_DUP2, its_end, 1),
+        (os.POSIX_SPAWN_DUP2, 0, 2),
+    ]
+    try:
+        pid = os.posix_spawn(sys.executable, argv, os.environ, file_actions=actions, setsid=True)
+    except OSError:
+        os.close(answer)
+        raise
+    finally:
+        os.close(its_end)
+    starting[answer] = pid
+    return answer

@@ -1,0 +1,81 @@
+"""What a console asks its host to be, and the host's first word."""
+
+import asyncio
+import os
+from typing import Any
+
+import msgspec
+
+from sightline.exceptions import OutsideFailure, UserMistake
+from sightline.host._console_launch import start_host, starting
+
+_SECONDS_TO_START = 30.0
+
+
+class HostWanted(msgspec.Struct, frozen=True, kw_only=True):
+    """A session for a console: a new one, or one that is gone on with."""
+
+    cwd: str = ""  # empty: that of the session that is gone on with, else where the host is started
+    resume: str = ""  # the id of a kept session
+    provider: str = ""  # empty: our own agent
+    model: str = ""
+    thinking: str = ""
+    approval: str = ""
+    allow: list[str] = []
+    deny: list[str] = []
+    flags: dict[str, str] = {}  # settings by name, as --set has them
+    option: dict[str, Any] = {}  # for a provider
+    title: str = ""
+
+
+class HostAnswer(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The one line a host that starts says: it can be connected to, or why it is not there."""
+
+    session: str = ""
+    pid: int = 0
+    error: str = ""
+    hint: str = ""
+    mistake: bool = False  # of whoever asked for it
+
+
+async def launch_agent(wanted: HostWanted) -> str:
+    """Start a host with an agent in it. The session's id, once it can be connected to; else a SightlineError."""
+    return await started(start_host(msgspec.json.encode(wanted).decode()))
+
+
+async def started(answer: int) -> str:
+    """What became of a host that was started with `start_host`; as `launch_agent`."""
+    try:
+        said = await _read(answer)
+    finally:
+        _reap(starting.pop(answer, 0))
+    if said.error:
+        raise (UserMistake if said.mistake else OutsideFailure)(said.error, said.hint)
+    return said.session
+
+
+async def _read(answer: int) -> HostAnswer:
+    reader = asyncio.StreamReader()
+    loop = asyncio.get_running_loop()
+    pipe = os.fdopen(answer, "rb", buffering=0)
+    transport, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), pipe)
+    try:
+        async with asyncio.timeout(_SECONDS_TO_START):
+            line = await reader.readline()
+        return msgspec.json.decode(line, type=HostAnswer)
+    except TimeoutError:
+        what = f"the host did not start within {_SECONDS_TO_START:.0f} seconds"
+        raise OutsideFailure(what, "the machine is very busy: try again") from None
+    except msgspec.MsgspecError:
+        raise OutsideFailure("the host ended before it could be connected to", "try again") from None
+    finally:
+        transport.close()
+
+
+def _reap(pid: int) -> None:
+    """What the host was forked from is gone at once; a process that is not waited for would stay as a zombie."""
+    try:
+        if pid:
+            os.waitpid(pid, os.WNOHANG)
+    except ChildProcessError:
+        pass

@@ -1,0 +1,141 @@
+"""What the person runs without the agent: a command line, or a Python cell. Seen as every call is.
+
+Rules:
+
+- It runs as the person would run it: their shell, their environment, no sandbox, nobody asked.
+- It is a call whose `source` is `person`: one `tool_use`, its output live, one `tool_result`.
+- The model reads what was run and the end of what it wrote with the next request, unless it was private.
+"""
+
+import os
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Protocol
+
+import msgspec
+
+from sightline.events import Event, ToolOutput, ToolResult, ToolUse
+from sightline.exec import Cells, CommandSpec
+from sightline.host._call_command import tail_of
+from sightline.host._session import Session
+from sightline.text import clean_line, clean_text, cut_graphemes, first_line
+
+_ARG_AT_MOST = 40
+_TOLD_AT_MOST = 20_000  # bytes of the output that the model reads
+_TYPED_AT_MOST = 64 * 1024  # characters
+
+
+class Running(Protocol):
+    def cancel(self, *, force: bool = False) -> None: ...
+
+
+class PersonRuns:
+    """Those of one session."""
+
+    def __init__(
+        self,
+        session: Session,
+        *,
+        cwd: str,
+        environ: Mapping[str, str],
+        mask: Callable[[str], str],
+        tell_model: Callable[[str, str], None],
+    ) -> None:
+        self._session = session
+        self._cwd = cwd
+        self._environ = environ
+        self._mask = mask
+        self._tell_model = tell_model
+        self._cells: Cells | None = None
+        self._running: dict[str, Running] = {}
+        self._asked_to_end: set[str] = set()
+
+    def shell(self, text: str, *, private: bool = False) -> str:
+        """Run a command line; the id of the call."""
+        call = self._begin("Bash", text, {"command": clean_text(self._mask(text)[:_TYPED_AT_MOST])})
+        argv = (_shell(self._environ), "-c", text)
+        spec = CommandSpec(argv=argv, cwd=self._cwd, env=dict(self._environ))
+        command = self._session.start_for(call, spec, self._mask)
+        self._running[call] = command
+        self._session.track(self._ended(call, command.wait(), text, "shell", private=private))
+        return call
+
+    def cell(self, code: str, *, private: bool = False) -> str:
+        """Run Python; the id of the call."""
+        call = self._begin("Python", code, {"code": clean_text(self._mask(code)[:_TYPED_AT_MOST])})
+        if self._cells is None:
+            self._cells = Cells(self._cwd, self._environ)
+        self._running[call] = _CellCall(self._cells, call)
+        self._session.track(self._ended(call, self._run_cell(self._cells, call, code), code, "cell", private=private))
+        return call
+
+    def cancel(self, call: str) -> bool:
+        """Once: it is asked to end. Again: it is made to. False when it has ended."""
+        running = self._running.get(call)
+        if running is None:
+            return False
+        running.cancel(force=call in self._asked_to_end)
+        self._asked_to_end.add(call)
+        return True
+
+    async def close(self) -> None:
+        for running in self._running.values():
+            running.cancel()
+        if self._cells is not None:
+            await self._cells.close()
+
+    def _begin(self, name: str, typed: str, args: dict[str, str]) -> str:
+        call = self._session.new_call()
+        arg = cut_graphemes(clean_line(self._mask(first_line(typed))), _ARG_AT_MOST)
+        self._session.publish(ToolUse(call, name, name, arg, args, source="person"))
+        return call
+
+    async def _run_cell(self, cells: Cells, call: str, code: str) -> ToolResult:
+        artifact = self._session.artifact_for(call)
+        try:
+            result = await cells.run(call, code, artifact, self._emit)
+        finally:
+            self._session.flush()
+            artifact.close()
+            self._session.forget_artifact(call)
+        return msgspec.structs.replace(result, details={**result.details, "artifact": self._url(call)})
+
+    def _emit(self, event: Event) -> None:
+        if isinstance(event, ToolOutput):
+            event = msgspec.structs.replace(event, content=self._mask(event.content))
+        self._session.publish(event)
+
+    async def _ended(
+        self, call: str, ending: Awaitable[ToolResult], typed: str, kind: str, *, private: bool
+    ) -> None:
+        result = await ending
+        self._running.pop(call, None)
+        self._asked_to_end.discard(call)
+        self._session.publish(msgspec.structs.replace(result, source="person"))
+        if not private:
+            self._tell_model(self._words(call, result, typed, kind), kind)
+
+    def _words(self, call: str, result: ToolResult, typed: str, kind: str) -> str:
+        output, size = tail_of(self._session.read_artifact(call), _TOLD_AT_MOST)
+        cut = f"[only the end is here; all {size} bytes: {self._url(call)}]\n" if size > _TOLD_AT_MOST else ""
+        what = f"$ {typed}" if kind == "shell" else f"```python\n{typed}\n```"
+        how = f"[{result.content or 'ended'}; exit code {result.exit_code}]"
+        whose = "a command" if kind == "shell" else "Python"
+        said = f"{cut}{self._mask(output)}".rstrip() or "(no output)"
+        return f"The person ran {whose} themselves:\n\n{what}\n\n{said}\n{how}"
+
+    def _url(self, call: str) -> str:
+        return f"artifact://{self._session.id}/{call}"
+
+
+class _CellCall:
+    def __init__(self, cells: Cells, call: str) -> None:
+        self._cells = cells
+        self._call = call
+
+    def cancel(self, *, force: bool = False) -> None:
+        self._cells.cancel(self._call, force=force)
+
+
+def _shell(environ: Mapping[str, str]) -> str:
+    chosen = environ.get("SHELL", "")
+    return chosen if os.access(chosen, os.X_OK) else "/bin/sh"

@@ -1,0 +1,329 @@
+"""Somebody else's agent as the worker of a session: prompts become runs of its CLI, one after the other.
+
+Rules:
+
+- A prompt goes on with the provider's own conversation: its id is kept in the journal, so a session of ours that is
+  resumed goes on with it too.
+- One run at a time. What is said meanwhile is queued and sent when the run is over, unless the provider takes it now.
+- A provider that offers a channel (live output, questions) is spoken to through it; where that cannot be opened it is
+  run once per prompt, and that is said once.
+- A run always ends: whatever fails becomes an error and the end of the run, and the session goes on.
+"""
+
+import asyncio
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+import msgspec
+from msgspec.structs import replace
+
+from sightline.events import Error, Notice, RunEnded, RunStarted, State, User
+from sightline.exceptions import SightlineError, UserMistake
+from sightline.host._commands import (
+    Abort,
+    AgentCommand,
+    AnswerRequest,
+    Attach,
+    CancelCall,
+    Prompt,
+    Reply,
+    SetModel,
+    Unqueue,
+)
+from sightline.host._provider_events import Retelling
+from sightline.host._provider_memory import ProviderMemory
+from sightline.host._session import Session
+from sightline.journal import Tree
+from sightline.providers import (
+    APPROVALS,
+    Approval,
+    Ask,
+    Channel,
+    Outcome,
+    Provider,
+    Run,
+    Unreachable,
+    get_provider,
+    provider_names,
+    start_run,
+)
+from sightline.text import clean_line, clean_text
+
+_QUEUED_AT_MOST = 100
+_QUEUED_SHOWN = 2000  # characters of what waits
+_PROMPT_AT_MOST = 4_000_000  # characters
+
+
+class ProviderWanted(Protocol):
+    """What has to be known to start; the fields of whatever the host was asked for."""
+
+    @property
+    def provider(self) -> str: ...
+    @property
+    def model(self) -> str: ...
+    @property
+    def approval(self) -> str: ...
+    @property
+    def cwd(self) -> Any: ...
+    @property
+    def option(self) -> dict[str, Any]: ...
+
+
+class Shelf(Protocol):
+    """Where files of the person's are kept."""
+
+    def keep(self, name: str, data: bytes) -> str: ...
+
+    def find(self, url: str) -> Path | None: ...
+
+
+async def open_provider(session: Session, wanted: ProviderWanted, tree: Tree, shelf: Shelf) -> "ProviderWorker":
+    """The worker for a session that is new or gone on with. Nothing is started before the first prompt."""
+    try:
+        provider = get_provider(wanted.provider)
+    except KeyError:
+        raise UserMistake(f"no provider {wanted.provider}", f"one of {', '.join(provider_names())}") from None
+    ask = Ask(
+        prompt="",
+        model=wanted.model,
+        approval=_approval(provider, wanted.approval),
+        cwd=str(wanted.cwd),
+        options=dict(wanted.option),
+    )
+    return ProviderWorker(session, provider, ask, ProviderMemory(session, tree, provider.name), shelf)
+
+
+class _Queued(msgspec.Struct, frozen=True):
+    text: str
+    how: Literal["prompt", "steer", "follow_up"]
+    attachments: list[str]
+
+
+class ProviderWorker:
+    def __init__(self, session: Session, provider: Provider, ask: Ask, memory: ProviderMemory, shelf: Shelf) -> None:
+        """`ask`: what all prompts have in common."""
+        self._session = session
+        self._provider = provider
+        self._ask = ask
+        self._memory = memory
+        self._shelf = shelf
+        self._queue: list[_Queued] = []
+        self._told_queue: list[dict[str, str]] = []
+        self._task: asyncio.Task[None] | None = None
+        self._run: Run | None = None
+        self._retelling: Retelling | None = None
+        self._cancelling: asyncio.Task[None] | None = None
+        self._channel: Channel | None = provider.channel(ask) if provider.channel is not None else None
+        self._stopped = self._closed = False
+        self._model = ask.model
+        self._attached = 0
+        session.publish(State("provider", provider.name, source=provider.name))
+        session.publish(State("model", ask.model, source=provider.name))
+
+    @property
+    def busy(self) -> bool:
+        return self._task is not None and not self._task.done()
+
+    async def submit(self, command: AgentCommand) -> Reply:
+        match command:
+            case Prompt():
+                return await self._prompt(command)
+            case Attach():
+                return self._attach(command)
+            case Unqueue():
+                return Reply(True, data={"queued": self._unqueue()})
+            case Abort():
+                return self._abort()
+            case AnswerRequest():
+                return self._answer(command)
+            case SetModel():
+                return self._set_model(command)
+            case CancelCall():
+                return self._refusal("no way to stop one call", "stop all it does with Esc")
+            case _:
+                name = type(command).__name__
+                return self._refusal(f"no {name.lower()}", "it works in sessions of sightline's own agent")
+
+    async def stop(self) -> None:
+        self._closed = True
+        self._queue = []
+        self._abort()
+        if self._task is not None:
+            await asyncio.wait([self._task])
+        if self._channel is not None:
+            await self._channel.close()
+
+    # Commands
+
+    async def _prompt(self, command: Prompt) -> Reply:
+        if self._closed:
+            return Reply(False, error="the session is ending", hint="resume it when it has ended")
+        if not command.text.strip() and not command.attachments:
+            return Reply(False, error="the prompt is empty", hint="say what to do")
+        if len(command.text) > _PROMPT_AT_MOST:
+            hint = "put it into a file and name that in the prompt"
+            return Reply(False, error=f"the prompt has more than {_PROMPT_AT_MOST} characters", hint=hint)
+        if len(self._queue) >= _QUEUED_AT_MOST:
+            return Reply(False, error=f"{_QUEUED_AT_MOST} prompts are waiting already", hint="wait, or stop with Esc")
+        if self.busy and command.how != "follow_up" and await self._steered(command):
+            return Reply(True)
+        how: Literal["prompt", "follow_up"] = "follow_up" if self.busy else "prompt"
+        self._queue.append(_Queued(command.text, how, command.attachments))
+        self._tell_queue()
+        if not self.busy:
+            self._stopped = False
+            self._task = asyncio.get_running_loop().create_task(self._work())
+            self._task.add_done_callback(lambda _: self._session.tell_if_idle())
+        return Reply(True)
+
+    async def _steered(self, command: Prompt) -> bool:
+        """Whether the provider took it into what it is doing."""
+        if self._channel is None or self._run is None or command.attachments or self._stopped:
+            return False
+        if not await self._channel.steer(command.text):
+            return False
+        self._session.publish(User(clean_text(command.text), [], "steer"))
+        return True
+
+    def _attach(self, command: Attach) -> Reply:
+        self._attached += 1
+        name = f"attached-{self._session.seq}-{self._attached}{_suffix(command.name)}"
+        try:
+            return Reply(True, self._shelf.keep(name, command.data))
+        except OSError as problem:
+            return Reply(False, error=clean_line(f"it cannot be kept: {problem}"), hint="make room on the disk")
+
+    def _unqueue(self) -> list[str]:
+        given_back = [queued.text for queued in self._queue]
+        self._queue = []
+        self._tell_queue()
+        return given_back
+
+    def _abort(self) -> Reply:
+        self._stopped = True
+        given_back = self._unqueue()
+        if self._run is not None and (self._cancelling is None or self._cancelling.done()):
+            self._cancelling = asyncio.get_running_loop().create_task(self._run.cancel())
+        return Reply(True, data={"queued": given_back})
+
+    def _answer(self, command: AnswerRequest) -> Reply:
+        native = self._retelling.native_request(command.id) if self._retelling is not None else ""
+        if native and self._channel is not None and self._channel.answer(native, command.answer):
+            return Reply(True, command.id)
+        return Reply(False, command.id, "nobody waits for that answer any more")
+
+    def _set_model(self, command: SetModel) -> Reply:
+        if command.thinking:
+            return self._refusal("its own setting for how much it thinks", "choose it there")
+        if command.model:
+            self._ask = replace(self._ask, model=command.model)
+            self._know_model(clean_line(command.model))
+        return Reply(True, data={"model": self._ask.model, "thinking": ""})
+
+    def _refusal(self, what: str, hint: str) -> Reply:
+        return Reply(False, error=f"{self._provider.title} has {what}", hint=hint)
+
+    # Runs
+
+    async def _work(self) -> None:
+        while self._queue and not self._stopped:
+            queued = self._queue.pop(0)
+            self._tell_queue()
+            await self._turn(queued)
+
+    async def _turn(self, queued: _Queued) -> None:
+        text = clean_text(queued.text)
+        self._session.publish(User(text, queued.attachments, queued.how))
+        self._memory.prompted(text)
+        prompt = self._with_files(queued)
+        self._retelling = retelling = Retelling(self._session, clean_text(prompt), self._memory.agents, self._on_run)
+        ask = replace(self._ask, prompt=prompt, resume=self._memory.session)
+        outcome, problem = None, None
+        try:
+            outcome = await self._tell_run(ask, retelling)
+        except SightlineError as error:
+            problem = Error(error.message, error.hint, source=self._provider.name)
+        except Exception as error:
+            what = clean_line(f"the run broke off: {type(error).__name__}: {error} (this is a bug in sightline)")
+            problem = Error(what, "say it again", source=self._provider.name)
+        self._settle(retelling, outcome, problem)
+
+    async def _tell_run(self, ask: Ask, retelling: Retelling) -> Outcome:
+        self._run = run = await self._begin(ask)
+        if self._stopped:
+            await run.cancel()
+        async for events in run.events():
+            retelling.tell(events)
+        return run.outcome
+
+    async def _begin(self, ask: Ask) -> Run:
+        if self._channel is not None:
+            try:
+                return await self._channel.run(ask)
+            except Unreachable as problem:
+                await self._give_up_channel(problem)
+        return start_run(self._provider, ask)
+
+    async def _give_up_channel(self, problem: Unreachable) -> None:
+        assert self._channel is not None
+        channel, self._channel = self._channel, None
+        text = f"{self._provider.title} is run once per prompt, without live output: {problem.message}"
+        self._session.publish(Notice(clean_text(text), "warning", problem.hint, source=self._provider.name))
+        await channel.close()
+
+    def _settle(self, retelling: Retelling, outcome: Outcome | None, problem: Error | None) -> None:
+        """The run is over, however it went."""
+        self._run = self._retelling = None
+        retelling.close()
+        if problem is not None:
+            self._session.publish(problem)
+        if not retelling.ended:
+            reason = "cancelled" if self._stopped else ""
+            self._session.publish(RunEnded(None, None, reason, problem is not None, source=self._provider.name))
+        error = problem or (outcome.error if outcome is not None else None)
+        self._memory.answered(
+            outcome.text if outcome is not None else "",
+            self._model,
+            cancelled=outcome is not None and outcome.cancelled,
+            error=error.text if error is not None else "",
+        )
+        self._memory.note()
+
+    def _on_run(self, event: RunStarted) -> None:
+        if event.session and event.session != self._memory.session:
+            self._memory.session = event.session
+            self._memory.note()
+        if event.model:
+            self._know_model(event.model)
+
+    def _know_model(self, model: str) -> None:
+        if model != self._model:
+            self._model = model
+            self._session.publish(State("model", model, source=self._provider.name))
+
+    def _with_files(self, queued: _Queued) -> str:
+        """The prompt, with the files the person attached named at its end: its tools can read them."""
+        paths = [self._shelf.find(url) for url in queued.attachments]
+        named = [f"Attached file: {path}" for path in paths if path is not None]
+        return "\n\n".join([queued.text, *named]) if named else queued.text
+
+    def _tell_queue(self) -> None:
+        waiting = [{"text": q.text[:_QUEUED_SHOWN], "how": q.how} for q in self._queue if q.how != "prompt"]
+        if waiting != self._told_queue:
+            self._told_queue = waiting
+            self._session.publish(State("queue", waiting, source=self._provider.name))
+
+
+def _approval(provider: Provider, level: str) -> Approval:
+    for known in APPROVALS:
+        if level == known:
+            return known
+    if level:
+        raise UserMistake(f"no approval level {level} for {provider.title}", f"one of {', '.join(APPROVALS)}")
+    return "auto"
+
+
+def _suffix(name: str) -> str:
+    """The ending of a file's name, where it is a plain one: programs go by it."""
+    suffix = Path(name).suffix.lower()
+    return suffix if suffix[1:].isascii() and suffix[1:].isalnum() and len(suffix) < 10 else ""

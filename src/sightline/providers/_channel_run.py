@@ -1,0 +1,103 @@
+"""One prompt worked on through a channel: events from a queue that the channel fills, and an outcome.
+
+Rules:
+
+- The queue is bounded: a channel that is read faster than it is shown waits, and so does its provider.
+- The run is over with its `run_ended`; a channel that breaks says so with an error and that.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
+
+from sightline.events import Error, Event, RunEnded, Text, encode_event
+from sightline.providers._provider import Outcome
+
+_BATCHES_AT_MOST = 256
+_SECONDS_TO_STOP = 5.0
+
+
+class ChannelRun:
+    """Read its events to the end; then there is an outcome."""
+
+    def __init__(
+        self, provider: str, session: str, stop: Callable[[], Awaitable[None]], kill: Callable[[], Awaitable[None]]
+    ) -> None:
+        """`stop`: ask the provider to end the work. `kill`: what helps when it does not."""
+        self._provider = provider
+        self._session = session
+        self._stop = stop
+        self._kill = kill
+        self._queue: asyncio.Queue[list[Event]] = asyncio.Queue(_BATCHES_AT_MOST)
+        self._words: list[str] = []
+        self._error: Error | None = None
+        self._ended: asyncio.Future[RunEnded] = asyncio.get_running_loop().create_future()
+        self._cancelled = False
+
+    @property
+    def over(self) -> bool:
+        return self._ended.done()
+
+    @property
+    def outcome(self) -> Outcome:
+        ended = self._ended.result()
+        cancelled = self._cancelled or ended.stop_reason == "cancelled"
+        failed = ended.is_error or self._error is not None
+        return Outcome(
+            exit_code=130 if cancelled else int(failed),
+            session=self._session,
+            text="".join(self._words),
+            cancelled=cancelled,
+            error=None if cancelled else self._error,
+        )
+
+    async def put(self, events: list[Event]) -> None:
+        """For the channel: what happened."""
+        if events and not self.over:
+            for event in events:
+                self._note(event)
+            await self._queue.put(events)
+
+    async def fail(self, error: Error) -> None:
+        """For the channel: it broke; of a run that is being ended that is no failure."""
+        if self._cancelled:
+            await self.put([RunEnded(stop_reason="cancelled", source=self._provider)])
+        else:
+            await self.put([error, RunEnded(is_error=True, source=self._provider)])
+
+    async def events(self) -> AsyncGenerator[list[Event], None]:
+        try:
+            while not (self.over and self._queue.empty()):
+                yield await self._queue.get()
+        finally:
+            if not self.over:
+                await self.cancel()
+
+    async def raw(self) -> AsyncGenerator[bytes, None]:
+        """What it says is in many forms; its lines are our events."""
+        async with aclosing(self.events()) as batches:
+            async for batch in batches:
+                yield b"".join([encode_event(event) + b"\n" for event in batch])
+
+    async def cancel(self) -> None:
+        """End the work on this prompt. Returns when it is over."""
+        if self.over:
+            return
+        self._cancelled = True
+        try:
+            async with asyncio.timeout(_SECONDS_TO_STOP):
+                await self._stop()
+                await asyncio.shield(self._ended)
+        except TimeoutError:
+            await self._kill()
+            await self.put([RunEnded(stop_reason="cancelled", source=self._provider)])
+
+    def _note(self, event: Event) -> None:
+        if event.agent:
+            return
+        if isinstance(event, Text):
+            self._words.append(event.text)
+        elif isinstance(event, Error):
+            self._error = event
+        elif isinstance(event, RunEnded) and not self._ended.done():
+            self._ended.set_result(event)

@@ -1,0 +1,261 @@
+"""Codex through `codex app-server`: JSON-RPC over its standard streams, one process for all prompts of a session.
+
+Rules of this wire:
+
+- `initialize`, then `initialized`, before anything else. A thread is started or resumed once per process; each prompt
+  is a turn of it, and begins with `turn/start`.
+- Answers have the id of what they answer; requests of theirs have ids of their own, and `serverRequest/resolved` says
+  that one is closed, whoever closed it.
+- `turn/interrupt` ends a turn; its `turn/completed` follows. `turn/steer` adds words to one that goes on.
+"""
+
+import asyncio
+from typing import Any
+
+import msgspec
+
+from sightline.events import Error, Event, RunStarted, State
+from sightline.exec import Process
+from sightline.providers._channel_run import ChannelRun
+from sightline.providers._provider import Approval, Ask, Unreachable
+from sightline.providers._source import decode_leniently, unknown
+from sightline.providers._stream import EventStream
+from sightline.providers.codex import _app_server_wire as wire
+from sightline.providers.codex._app_server_items import diff_of
+from sightline.providers.codex._app_server_requests import Answer, asked
+from sightline.providers.codex._app_server_source import AppServerSource
+from sightline.text import clean_line, clean_text
+
+_SECONDS_TO_OPEN = 30.0
+_CHANGES_AT_MOST = 64
+_NO_SUCH_METHOD = -32601
+_HINT = "update Codex: npm install -g @openai/codex"
+
+# Where nothing is said, what the person's own settings for Codex say.
+_APPROVALS: dict[Approval, dict[str, str]] = {
+    "auto": {},
+    "plan": {"sandbox": "read-only", "approvalPolicy": "never"},
+    "edit": {"sandbox": "workspace-write", "approvalPolicy": "on-request"},
+    "full": {"sandbox": "danger-full-access", "approvalPolicy": "never"},
+}
+
+_decode = msgspec.json.Decoder(wire.Message).decode
+
+
+class AppServer:
+    """The channel. `ask`: what all prompts have in common."""
+
+    def __init__(self, ask: Ask, binary: str = "codex") -> None:
+        self._ask = ask
+        self._binary = binary
+        self._process: Process | None = None
+        self._reading: asyncio.Task[None] | None = None
+        self._source = AppServerSource()
+        self._waiting: dict[int, asyncio.Future[Any]] = {}
+        self._requests: dict[str, tuple[Any, Answer]] = {}  # open: their id, how to answer
+        self._changes: dict[str, tuple[str, str, str]] = {}  # of file changes: tool, path, diff
+        self._count = 0
+        self._thread = self._turn = self._model = ""
+        self._run: ChannelRun | None = None
+        self._steering: asyncio.Task[bool] | None = None
+
+    async def run(self, ask: Ask) -> ChannelRun:
+        await self._open()
+        opened = await self._open_thread(ask)
+        run = self._run = ChannelRun("codex", self._thread, self._interrupt, self._end)
+        flags = list(_APPROVALS[ask.approval].values())
+        begun = RunStarted(self._thread, clean_line(ask.model or self._model), ask.cwd, source="codex")
+        await run.put([State("approval", {"level": ask.approval, "flags": flags}, source="codex"), begun, *opened])
+        more = {"model": ask.model} if ask.model else {}
+        try:
+            answer = await self._call("turn/start", threadId=self._thread, input=_input(ask.prompt), **more)
+            self._turn = _text(answer, "turn", "id")
+        except Unreachable as problem:
+            await run.fail(Error(problem.message, problem.hint, source="codex"))
+        return run
+
+    def answer(self, request: str, answer: Any) -> bool:
+        open_request = self._requests.pop(request, None)
+        if open_request is None:
+            return False
+        id, to_result = open_request
+        result, reason = to_result(answer)
+        self._send({"id": id, "result": result})
+        if reason:
+            self._steering = asyncio.get_running_loop().create_task(self.steer(f"I said no. {reason}"))
+        return True
+
+    async def steer(self, text: str) -> bool:
+        if self._run is None or self._run.over or not self._turn:
+            return False
+        try:
+            await self._call("turn/steer", threadId=self._thread, expectedTurnId=self._turn, input=_input(text))
+        except Unreachable:
+            return False
+        return True
+
+    async def close(self) -> None:
+        await self._end()
+        if self._reading is not None:
+            await asyncio.wait([self._reading])
+
+    # The conversation
+
+    async def _open(self) -> None:
+        if self._process is not None and self._process.exit_code is None:
+            return
+        self._thread = ""
+        try:
+            self._process = Process([self._binary, "app-server"], cwd=self._ask.cwd, env=self._ask.env, keep_stdin=True)
+        except (OSError, ValueError) as problem:
+            raise Unreachable(clean_line(f"codex app-server cannot be started: {problem}"), _HINT) from None
+        self._reading = asyncio.get_running_loop().create_task(self._read(self._process))
+        from sightline import __version__
+
+        client = {"name": "sightline", "title": "Sightline", "version": __version__}
+        await self._call("initialize", clientInfo=client)
+        self._send({"method": "initialized"})
+
+    async def _open_thread(self, ask: Ask) -> list[Event]:
+        """Have the thread of this conversation; what is to be said about it."""
+        if self._thread and ask.resume in ("", self._thread):
+            return []
+        more: dict[str, Any] = {**_APPROVALS[ask.approval], "cwd": ask.cwd or None, "model": ask.model or None}
+        if ask.resume:
+            answer = await self._call("thread/resume", threadId=ask.resume, excludeTurns=True, **more)
+        else:
+            answer = await self._call("thread/start", **more)
+        self._thread = self._source.thread = _text(answer, "thread", "id")
+        self._model = _text(answer, "model") or _text(answer, "thread", "model")
+        if not self._thread:
+            raise Unreachable("codex app-server started no thread", _HINT)
+        return []
+
+    async def _interrupt(self) -> None:
+        if self._turn:
+            try:
+                await self._call("turn/interrupt", threadId=self._thread, turnId=self._turn)
+            except Unreachable:
+                await self._end()
+
+    async def _end(self) -> None:
+        if self._process is not None:
+            await self._process.end()
+
+    # Messages
+
+    async def _call(self, method: str, **params: Any) -> Any:
+        """The answer; Unreachable when there is none, or it is an error."""
+        self._count += 1
+        id = self._count
+        future = self._waiting[id] = asyncio.get_running_loop().create_future()
+        self._send(
+            {"id": id, "method": method, "params": {key: value for key, value in params.items() if value is not None}}
+        )
+        try:
+            async with asyncio.timeout(_SECONDS_TO_OPEN):
+                return await future
+        except TimeoutError:
+            raise Unreachable(f"codex app-server did not answer {method} in {_SECONDS_TO_OPEN:.0f} s", _HINT) from None
+        finally:
+            self._waiting.pop(id, None)
+
+    def _send(self, message: dict[str, Any]) -> None:
+        if self._process is not None:
+            self._process.write(msgspec.json.encode(message) + b"\n")
+
+    async def _read(self, process: Process) -> None:
+        stream = EventStream(self)
+        try:
+            while chunk := await process.read():
+                await self._pass_on(stream.feed(chunk))
+            await self._pass_on(stream.end())
+        finally:
+            await self._broke(process)
+
+    async def _pass_on(self, events: list[Event]) -> None:
+        if self._run is not None:
+            await self._run.put(events)
+
+    async def _broke(self, process: Process) -> None:
+        """The process has ended: whoever waits for it hears of it."""
+        said = clean_text(process.stderr.decode("utf-8", "replace")).strip().rpartition("\n")[2]
+        text = f"codex app-server ended with exit code {process.exit_code}" + (f": {said}" if said else "")
+        process.close()
+        for future in self._waiting.values():
+            if not future.done():
+                future.set_exception(Unreachable(text, _HINT))
+        self._requests.clear()
+        self._turn = ""
+        if self._run is not None:
+            await self._run.fail(Error(text, "say it again: the conversation goes on where it was", source="codex"))
+
+    def parse_events(self, line: bytes) -> list[Event]:
+        """One line of theirs. An answer wakes who waits for it, anything else is events."""
+        try:
+            message = _decode(line)
+        except (ValueError, RecursionError) as error:
+            try:
+                message = msgspec.convert(decode_leniently(line), wire.Message)
+            except (ValueError, RecursionError):
+                return [unknown(line, len(line), str(error), source="codex")]
+        if not message.method:
+            self._answered(message)
+            return []
+        if message.id is not None:
+            return self._asked(message)
+        if message.method == "serverRequest/resolved":
+            self._requests.pop(str(message.params.get("requestId")), None)
+        if message.method in ("item/started", "item/fileChange/patchUpdated"):
+            self._note_changes(message.params)
+        events = self._source.notified(message.method, message.params, line)
+        if message.method == "turn/completed" and message.params.get("threadId") == self._thread:
+            self._turn = ""
+        return events
+
+    def _answered(self, message: wire.Message) -> None:
+        future = self._waiting.get(message.id) if isinstance(message.id, int) else None
+        if future is None or future.done():
+            return
+        if message.error is None:
+            future.set_result(message.result)
+        else:
+            text = _text(message.error, "message") or "codex app-server refused"
+            future.set_exception(Unreachable(clean_text(text), _HINT))
+
+    def _asked(self, message: wire.Message) -> list[Event]:
+        id, item = str(message.id), message.params.get("itemId")
+        call = self._source.call_id(item) if isinstance(item, str) and item else ""
+        event, answer = asked(message.method, id, message.params, call, self._changes_of)
+        if answer is None:
+            self._send({"id": message.id, "error": {"code": _NO_SUCH_METHOD, "message": "not supported"}})
+        else:
+            self._requests[id] = (message.id, answer)
+        return [event]
+
+    def _note_changes(self, params: dict[str, Any]) -> None:
+        """What a file change is about to do, for when it is asked about."""
+        item = params.get("item", params)
+        changes = item.get("changes") if isinstance(item, dict) else None
+        id = (item.get("id") or item.get("itemId")) if isinstance(item, dict) else None
+        if not isinstance(changes, list) or not isinstance(id, str):
+            return
+        sound = [change for change in changes if isinstance(change, dict)]
+        paths = [change["path"] for change in sound if isinstance(change.get("path"), str)]
+        tool = "Write" if all(_text(change, "kind", "type") == "add" for change in sound) else "Edit"
+        self._changes[id] = (tool, clean_line(", ".join(paths)), clean_text(diff_of(sound)))
+        if len(self._changes) > _CHANGES_AT_MOST:
+            del self._changes[next(iter(self._changes))]
+
+    def _changes_of(self, item: str) -> tuple[str, str, str]:
+        return self._changes.get(item, ("Edit", "", ""))
+
+
+def _input(text: str) -> list[dict[str, Any]]:
+    return [{"type": "text", "text": text.encode("utf-8", "replace").decode(), "text_elements": []}]
+
+
+def _text(value: Any, *path: str) -> str:
+    for name in path:
+        value = value.get(name) if isinstance(value, dict) else None
+    return value if isinstance(value, str) else ""

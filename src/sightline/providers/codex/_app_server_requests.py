@@ -1,0 +1,168 @@
+"""What Codex's app-server asks, as requests to the person, and their answers as its own.
+
+A request that nobody here can answer is refused at once, with an error, so that Codex does not wait for ever.
+"""
+
+import shlex
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from sightline.events import Event, Notice, Request
+from sightline.providers._preview import unwrap_shell
+from sightline.text import clean_value
+
+ONCE, SESSION, ALWAYS, NO = "once", "this session", "always here", "no"
+
+# From the person's answer to the result Codex gets, and what to tell it besides.
+Answer = Callable[[Any], tuple[Any, str]]
+# The event that asks, and how to answer; None: answered with an error.
+Asked = tuple[Event, Answer | None]
+# How a change to files is found by its item: path and diff of each.
+Changes = Callable[[str], tuple[str, str, str]]
+
+
+class _Command(msgspec.Struct):
+    itemId: str = ""
+    command: str | None = ""
+    cwd: str | None = ""
+    reason: str | None = ""
+    proposedExecpolicyAmendment: list[str] | None = None
+    availableDecisions: list[Any] | None = None
+
+
+class _Permissions(msgspec.Struct):
+    itemId: str = ""
+    cwd: str | None = ""
+    reason: str | None = ""
+    permissions: Any = None
+
+
+class _Question(msgspec.Struct):
+    id: str = ""
+    question: str = ""
+    options: list[dict[str, Any]] | None = None
+
+
+class _Questions(msgspec.Struct):
+    questions: list[_Question] = []
+
+
+def asked(method: str, id: str, params: dict[str, Any], call: str, changes: Changes) -> Asked:
+    """`call`: our id of the call it is about."""
+    known = _KINDS.get(method)
+    if known is not None:
+        try:
+            made = known(id, clean_value(params), call, changes)
+        except (ValueError, RecursionError):
+            made = None
+        if made is not None:
+            return made
+    text = f"Codex asked for something only its own program can give: {method[:100]}"
+    return Notice(clean_value(text), "warning", source="codex"), None
+
+
+def _command(id: str, params: dict[str, Any], call: str, changes: Changes) -> Asked:
+    wanted = msgspec.convert(params, _Command)
+    command = unwrap_shell(wanted.command or "")
+    offered = wanted.availableDecisions
+    amendment = wanted.proposedExecpolicyAmendment or []
+    choices = [ONCE]
+    if offered is None or "acceptForSession" in offered:
+        choices.append(SESSION)
+    if amendment and (offered is None or any(isinstance(one, dict) for one in offered)):
+        choices.append(ALWAYS)
+    details = {
+        **_about("Bash", call, "exec", command, wanted.reason),
+        "rule": shlex.join(amendment),
+        "args": {"command": command},
+        "cwd": wanted.cwd or "",
+        "sandboxed": False,
+    }
+    always = {"acceptWithExecpolicyAmendment": {"execpolicy_amendment": amendment}}
+    decisions: dict[str, Any] = {ONCE: "accept", SESSION: "acceptForSession", ALWAYS: always}
+    event = Request(id, "approval", f"Codex wants to run `{command}`", [*choices, NO], details, source="codex")
+    return event, _decided({choice: decisions[choice] for choice in choices})
+
+
+def _file_change(id: str, params: dict[str, Any], call: str, changes: Changes) -> Asked:
+    wanted = msgspec.convert(params, _Command)
+    tool, path, diff = changes(wanted.itemId)
+    details = {**_about(tool, call, "write", path, wanted.reason), "path": path, "diff": diff, "sandboxed": False}
+    words = f"Codex wants to change {path or 'files'}"
+    event = Request(id, "approval", words, [ONCE, SESSION, NO], details, source="codex")
+    return event, _decided({ONCE: "accept", SESSION: "acceptForSession"})
+
+
+def _permissions(id: str, params: dict[str, Any], call: str, changes: Changes) -> Asked:
+    wanted = msgspec.convert(params, _Permissions)
+    what = msgspec.json.encode(wanted.permissions).decode()
+    details = {**_about("Permissions", call, "exec", what, wanted.reason), "cwd": wanted.cwd or ""}
+
+    def answer(said: Any) -> tuple[Any, str]:
+        choice, reason = _choice(said)
+        granted = wanted.permissions if choice in (ONCE, SESSION) else {}
+        return {"permissions": granted, "scope": "session" if choice == SESSION else "turn"}, reason
+
+    words = f"Codex wants more permissions: {wanted.reason or what}"
+    return Request(id, "approval", words, [ONCE, SESSION, NO], details, source="codex"), answer
+
+
+def _question(id: str, params: dict[str, Any], call: str, changes: Changes) -> Asked | None:
+    """Several at once are asked as one; each choice says which it answers by its place in the text."""
+    questions = msgspec.convert(params, _Questions).questions
+    if not questions:
+        return None
+    choices = [_choice_of(option) for option in questions[0].options or []] if len(questions) == 1 else []
+    details = {"ui": {"kind": "question"}, "choices": choices, "several": False, "free_text": True}
+    text = "\n".join([question.question for question in questions])
+
+    def answer(said: Any) -> tuple[Any, str]:
+        words = _words(said)
+        return {"answers": {question.id: {"answers": words} for question in questions}}, ""
+
+    labels = [choice["label"] for choice in choices]
+    return Request(id, "question", text, labels, details, source="codex"), answer
+
+
+_KINDS: dict[str, Callable[[str, dict[str, Any], str, Changes], Asked | None]] = {
+    "item/commandExecution/requestApproval": _command,
+    "item/fileChange/requestApproval": _file_change,
+    "item/permissions/requestApproval": _permissions,
+    "item/tool/requestUserInput": _question,
+}
+
+
+def _about(tool: str, call: str, access: str, what: str, why: str | None) -> dict[str, Any]:
+    return {"ui": {"kind": "approval"}, "tool": tool, "call": call, "access": access, "what": what, "why": why or ""}
+
+
+def _decided(decisions: dict[str, Any]) -> Answer:
+    """`decline` lets Codex go on without it; a reason is said to it as well."""
+
+    def answer(said: Any) -> tuple[Any, str]:
+        choice, reason = _choice(said)
+        return {"decision": decisions.get(choice, "decline")}, "" if choice in decisions else reason
+
+    return answer
+
+
+def _choice(said: Any) -> tuple[str, str]:
+    if isinstance(said, dict):
+        return str(said.get("choice", "")), str(said.get("reason") or "")
+    return str(said), ""
+
+
+def _choice_of(option: dict[str, Any]) -> dict[str, str]:
+    return {"label": str(option.get("label", "")), "description": str(option.get("description", ""))}
+
+
+def _words(said: Any) -> list[str]:
+    if isinstance(said, dict):
+        chosen = said.get("chosen")
+        words = [str(one) for one in chosen] if isinstance(chosen, list) else []
+        return [*words, str(said["text"])] if said.get("text") else words
+    if isinstance(said, list):
+        return [str(one) for one in said]
+    return [] if said is None else [str(said)]

@@ -1,0 +1,257 @@
+"""What Codex's app-server tells, as events.
+
+Rules of this wire:
+
+- One JSON message per line. Everything names its thread; threads other than the one that was prompted are subagents.
+- An item has a type and an id that ties `item/started`, its deltas and `item/completed` together. The end has the whole
+  of what the deltas brought, and more where some were not sent: of a command, what it printed before anybody listened.
+- A turn is all the work on one prompt. `thread/tokenUsage/updated` follows each request to the model.
+- An `error` that will be retried says so; another one is said once more by `turn/completed`.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from sightline.events import (
+    AgentEnded,
+    AgentStarted,
+    Error,
+    Event,
+    Notice,
+    Reasoning,
+    RequestResolved,
+    RunEnded,
+    State,
+    Text,
+    ToolOutput,
+    ToolResult,
+    ToolUse,
+    TurnEnded,
+    Usage,
+)
+from sightline.providers._agents import AgentPaths
+from sightline.providers._failure import hint_in, human_message
+from sightline.providers._preview import preview
+from sightline.providers._source import Source
+from sightline.providers.codex import _app_server_wire as wire
+from sightline.providers.codex._app_server_items import SILENT, WORDS, call_of, details_of
+from sightline.providers.codex._calls import DESCRIPTIONS, OUTCOMES
+from sightline.text import clean_line, clean_output, clean_text, clean_value
+
+_SHOWN_AT_MOST = 64  # texts that have begun and not ended
+_STATUSES = {"inProgress": "in_progress"}
+_ENDED = frozenset(("completed", "errored", "shutdown", "interrupted", "notFound"))
+
+
+class AppServerSource(Source):
+    """Everything about the run of one turn, and what follows from turn to turn."""
+
+    provider = "codex"
+    thread = ""  # the one that is prompted
+    _last_error = ""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._agents = AgentPaths()
+        self._shown: dict[tuple[str, int], tuple[int, int]] = {}  # item and part → block, characters shown
+
+    def notified(self, method: str, params: dict[str, Any], line: bytes) -> list[Event]:
+        """The events of a notification. What it holds may be anything."""
+        known = _HANDLERS.get(method)
+        if known is None:
+            return []
+        shape, handler = known
+        try:
+            if method != _OUTPUT:
+                params = clean_value(params)
+            parsed: Any = msgspec.convert(params, shape)
+        except (ValueError, RecursionError) as error:
+            return self.unreadable(line, str(error))
+        events: list[Event] = []
+        agent = self._agent(parsed.threadId, events)
+        events += handler(self, parsed, agent)
+        return events
+
+    def _agent(self, thread: str, events: list[Event]) -> str:
+        """The path of the subagent a thread is; one nobody announced begins here."""
+        if not thread or not self.thread or thread == self.thread:
+            return ""
+        path = self._agents.get(thread)
+        if not path:
+            path = self._agents.begin(thread, "agent")
+            events.append(AgentStarted(path, "agent", source="codex"))
+        return path
+
+    # Words
+
+    def _on_text(self, delta: wire.Delta, agent: str) -> list[Event]:
+        return self._say(Text, delta.itemId, 0, delta.delta, agent)
+
+    def _on_thought(self, delta: wire.Delta, agent: str) -> list[Event]:
+        return self._say(Reasoning, delta.itemId, delta.summaryIndex + delta.contentIndex, delta.delta, agent)
+
+    def _say(self, kind: type[Text] | type[Reasoning], item: str, part: int, text: str, agent: str) -> list[Event]:
+        if not text:
+            return []
+        block, shown = self._shown.get((item, part), (0, 0))
+        block = block or self.new_block()
+        self._shown[item, part] = (block, shown + len(text))
+        if len(self._shown) > _SHOWN_AT_MOST:
+            del self._shown[next(iter(self._shown))]
+        return [kind(text, block, agent=agent, source="codex")]
+
+    def _rest(self, kind: type[Text] | type[Reasoning], item: str, parts: list[str], agent: str) -> list[Event]:
+        """What the end of a text has that its deltas had not."""
+        events: list[Event] = []
+        for number, text in enumerate(parts):
+            shown = self._shown.get((item, number), (0, 0))[1]
+            events += self._say(kind, item, number, text[shown:], agent)
+            self._shown.pop((item, number), None)
+        return events
+
+    # Items
+
+    def _on_started(self, params: wire.ItemParams, agent: str) -> list[Event]:
+        item = params.item
+        if item.type in WORDS or item.type in SILENT or item.id in self._open_calls:
+            return []
+        return [self._use(item, agent)]
+
+    def _on_completed(self, params: wire.ItemParams, agent: str) -> list[Event]:
+        item = params.item
+        match item.type:
+            case "agentMessage" | "plan":
+                return self._rest(Text, item.id, [item.text], agent)
+            case "reasoning":
+                thoughts = item.content if isinstance(item.content, list) else []
+                return self._rest(Reasoning, item.id, item.summary or [str(part) for part in thoughts], agent)
+            case "contextCompaction":
+                return [Notice("Codex made the conversation short", agent=agent, source="codex")]
+            case kind if kind in SILENT:
+                return []
+        events: list[Event] = [] if item.id in self._open_calls else [self._use(item, agent)]
+        ident = self.close_call(item.id)
+        call = call_of(item)
+        content, failed = OUTCOMES[type(call)](call) if type(call) in OUTCOMES else ("", item.status == "failed")
+        events += self._agents_changed(item, ident, agent)
+        code, took = item.exitCode, None if item.durationMs is None else item.durationMs / 1000
+        details = details_of(item)
+        result = ToolResult(ident, content, details, failed, code, took, item.id, agent=agent, source="codex")
+        return [*events, result]
+
+    def _use(self, item: wire.Item, agent: str) -> ToolUse:
+        ident, call = self.open_call(item.id), call_of(item)
+        if call is None:
+            args = {"path": item.path} if item.path else item.arguments
+            name, native, arg = item.type, item.type, preview(args)
+        else:
+            name, native, arg, args = DESCRIPTIONS[type(call)](call)
+        name = clean_line(name)
+        return ToolUse(ident, name, clean_line(native), arg, args, item.id, agent=agent, source="codex")
+
+    def _on_output(self, delta: wire.Delta, agent: str) -> list[Event]:
+        text = clean_output(delta.delta)
+        ident = self._open_calls.get(clean_line(delta.itemId))
+        return [ToolOutput(ident, text, agent=agent, source="codex")] if text and ident else []
+
+    def _agents_changed(self, item: wire.Item, call: str, agent: str) -> list[Event]:
+        events: list[Event] = []
+        if item.tool == "spawnAgent":
+            for thread in item.receiverThreadIds:
+                if thread not in self._agents:
+                    path = self._agents.begin(thread, "agent", agent)
+                    events.append(AgentStarted(path, "agent", item.prompt or "", "", call, agent=agent, source="codex"))
+        for thread, state in item.agentsStates.items():
+            if state.status in _ENDED:
+                events += self._agent_ended(thread, failed=state.status in ("errored", "notFound"))
+        return events
+
+    def _agent_ended(self, thread: str, *, failed: bool) -> list[Event]:
+        path = self._agents.end(thread)
+        return [AgentEnded(path, failed, agent=path.rpartition("/")[0], source="codex")] if path else []
+
+    def _on_plan(self, params: wire.Plan, agent: str) -> list[Event]:
+        plan = [{"text": step.step, "status": _STATUSES.get(step.status, step.status)} for step in params.plan]
+        ident = self.open_call("")
+        return [
+            ToolUse(ident, "Todo", "update_plan", "", {"items": plan}, agent=agent, source="codex"),
+            State("todo", plan, agent=agent, source="codex"),
+            ToolResult(ident, agent=agent, source="codex"),
+        ]
+
+    # The run
+
+    def _on_tokens(self, params: wire.Used, agent: str) -> list[Event]:
+        last, window = params.tokenUsage.last, params.tokenUsage.modelContextWindow
+        usage = Usage(
+            last.inputTokens,
+            last.outputTokens,
+            last.cachedInputTokens,
+            last.cacheWriteInputTokens,
+            last.reasoningOutputTokens,
+            last.totalTokens,
+        )
+        ended = TurnEnded(usage, agent=agent, source="codex")
+        if agent:
+            return [ended]
+        return [ended, State("context", {"used": last.totalTokens, "of": window}, source="codex")]
+
+    def _on_error(self, params: wire.Failed, agent: str) -> list[Event]:
+        message = params.error.message
+        if params.willRetry:
+            value = {"reason": message}
+            return [State("retry", value, agent=agent, source="codex"), Notice(message, "warning", source="codex")]
+        if not agent:
+            self._last_error = message
+        return [_error(message, agent)]
+
+    def _on_turn_ended(self, params: wire.TurnParams, agent: str) -> list[Event]:
+        turn = params.turn
+        failed = turn.status == "failed"
+        if agent:
+            return self._agent_ended(params.threadId, failed=failed)
+        events: list[Event] = []
+        message = turn.error.message if turn.error is not None else ""
+        if failed and (not message or message != self._last_error):
+            events.append(_error(message, ""))
+        self._last_error = ""
+        self._shown.clear()
+        reason = "cancelled" if turn.status == "interrupted" else ""
+        return [*events, RunEnded(None, None, reason, failed, source="codex")]
+
+    def _on_warning(self, params: wire.Warned, agent: str) -> list[Event]:
+        text = params.message or params.summary
+        return [Notice(text, "warning", params.details or "", agent=agent, source="codex")] if text else []
+
+    def _on_rerouted(self, params: wire.Rerouted, agent: str) -> list[Event]:
+        return [State("model", clean_line(params.toModel), agent=agent, source="codex")]
+
+    def _on_resolved(self, params: wire.Resolved, agent: str) -> list[Event]:
+        return [RequestResolved(str(params.requestId), agent=agent, source="codex")]
+
+
+def _error(message: str, agent: str) -> Error:
+    text = human_message(clean_text(message)) or "codex reported an error"
+    return Error(text, hint_in(message), agent=agent, source="codex")
+
+
+_OUTPUT = "item/commandExecution/outputDelta"
+_HANDLERS: dict[str, tuple[type, Callable[[AppServerSource, Any, str], list[Event]]]] = {
+    "item/started": (wire.ItemParams, AppServerSource._on_started),
+    "item/completed": (wire.ItemParams, AppServerSource._on_completed),
+    "item/agentMessage/delta": (wire.Delta, AppServerSource._on_text),
+    "item/reasoning/summaryTextDelta": (wire.Delta, AppServerSource._on_thought),
+    "item/reasoning/textDelta": (wire.Delta, AppServerSource._on_thought),
+    _OUTPUT: (wire.Delta, AppServerSource._on_output),
+    "turn/plan/updated": (wire.Plan, AppServerSource._on_plan),
+    "thread/tokenUsage/updated": (wire.Used, AppServerSource._on_tokens),
+    "turn/completed": (wire.TurnParams, AppServerSource._on_turn_ended),
+    "error": (wire.Failed, AppServerSource._on_error),
+    "warning": (wire.Warned, AppServerSource._on_warning),
+    "configWarning": (wire.Warned, AppServerSource._on_warning),
+    "deprecationNotice": (wire.Warned, AppServerSource._on_warning),
+    "model/rerouted": (wire.Rerouted, AppServerSource._on_rerouted),
+    "serverRequest/resolved": (wire.Resolved, AppServerSource._on_resolved),
+}

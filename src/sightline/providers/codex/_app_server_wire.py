@@ -1,0 +1,120 @@
+"""The notifications of Codex's app-server, as far as they are read: the parameters of each method. Fields that vary in
+shape are left untyped on purpose: one odd field must not make a whole line unreadable."""
+
+from typing import Any
+
+import msgspec
+
+from sightline.providers.codex import _wire
+
+
+class Message(msgspec.Struct, gc=False):
+    """Any line: an answer has no method, a notification no id, a request of theirs both."""
+
+    method: str = ""
+    id: Any = None
+    params: dict[str, Any] = {}
+    result: Any = None
+    error: Any = None
+
+
+class OfThread(msgspec.Struct, gc=False):
+    threadId: str = ""
+
+
+class Item(msgspec.Struct, gc=False):
+    """Of any type; each has some of these."""
+
+    type: str
+    id: str = ""
+    text: str = ""
+    summary: list[str] = []
+    content: Any = None
+    command: Any = ""
+    aggregatedOutput: str | None = None
+    exitCode: int | None = None
+    durationMs: float | None = None
+    status: Any = ""
+    changes: list[dict[str, Any]] = []
+    server: str = ""
+    tool: Any = ""
+    arguments: Any = None
+    result: Any = None
+    error: Any = None
+    query: str | None = None
+    action: Any = None
+    prompt: str | None = None
+    receiverThreadIds: list[str] = []
+    agentsStates: dict[str, _wire.AgentState] = {}
+    path: Any = ""
+
+
+class ItemParams(OfThread, gc=False, kw_only=True):
+    item: Item
+
+
+class Delta(OfThread, gc=False, kw_only=True):
+    itemId: str = ""
+    delta: str = ""
+    summaryIndex: int = 0
+    contentIndex: int = 0
+
+
+class Step(msgspec.Struct, gc=False):
+    step: str = ""
+    status: str = "pending"
+
+
+class Plan(OfThread, gc=False, kw_only=True):
+    plan: list[Step] = []
+
+
+class Tokens(msgspec.Struct, gc=False):
+    totalTokens: int | None = None
+    inputTokens: int | None = None
+    cachedInputTokens: int | None = None
+    cacheWriteInputTokens: int | None = None
+    outputTokens: int | None = None
+    reasoningOutputTokens: int | None = None
+
+
+class TokenUsage(msgspec.Struct, gc=False):
+    last: Tokens
+    modelContextWindow: int | None = None
+
+
+class Used(OfThread, gc=False, kw_only=True):
+    tokenUsage: TokenUsage
+
+
+class Failure(msgspec.Struct, gc=False):
+    message: str = ""
+
+
+class Failed(OfThread, gc=False, kw_only=True):
+    error: Failure
+    willRetry: bool = False
+
+
+class Turn(msgspec.Struct, gc=False):
+    id: str = ""
+    status: str = ""
+    error: Failure | None = None
+
+
+class TurnParams(OfThread, gc=False, kw_only=True):
+    turn: Turn
+
+
+class Warned(OfThread, gc=False, kw_only=True):
+    message: str = ""
+    summary: str = ""
+    details: str | None = None
+
+
+class Rerouted(OfThread, gc=False, kw_only=True):
+    toModel: str = ""
+
+
+class Resolved(OfThread, gc=False, kw_only=True):
+    requestId: Any = None

@@ -1,0 +1,321 @@
+"""The console: one screen on which the person sees what every agent and tool does, and stays in control.
+
+It holds the parts together and is the `Desk` that dialogs, selectors and commands work on. What it shows comes from the
+host; what the person does goes there as commands. It owns nothing that would be lost with it.
+"""
+
+import asyncio
+import os
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any
+
+from sightline.events import Event, RunEnded
+from sightline.host import SetModel
+from sightline.paths import data_folder
+from sightline.transcript import Call, Remark, Snapshot
+from sightline.tty import Application, Bindings, Component, Overlay
+from sightline.views.console._desk import Ask, Level
+from sightline.views.console._drawing import Drawing
+from sightline.views.console._entering import Entering
+from sightline.views.console._keys import Keys
+from sightline.views.console._requests import Requests
+from sightline.views.console._screen import Screen
+from sightline.views.console._sessions import Sessions
+from sightline.views.console._transcript_view import TranscriptView
+from sightline.views.console.commands import COMMANDS
+from sightline.views.console.input import Drafts, PromptEditor, PromptHistory, Queue
+from sightline.views.console.status import Attention, Facts, JobsPanel, StatusLine, TodoPanel, Working
+
+if TYPE_CHECKING:
+    from sightline.host import Command, Frame, Reply
+    from sightline.host._console_wanted import HostWanted
+    from sightline.journal import Store
+    from sightline.settings import Settings
+
+_TICK = 1.0
+_HINT = 2.0
+_LEVELS = ("off", "minimal", "low", "medium", "high", "max")
+
+
+class Console:
+    """Made on an application; `begin` shows a session."""
+
+    def __init__(self, application: Application, store: "Store", settings: "Settings", wanted: "HostWanted") -> None:
+        self.application = application
+        self.loop = application.loop
+        self.store = store
+        self.settings = settings
+        self.cwd = wanted.cwd or os.getcwd()
+        display = application.display
+        self.drawing = Drawing(
+            application.theme, display.images, application.bindings, cwd=self.cwd, linear=application.linear
+        )
+        self.drawing.reasoning = settings.console.reasoning
+        self.transcript = TranscriptView(self.drawing, display.request_render, self.loop.call_later)
+        self.prompt = PromptEditor(
+            self,
+            self.drawing,
+            history=PromptHistory(data_folder() / "prompts.jsonl"),
+            keymap=settings.console.keymap,
+            call_later=self.loop.call_later,
+        )
+        self.screen = Screen(application, self.transcript.component, self.prompt.component)
+        self.queue = Queue(self.drawing)
+        self.working = Working(
+            self.drawing, lambda: self.state, call_later=self.loop.call_later, request_render=self.redraw
+        )
+        self.todo = TodoPanel(self.drawing, lambda: self.state)
+        self.jobs = JobsPanel(self.drawing, lambda: self.state)
+        self.status = StatusLine(self.drawing, lambda: self.state)
+        self.status.provider = wanted.provider
+        self.attention = self._attention()
+        self.keys = Keys(self)
+        self.entering = Entering(self)
+        self.requests = Requests(self)
+        self.sessions = Sessions(self, wanted)
+        self._drafts = Drafts(data_folder() / "drafts")
+        self._tick: asyncio.TimerHandle | None = None
+        self._build()
+
+    def _build(self) -> None:
+        self.screen.build((self.queue, self.working, self.todo, self.jobs), self.status)
+        self.screen.on_free = self.requests.look
+        self.prompt.on_submit = self.entering.enter
+        self.prompt.on_escape = self.keys.escape
+        self.prompt.commands = self._commands
+        self.spawn(self.prompt.recall())
+        self.application.display.add_input_listener(self.keys.hear)
+
+    def _commands(self) -> list[tuple[str, str]]:
+        ours = [(command.name, command.about) for command in COMMANDS.values()]
+        theirs = [(str(row.get("name", "")), str(row.get("about", ""))) for row in Facts(self.state).commands]
+        return [*ours, *theirs]
+
+    def _attention(self) -> Attention:
+        wanted, application = self.settings.console, self.application
+        return Attention(
+            lambda: self.state,
+            clock=self.drawing.clock,
+            set_title=application.set_title if wanted.title else None,
+            notify=(lambda text: application.notify("sightline", text)) if wanted.notify else None,
+        )
+
+    # ---- what the host tells
+
+    @property
+    def state(self) -> Snapshot:
+        return self.transcript.state
+
+    @property
+    def session(self) -> str:
+        return self.sessions.session
+
+    def frame(self, frame: "Frame") -> None:
+        if isinstance(frame, Snapshot):
+            self.show(frame, self.session)
+        else:
+            self.transcript.apply(frame)
+            self._heard(frame)
+
+    def show(self, snapshot: Snapshot, session: str) -> None:
+        """This is the session now, whatever was shown before."""
+        anew = bool(self.transcript.blocks)
+        self.transcript.replace(snapshot)
+        self.attention.forget()
+        if anew:
+            self.replay()
+        self._heard([])
+
+    def began(self, session: str) -> None:
+        """The session that is shown has a host, or will have one in a moment."""
+        self.spawn(self.prompt.keep_draft(self._drafts, session))
+        self.spawn(self._find_branch())
+
+    def _heard(self, events: list[Event]) -> None:
+        self.entering.forget_ended(events)
+        self.working.update()
+        self.queue.set(Facts(self.state).queue)
+        self.requests.look()
+        self.attention.look()
+        if any(isinstance(event, RunEnded) for event in events):
+            self.spawn(self._find_branch())
+        self._keep_ticking()
+        self.redraw()
+
+    def lost(self) -> None:
+        """The host is gone: nothing goes on any more."""
+        self.state.running = False
+        self.entering.running.clear()
+        self.status.note = "the host is gone"
+        self.working.update()
+        self._keep_ticking()
+        self.redraw()
+
+    def _keep_ticking(self) -> None:
+        """What shows how long something takes is drawn every second, as long as there is any."""
+        if self._tick is None and (self.transcript.ticking or self.jobs.ticks) and not self.application.linear:
+            self._tick = self.loop.call_later(_TICK, self._ticked)
+
+    def _ticked(self) -> None:
+        self._tick = None
+        for block in self.transcript.ticking:
+            self.redraw(block)
+        if self.jobs.ticks:
+            self.redraw(self.jobs)
+        self._keep_ticking()
+
+    async def _find_branch(self) -> None:
+        from sightline.views.console._git import branch_of
+
+        branch = await asyncio.to_thread(branch_of, self.cwd)
+        if branch != self.status.branch:
+            self.status.branch = branch
+            self.redraw(self.status)
+
+    # ---- the desk
+
+    @property
+    def bindings(self) -> Bindings:
+        return self.application.bindings
+
+    @property
+    def height(self) -> int:
+        return self.application.display.surface.size[1]
+
+    def rows(self) -> int:
+        return self.height
+
+    @property
+    def draft(self) -> str:
+        return self.prompt.text
+
+    def set_draft(self, text: str) -> None:
+        self.prompt.set_text(text)
+        self.redraw()
+
+    async def submit(self, command: "Command") -> "Reply":
+        return await self.sessions.link.submit(command)
+
+    async def ask(self, component: Ask, overlay: Overlay | None = None, *, above: bool = False) -> Any:
+        answered: asyncio.Future[Any] = self.loop.create_future()
+
+        def done(answer: Any) -> None:
+            if not answered.done():
+                answered.set_result(answer)
+
+        component.done = done
+        mounted = self.screen.mount(component, overlay, above=above)
+        try:
+            return await answered
+        finally:
+            self.screen.unmount(mounted)
+            component.dispose()
+
+    def tell(self, text: str, level: Level = "info", hint: str = "") -> None:
+        self.transcript.say(Remark("", level, text, hint))
+
+    def spawn(self, work: Coroutine[Any, Any, object]) -> None:
+        self.application.spawn(work)
+
+    def redraw(self, component: Component | None = None) -> None:
+        self.application.display.request_render(component)
+
+    def replay(self) -> None:
+        self.application.display.reset()
+
+    async def switch(self, session: str, *, draft: str = "") -> None:
+        await self.sessions.go(session, draft=draft)
+
+    def copy(self, text: str) -> None:
+        if not self.application.copy(text):
+            self.spawn(self._copy_with_program(text))
+
+    async def _copy_with_program(self, text: str) -> None:
+        from sightline.views.console._clipboard import copy_with_program
+
+        problem = await copy_with_program(text)
+        if problem:
+            self.tell(problem, "warning")
+
+    def run_program(self, argv: list[str]) -> int:
+        return self.application.run_program(argv)
+
+    def set_theme(self, name: str) -> None:
+        self.application.choose_look(dark={"dark": True, "light": False}.get(name))
+
+    def set_bindings(self, bindings: Bindings) -> None:
+        self.application.bindings.become(bindings)
+        self.redraw()
+
+    def leave(self, code: int = 0) -> None:
+        self.sessions.detach()
+
+    def exit(self, code: int) -> None:
+        self.prompt.close()
+        self.application.exit(code)
+
+    # ---- what commands and keys do
+
+    async def run_command(self, name: str, args: str = "") -> None:
+        await COMMANDS[name].run(self, args)
+
+    def show_page(self, markdown: str) -> None:
+        """A page of our own in the transcript."""
+        from sightline.views.console._page import Page
+
+        self.transcript.add_page(Page(markdown, self.drawing))
+
+    def hint(self, text: str) -> None:
+        """Say something in the place of the key hints, for a moment."""
+        from sightline.views.console._screen import HINTS
+
+        def usual() -> None:
+            self.screen.hints.set_hints(HINTS)
+            self.redraw()
+
+        self.screen.hints.set_hints([(text, "")])
+        self.redraw()
+        self.loop.call_later(_HINT, usual)
+
+    def unfold(self, unfolded: bool) -> None:
+        self.drawing.unfolded = unfolded
+        self._draw_anew()
+
+    def show_reasoning(self, shown: bool) -> None:
+        self.drawing.reasoning = shown
+        self._draw_anew()
+
+    def _draw_anew(self) -> None:
+        """Blocks look different: history too, where the terminal lets us write it again."""
+        self.application.display.invalidate()
+        if not self.application.display.capabilities.multiplexer and not self.application.linear:
+            self.replay()
+
+    def show_todo(self, shown: bool) -> None:
+        self.todo.shown = shown
+        self.redraw()
+
+    async def view_output(self) -> None:
+        from sightline.views.console.selectors._viewer import view_output
+
+        calls = [entry for entry in self.state.shown if isinstance(entry, Call)]
+        if not calls:
+            self.hint("no call has been made yet")
+            return
+        await view_output(self, calls)
+
+    async def cycle_thinking(self) -> None:
+        now = Facts(self.state).thinking
+        level = _LEVELS[(_LEVELS.index(now) + 1) % len(_LEVELS)] if now in _LEVELS else "medium"
+        reply = await self.submit(SetModel(thinking=level))
+        if not reply.ok:
+            self.tell(reply.error, "warning", reply.hint)
+
+    def edit(self, text: str) -> str | None:
+        """Let the person's editor have a text. None when it failed, which is told."""
+        from sightline.views.console._external import edited
+
+        after = edited(text, self.run_program, os.environ)
+        if after is None:
+            self.tell("the editor ended with an error; nothing was changed", "error", "set $VISUAL or $EDITOR")
+        return after

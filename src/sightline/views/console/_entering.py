@@ -1,0 +1,103 @@
+"""What becomes of what the person enters: a command, a shell line, Python, or words for the agent."""
+
+import asyncio
+import difflib
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from sightline.events import Event, ToolResult
+from sightline.host import Attach, Cell, Prompt, Reply, Shell
+from sightline.views.console.commands import COMMANDS
+from sightline.views.console.status import Facts
+
+if TYPE_CHECKING:
+    from sightline.views.console._console import Console
+    from sightline.views.console.input import Submission
+
+
+class Entering:
+    """Takes what the editor submits."""
+
+    def __init__(self, console: "Console") -> None:
+        self._console = console
+        self.running: list[str] = []
+        """Ids of shell lines and cells that were entered here and have not ended, the last one last."""
+        self.waiting = 0
+        """What was entered and the host has not taken yet."""
+
+    def enter(self, submission: "Submission", how: str = "") -> None:
+        self._console.spawn(self._enter(submission, how))
+
+    async def _enter(self, submission: "Submission", how: str) -> None:
+        text = submission.text
+        if not text.strip() and not submission.attachments:
+            return
+        if submission.mode != "prompt":
+            await self._run(submission)
+        elif not self._is_command(submission):
+            await self._say(submission, how)
+
+    def _is_command(self, submission: "Submission") -> bool:
+        """Run what begins with a slash and a name there is. A name there is not is more likely wrong than a prompt."""
+        written = submission.written or submission.text
+        name, _, args = written[1:].partition(" ") if written.startswith("/") else ("", "", "")
+        if not name or "/" in name or "\n" in name or submission.attachments:
+            return False
+        command = COMMANDS.get(name)
+        if command is not None:
+            self._console.spawn(command.run(self._console, args.strip()))
+            return True
+        theirs = {str(row.get("name")) for row in Facts(self._console.state).commands}
+        if name in theirs:
+            return False  # the host runs it
+        near = difflib.get_close_matches(name, [*COMMANDS, *theirs], 1)
+        hint = f"did you mean /{near[0]}?" if near else "/help lists them; begin with a space to say it to the agent"
+        self._console.tell(f"no command /{name}", "error", hint)
+        self._give_back(submission)
+        return True
+
+    async def _run(self, submission: "Submission") -> None:
+        kind = Shell if submission.mode == "shell" else Cell
+        reply = await self._sent(kind(submission.text, submission.private))
+        if reply.ok:
+            self.running.append(reply.id)
+        else:
+            self._refused(reply, submission)
+
+    async def _say(self, submission: "Submission", how: str) -> None:
+        urls = []
+        for attachment in submission.attachments:
+            data = await asyncio.to_thread(attachment.path.read_bytes)
+            reply = await self._sent(Attach(attachment.name, data))
+            if not reply.ok:
+                self._refused(reply, submission)
+                return
+            urls.append(reply.id)
+        busy = self._console.state.running
+        kind = how or ("steer" if busy else "prompt")
+        reply = await self._sent(Prompt(submission.text, kind, urls))  # type: ignore[arg-type]
+        if not reply.ok:
+            self._refused(reply, submission)
+
+    async def _sent(self, command: "Attach | Prompt | Shell | Cell") -> Reply:
+        self.waiting += 1
+        self._console.redraw()
+        try:
+            return await self._console.submit(command)
+        finally:
+            self.waiting -= 1
+
+    def _refused(self, reply: Reply, submission: "Submission") -> None:
+        """Nothing that was written is lost because somebody did not take it."""
+        self._console.tell(reply.error or "it was not taken", "error", reply.hint)
+        self._give_back(submission)
+
+    def _give_back(self, submission: "Submission") -> None:
+        written = submission.written or submission.text
+        self._console.prompt.give_back(written, attachments=submission.attachments)
+
+    def forget_ended(self, events: Iterable[Event]) -> None:
+        """What has ended can no longer be stopped."""
+        ended = {event.id for event in events if isinstance(event, ToolResult)}
+        if ended and self.running:
+            self.running = [id for id in self.running if id not in ended]

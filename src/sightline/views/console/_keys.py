@@ -1,0 +1,184 @@
+"""What the console's own keys do. The same key may mean several things; which, depends on what is going on.
+
+Escape, the first of these that fits: leave a mode of the editor; stop the shell line or cell entered last; stop the
+agent, and have back what was queued; twice on an empty editor, open the tree (or what settings say).
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from sightline.host import Abort, CancelCall, Unqueue
+from sightline.tty import Input, Key
+from sightline.views.console.status import Facts
+
+if TYPE_CHECKING:
+    from sightline.views.console._console import Console
+
+TWICE = 0.5
+"""Seconds within which a second press belongs to the first."""
+
+
+class Keys:
+    """Hears keys before the editor does, while nothing is asked."""
+
+    def __init__(self, console: "Console") -> None:
+        self._console = console
+        self._escaped = self._interrupted = float("-inf")
+        self._stopping = False
+
+    def hear(self, event: Input) -> Input | None:
+        """None: it is done."""
+        console = self._console
+        if not isinstance(event, Key) or event.kind != "release":
+            console.screen.heard()
+        if console.screen.asking is not None and console.screen.slot.front is not console.prompt.component:
+            return event
+        for action, act in _ACTIONS.items():
+            if action in console.bindings.actions() and console.bindings.matches(event, action) and act(self):
+                return None
+        if isinstance(event, Key) and event.kind != "release" and event.name != "escape":
+            if console.bindings.matches(event, "interrupt"):
+                self._interrupt()
+                return None
+            if console.bindings.matches(event, "exit") and console.prompt.empty:
+                console.spawn(console.sessions.leave())
+                return None
+        return event
+
+    # ---- escape and ctrl+c
+
+    def escape(self) -> bool:
+        """The editor had no use for it. Whether it meant something; if not, the editor leaves its mode."""
+        console = self._console
+        now = console.loop.time()
+        if self.busy:
+            self._escaped = float("-inf")
+            console.spawn(self.stop())
+        elif not console.prompt.empty:
+            self._escaped = float("-inf")
+            return False
+        elif now - self._escaped <= TWICE:
+            self._escaped = float("-inf")
+            console.spawn(self._double_escape())
+        else:
+            self._escaped = now
+        return True
+
+    @property
+    def busy(self) -> bool:
+        """Whether there is something Escape would stop."""
+        console = self._console
+        return bool(console.entering.running or console.working.doing or Facts(console.state).going_on)
+
+    async def stop(self) -> bool:
+        """Stop what was begun last, and only that. False when nothing is going on."""
+        console = self._console
+        if console.entering.running:
+            await console.submit(CancelCall(console.entering.running[-1]))
+            return True
+        if not self.busy:
+            return False
+        if not self._stopping:
+            self._stopping = True
+            console.redraw()
+            try:
+                reply = await console.submit(Abort())
+                if reply.ok:
+                    self._take_back(reply.data)
+                else:
+                    console.tell(reply.error, "error", reply.hint)
+            finally:
+                self._stopping = False
+        return True
+
+    async def unqueue(self) -> bool:
+        reply = await self._console.submit(Unqueue())
+        if not reply.ok:
+            self._console.tell(reply.error, "error", reply.hint)
+            return True
+        return self._take_back(reply.data)
+
+    def _take_back(self, data: Any) -> bool:
+        """What waited to be sent is in the editor again, before what is written there."""
+        queued = data.get("queued") if isinstance(data, dict) else None
+        texts = [str(text) for text in queued] if isinstance(queued, list) else []
+        if texts:
+            self._console.prompt.give_back(*texts)
+        return bool(texts)
+
+    async def _double_escape(self) -> None:
+        wanted = self._console.settings.console.double_escape
+        if wanted != "none":
+            await self._console.run_command(wanted)
+
+    def _interrupt(self) -> None:
+        console = self._console
+        now = console.loop.time()
+        if now - self._interrupted <= TWICE:
+            self._interrupted = float("-inf")
+            console.spawn(console.sessions.leave())
+            return
+        self._interrupted = now
+        if not console.prompt.empty:
+            console.prompt.clear()
+        else:
+            console.hint("ctrl+c again to leave")
+
+    # ---- actions
+
+    def _follow_up(self) -> bool:
+        submission = self._console.prompt.take()
+        if submission is not None:
+            self._console.entering.enter(submission, "follow_up" if self._console.state.running else "")
+        return True
+
+    def _unqueue(self) -> bool:
+        if not Facts(self._console.state).queue:
+            return False
+        self._console.spawn(self.unqueue())
+        return True
+
+    def _thinking(self) -> bool:
+        self._console.spawn(self._console.cycle_thinking())
+        return True
+
+    def _copy(self) -> bool:
+        self._console.spawn(self._console.run_command("copy"))
+        return True
+
+    def _view_output(self) -> bool:
+        self._console.spawn(self._console.view_output())
+        return True
+
+    def _unfold(self) -> bool:
+        self._console.unfold(not self._console.drawing.unfolded)
+        return True
+
+    def _reasoning(self) -> bool:
+        self._console.show_reasoning(not self._console.drawing.reasoning)
+        return True
+
+    def _todo(self) -> bool:
+        self._console.show_todo(not self._console.todo.shown)
+        return True
+
+    def _command(self, name: str) -> bool:
+        self._console.spawn(self._console.run_command(name))
+        return True
+
+
+_ACTIONS: dict[str, Any] = {
+    "follow_up": Keys._follow_up,
+    "unqueue": Keys._unqueue,
+    "view_output": Keys._view_output,
+    "unfold": Keys._unfold,
+    "reasoning": Keys._reasoning,
+    "copy_block": Keys._copy,
+    "thinking": Keys._thinking,
+    "todo": Keys._todo,
+    "model": lambda keys: keys._command("model"),
+    "tree": lambda keys: keys._command("tree"),
+    "resume": lambda keys: keys._command("resume"),
+    "jobs": lambda keys: keys._command("jobs"),
+    "agents": lambda keys: keys._command("agents"),
+    "files": lambda keys: keys._command("files"),
+}

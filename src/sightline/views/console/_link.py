@@ -1,0 +1,115 @@
+"""The way to the host of one session: what it tells, in order, and what it is asked.
+
+Rules:
+
+- What is asked before there is a connection waits for it. What is asked when the host is gone is answered: by a
+  refusal that says so.
+- A kept session is read from its journal while its host boots, and gone on with from there: it is on the screen
+  before anybody could have told it.
+- A host that hangs up without a goodbye is gone; one that said goodbye is over. Both are told, once.
+"""
+
+import asyncio
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from sightline.exceptions import SightlineError
+from sightline.host import Client, Command, HostGone, Kept, Reply, connect
+from sightline.text import clean_text
+
+if TYPE_CHECKING:
+    from sightline.host import Frame, Hello
+    from sightline.journal import Store
+
+_TRIES = 250
+_BETWEEN_TRIES = 0.02
+
+
+class Link:
+    """One connection, from its beginning to its end."""
+
+    def __init__(self, store: "Store") -> None:
+        self.session = ""
+        self.on_frame: Callable[[Frame], None] = lambda frame: None
+        self.on_hello: Callable[[Hello], None] = lambda hello: None
+        self.on_over: Callable[[], None] = lambda: None
+        self.on_gone: Callable[[str], None] = lambda why: None
+        self._store = store
+        self._client: Client | None = None
+        self._connected = asyncio.get_running_loop().create_future()
+        self._closed = False
+
+    async def show_kept(self, session: str) -> int | None:
+        """What the journal has, while nobody writes it. The number of its last event; None: the host must tell."""
+        if self._store.is_running(session):
+            return None
+        snapshot = await asyncio.to_thread(Kept(self._store, session).snapshot)
+        if self._closed:
+            return None
+        self.on_frame(snapshot)
+        return snapshot.seq
+
+    async def follow(self, session: str, after: int | None = None) -> None:
+        """Connect, and hand on what the host tells until it ends, or until `close`."""
+        self.session = session
+        try:
+            client = await self._connect(session)
+            self._client = client
+            self.on_hello(client.hello)
+            _settle(self._connected)
+            async for frame in client.subscribe(after, attends=True):
+                if self._closed:
+                    return
+                self.on_frame(frame)
+        except HostGone as gone:
+            self._end(gone.message)
+        except (SightlineError, OSError) as error:
+            self._end(clean_text(str(error)))
+        else:
+            if not self._closed:
+                self._closed = True
+                self.on_over()
+        finally:
+            _settle(self._connected)
+
+    async def submit(self, command: Command) -> Reply:
+        await asyncio.shield(self._connected)
+        if self._client is None or self._closed:
+            return Reply(False, error="the session has no host any more", hint="resume it")
+        try:
+            return await self._client.submit(command)
+        except (SightlineError, OSError) as error:
+            return Reply(False, error=clean_text(str(error)))
+
+    def fail(self, why: str) -> None:
+        """There will be no connection."""
+        self._end(why)
+        _settle(self._connected)
+
+    def close(self) -> None:
+        """Leave; the session goes on."""
+        self._closed = True
+        _settle(self._connected)
+        if self._client is not None:
+            self._client.close()
+
+    async def _connect(self, session: str) -> Client:
+        """A host that is just ending, or just beginning, is waited for."""
+        for _ in range(_TRIES):
+            try:
+                return await connect(session)
+            except (FileNotFoundError, ConnectionError):
+                if self._closed or not self._store.is_running(session):
+                    break
+                await asyncio.sleep(_BETWEEN_TRIES)
+        return await connect(session)
+
+    def _end(self, why: str) -> None:
+        if not self._closed:
+            self._closed = True
+            self.on_gone(why)
+
+
+def _settle(future: "asyncio.Future[None]") -> None:
+    if not future.done():
+        future.set_result(None)

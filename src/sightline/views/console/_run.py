@@ -1,0 +1,73 @@
+"""The console on a terminal, from the first paint or from nothing, until the person leaves."""
+
+import os
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from sightline.host._console_wanted import HostWanted
+from sightline.journal import Store
+from sightline.paths import data_folder
+from sightline.settings import Settings, load
+from sightline.tty import Application, Attributes, Terminal, run_application
+from sightline.views.console._actions import bindings_from
+from sightline.views.console._console import Console
+
+if TYPE_CHECKING:
+    from sightline.views.console._first_paint import FirstPaint
+
+
+def run(
+    *,
+    wanted: Mapping[str, Any],
+    host_fd: int | None = None,
+    attach: str = "",
+    painted: "FirstPaint | None" = None,
+    before: Attributes | None = None,
+) -> int:
+    """Be the console. `wanted` is what `HostWanted` holds, `host_fd` where its host answers if it was started already;
+    `attach`: the session to show instead. The exit code."""
+    asked = msgspec.convert(dict(wanted), HostWanted)
+    settings = _settings(asked)
+    terminal = Terminal()
+    consoles: list[Console] = []
+
+    def start(application: Application) -> None:
+        console = Console(application, Store(data_folder()), settings, asked)
+        consoles.append(console)
+        if settings.console.theme != "auto":
+            console.set_theme(settings.console.theme)
+        if painted is not None:
+            application.display.adopt(painted.rows, painted.cursor, painted.size)
+            console.prompt.set_text(painted.text)
+        for problem in application.bindings.problems:
+            console.tell(f"settings, console.keys: {problem}", "warning", "/keys shows and mends them")
+        application.spawn(console.sessions.begin(host_fd, attach))
+
+    if painted is not None:
+        painted.is_ours, terminal.farewell = False, painted.erase
+    code = run_application(
+        start,
+        terminal=terminal,
+        bindings=bindings_from(settings.console.keys),
+        before=before,
+        typed=painted.rest if painted else b"",
+    )
+    for console in consoles:
+        if console.sessions.farewell:
+            sys.stderr.write(f"{console.sessions.farewell}\n")
+    return code
+
+
+def _settings(wanted: HostWanted) -> Settings:
+    """What concerns the screen. What is wrong with settings is for the host to say."""
+    from pathlib import Path
+
+    from sightline.exceptions import SightlineError
+
+    try:
+        return load(Path(wanted.cwd or os.getcwd()), flags=wanted.flags).settings
+    except SightlineError:
+        return Settings()

@@ -1,0 +1,158 @@
+"""What stands on the screen, from top to bottom, and whatever is asked in place of the editor.
+
+    transcript · queue · what goes on · todo · jobs · widgets · editor, or what is asked · widgets · status · keys
+
+What is asked by a request stands above the editor, whose draft stays in sight, and has the keys only once the person
+has stopped typing: an answer is never given by a letter that was meant for the draft.
+"""
+
+from collections.abc import Callable, Sequence
+
+from sightline.tty import Application, Component, Input, Overlay, OverlayHandle, Rows
+from sightline.tty.components import Container, KeyHints, Transcript
+from sightline.views.console._desk import Ask
+
+HINTS = (
+    ("enter", "send"),
+    ("/", "commands"),
+    ("@", "files"),
+    ("!", "shell"),
+    ("ctrl+o", "output"),
+    ("ctrl+d", "leave"),
+)
+QUIET = 0.5
+"""Seconds without a key after which what is asked gets the keys."""
+
+
+class _Gap(Component):
+    """An empty row between the transcript and what stands below, once there is a transcript."""
+
+    def __init__(self, transcript: Transcript) -> None:
+        self._transcript = transcript
+
+    def render(self, width: int) -> Rows:
+        return _ONE if len(self._transcript) else _NONE
+
+
+_ONE, _NONE = ("",), ()
+
+
+class Slot(Container):
+    """The place of the editor. `front` has the keys."""
+
+    def __init__(self, editor: Component, bindings_match: Callable[[Input, str], bool]) -> None:
+        super().__init__([editor])
+        self.front = editor
+        self._matches = bindings_match
+
+    def _taker(self) -> Component | None:
+        return self.front
+
+    def handle_input(self, event: Input) -> bool:
+        if self.front.handle_input(event):
+            return True
+        if isinstance(self.front, Ask):
+            if self._matches(event, "interrupt"):
+                self.front.done(None)
+            return True  # keys that mean nothing to what is asked mean nothing else
+        return False
+
+
+class Mounted:
+    """Something asked that is shown."""
+
+    def __init__(self, ask: Ask, *, above: bool) -> None:
+        self.ask = ask
+        self.above = above
+        self.overlay: OverlayHandle | None = None
+
+
+class Screen:
+    """Fills an application's display."""
+
+    def __init__(self, application: Application, transcript: Transcript, editor: Component) -> None:
+        self._display = application.display
+        self._loop = application.loop
+        self._linear = application.linear
+        self._editor = editor
+        self.slot = Slot(editor, application.bindings.matches)
+        self.widgets_above = Container()
+        self.widgets_below = Container()
+        self.hints = KeyHints(HINTS, theme=application.theme)
+        self._gap = _Gap(transcript)
+        self._transcript = transcript
+        self._mounted: list[Mounted] = []
+        self._last_key = float("-inf")
+        self.on_free: Callable[[], None] = lambda: None
+        """Nothing is asked any more."""
+
+    def build(self, panels: Sequence[Component], status: Component) -> None:
+        rows = (self._transcript, self._gap, *panels, self.widgets_above, self.slot, self.widgets_below, status)
+        for component in (*rows, self.hints):
+            self._display.add(component)
+        self._display.set_focus(self.slot)
+
+    @property
+    def asking(self) -> Ask | None:
+        """What is asked and has, or will have, the keys."""
+        return self._mounted[-1].ask if self._mounted else None
+
+    def heard(self) -> None:
+        """A key was pressed."""
+        self._last_key = self._loop.time()
+
+    def mount(self, ask: Ask, overlay: Overlay | None, *, above: bool = False) -> Mounted:
+        mounted = Mounted(ask, above=above)
+        self._mounted.append(mounted)
+        if overlay is not None or self._linear:
+            mounted.overlay = self._display.show_overlay(_Guarded(ask, self.slot), overlay or Overlay())
+        self._arrange()
+        return mounted
+
+    def unmount(self, mounted: Mounted) -> None:
+        self._mounted.remove(mounted)
+        if mounted.overlay is not None:
+            mounted.overlay.hide()
+        self._arrange()
+        if not self._mounted:
+            self.on_free()
+
+    def _arrange(self) -> None:
+        inline = [mounted for mounted in self._mounted if mounted.overlay is None]
+        if not inline:
+            self.slot.children, self.slot.front = [self._editor], self._editor
+        elif inline[-1].above:
+            self.slot.children = [inline[-1].ask, self._editor]
+            self._give_keys(inline[-1])
+        else:
+            self.slot.children, self.slot.front = [inline[-1].ask], inline[-1].ask
+        if all(mounted.overlay is None for mounted in self._mounted):
+            self._display.set_focus(None)
+            self._display.set_focus(self.slot)
+        self._display.request_render(urgent=True)
+
+    def _give_keys(self, mounted: Mounted) -> None:
+        """Now, or when the person has stopped typing."""
+        if not self._mounted or self._mounted[-1] is not mounted:
+            return
+        wait = self._last_key + QUIET - self._loop.time()
+        if wait > 0:
+            self.slot.front = self._editor
+            self._loop.call_later(wait, self._give_keys, mounted)
+            return
+        self.slot.front = mounted.ask
+        self._display.request_render(urgent=True)
+
+
+class _Guarded(Container):
+    """What is asked as an overlay: a key it does not know goes nowhere else."""
+
+    def __init__(self, ask: Ask, slot: Slot) -> None:
+        super().__init__([ask])
+        self._ask = ask
+        self._slot = slot
+
+    def handle_input(self, event: Input) -> bool:
+        if not self._ask.handle_input(event) and self._slot._matches(event, "interrupt"):
+            self._ask.done(None)
+        return True

@@ -1,0 +1,234 @@
+"""Which session is on the screen: how it is found, gone to, left, and what happens when its host dies.
+
+Rules:
+
+- Leaving a session in which nothing goes on ends its host; one that works is asked about, and goes on if so wished.
+- A console that is killed, or whose terminal is closed, leaves everything as it is.
+- When the host is gone the person is told at once, the draft stays, and one key resumes.
+"""
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from sightline import __version__
+from sightline.exceptions import SightlineError
+from sightline.host import Hello, Stop
+from sightline.host import running as running_hosts
+from sightline.host._console_wanted import HostWanted, launch_agent, started
+from sightline.text import clean_line
+from sightline.transcript import Snapshot
+from sightline.views.console._link import Link
+from sightline.views.console.status import Facts
+
+if TYPE_CHECKING:
+    from sightline.views.console._console import Console
+
+
+class Sessions:
+    """The one that is shown, and the way to others."""
+
+    def __init__(self, console: "Console", wanted: HostWanted) -> None:
+        self._console = console
+        self._wanted = wanted
+        self.link = Link(console.store)
+        self._told_version = False
+        self._gone = False
+        self.farewell = ""
+        """What there is to say once the terminal is given back."""
+
+    @property
+    def session(self) -> str:
+        return self.link.session
+
+    @property
+    def lost(self) -> bool:
+        """The host is gone and nobody has resumed it."""
+        return self._gone
+
+    # ---- beginning
+
+    async def begin(self, host: int | None, attach: str = "") -> None:
+        """Show what was asked for: a session that runs, one that is kept, or a new one whose host boots at `host`."""
+        if attach:
+            await self._follow(attach)
+            return
+        if not self._wanted.resume:
+            others = await self._running_here()
+            what, chosen = await self._choose(others) if others else ("new", "")
+            if what == "leave":
+                await self._dismiss(host)
+                self._console.exit(0)
+                return
+            if what == "attach":
+                self._console.spawn(self._dismiss(host))
+                await self._follow(chosen)
+                return
+            if what == "pick":
+                self._console.spawn(self._console.run_command("resume"))
+        await self._boot(self._wanted, host)
+
+    async def _boot(self, wanted: HostWanted, host: int | None) -> None:
+        link = self.link
+        kept = asyncio.ensure_future(link.show_kept(wanted.resume)) if wanted.resume else None
+        try:
+            session = await (started(host) if host is not None else launch_agent(wanted))
+        except SightlineError as error:
+            if kept is not None:
+                await kept
+            self._failed(error)
+            return
+        await self._follow(session, await kept if kept is not None else None)
+
+    async def _follow(self, session: str, after: int | None = None) -> None:
+        link = self.link
+        link.on_frame, link.on_hello = self._console.frame, self._greeted
+        link.on_gone, link.on_over = self._host_gone, self._over
+        self._gone = False
+        self._console.began(session)
+        await link.follow(session, after)
+
+    def _failed(self, error: SightlineError) -> None:
+        self._console.tell(error.message, "error", error.hint)
+        self._console.status.note = "no session"
+        self.link.fail(error.message)
+
+    async def _running_here(self) -> list[Hello]:
+        """Sessions with an agent that run in this folder."""
+        hosts = await running_hosts(self._console.store)
+        here = clean_line(self._console.cwd)
+        return [hello for hello in hosts if hello.cwd == here and hello.agent and hello.session != self.session]
+
+    async def _choose(self, others: list[Hello]) -> tuple[str, str]:
+        from sightline.views.console.dialogs import RunningDialog, RunningSession
+
+        records = await asyncio.to_thread(self._console.store.conversations, self._console.cwd)
+        titles = {record.id: record.title for record in records}
+        sessions = [RunningSession(hello.session, titles.get(hello.session, "")) for hello in others]
+        answer = await self._console.ask(RunningDialog(sessions, self._console.drawing, self._console.rows))
+        return answer if isinstance(answer, tuple) else ("leave", "")
+
+    async def _dismiss(self, host: int | None) -> None:
+        """A host that was started and is not needed."""
+        if host is None:
+            return
+        try:
+            session = await started(host)
+        except SightlineError:
+            return
+        link = Link(self._console.store)
+        following = asyncio.ensure_future(link.follow(session))
+        await link.submit(Stop())
+        await following
+
+    # ---- while it is shown
+
+    def _greeted(self, hello: Hello) -> None:
+        self._console.status.note = ""
+        if hello.version != __version__ and not self._told_version:
+            self._told_version = True
+            text = f"this session's host is version {hello.version}, this console {__version__}"
+            hint = "what they do not both know is left out; /quit and start again to have one version"
+            self._console.tell(text, "warning", hint)
+        self._console.redraw()
+
+    def _over(self) -> None:
+        """The session was stopped: by somebody else, since whoever stops it here leaves."""
+        self._lost("the session was ended")
+
+    def _host_gone(self, why: str) -> None:
+        self._lost(why)
+
+    def _lost(self, why: str) -> None:
+        self._gone = True
+        self._console.lost()
+        self._console.spawn(self._offer_resume(why))
+
+    async def _offer_resume(self, why: str) -> None:
+        from sightline.views.console.dialogs import GoneDialog
+
+        dialog = GoneDialog(why, self._console.drawing, self._console.rows)
+        answer = await self._console.ask(dialog, above=True)
+        if answer == "resume":
+            await self.resume_lost()
+        elif answer == "leave":
+            self._console.exit(1)
+
+    async def resume_lost(self) -> None:
+        """Start another host for the session whose host is gone."""
+        if self._gone:
+            await self.go(self.session, keep_draft=True)
+
+    async def go(self, session: str, *, draft: str = "", keep_draft: bool = False) -> None:
+        """Show another session; empty: a new one."""
+        console, left = self._console, self.link
+        if session and session == left.session and not self._gone:
+            return
+        await self._leave_behind(left)
+        self.link = Link(console.store)
+        console.status.note = "starting…"
+        console.show(Snapshot(), session)
+        if not keep_draft:
+            console.prompt.set_text(draft)
+        if session and console.store.is_running(session):
+            console.spawn(self._follow(session))
+            return
+        wanted = msgspec.structs.replace(self._wanted, resume=session, title="")
+        console.spawn(self._boot(wanted, None))
+
+    async def _leave_behind(self, link: Link) -> None:
+        """What nobody needs ends; what works goes on."""
+        if link.session and not self._gone and not self._works():
+            await link.submit(Stop())
+        elif link.session and not self._gone:
+            self._console.tell(f"session {link.session} goes on", hint=f"sightline attach {link.session}")
+        link.close()
+
+    # ---- the end
+
+    def _works(self) -> bool:
+        facts = Facts(self._console.state)
+        return bool(self._console.state.running or facts.jobs or facts.going_on or self._console.state.requests)
+
+    def _what_works(self) -> str:
+        facts = Facts(self._console.state)
+        parts = [facts.going_on] if facts.going_on else []
+        if facts.jobs:
+            parts.append(f"{len(facts.jobs)} job{'s' * (len(facts.jobs) > 1)} running")
+        return ", ".join(parts)
+
+    def detach(self) -> None:
+        """Leave; the session goes on."""
+        if self.session and not self._gone:
+            self.farewell = f"detached; it goes on: sightline attach {self.session}"
+        self.link.close()
+        self._console.exit(0)
+
+    async def leave(self) -> None:
+        """Leave for good, if nothing goes on; ask otherwise."""
+        if self._works() and not self._gone and self.session:
+            from sightline.views.console.dialogs import LeavingDialog
+
+            dialog = LeavingDialog(self._what_works(), self._console.drawing, self._console.rows)
+            answer = await self._console.ask(dialog)
+            if answer == "keep":
+                self.detach()
+                return
+            if answer != "stop":
+                return
+        await self._end()
+
+    async def _end(self) -> None:
+        link = self.link
+        if self.session and not self._gone:
+            link.on_over = link.on_gone = lambda *_: None  # type: ignore[assignment]
+            try:
+                async with asyncio.timeout(5):
+                    await link.submit(Stop())
+            except TimeoutError:
+                pass
+            if self._console.state.entries:
+                self.farewell = f"to go on with this conversation: sightline --resume {self.session}"
+        link.close()
+        self._console.exit(0)

@@ -1,0 +1,217 @@
+"""The transcript on the screen: the fold of what the host tells, and a block for each entry of it.
+
+Rules:
+
+- Every event goes through the fold first; a block is only told which entry changed.
+- Entries of a subagent live in that agent's block. A job that runs has none: it is in the panel of jobs, and its end
+  is a block like any other.
+- A long past is shown from its end: the last blocks at once, those before them above, a slice at a time, while the
+  screen stands still and keys are heard.
+- A block is live until it is done. One that does not know when it is (`open_ended`) is closed when what came after it
+  is sure to be something else: words by the next entry, a group of reads by one that is no read, and whether a call is
+  one is known at its end.
+"""
+
+from collections.abc import Callable, Iterable
+
+from sightline.events import AgentEnded, AgentStarted, Event, RunEnded, State, TurnEnded
+from sightline.transcript import Call, Entry, Remark, Snapshot, Words
+from sightline.transcript import Transcript as Fold
+from sightline.tty.components import Transcript
+from sightline.views.console._drawing import Drawing
+from sightline.views.console.blocks import block_for
+from sightline.views.console.blocks._block import Block
+
+SHOWN_FIRST = 30
+"""Blocks of a long past that are shown at once: more than a screen holds, nearly always."""
+_SLICE = 12
+"""Blocks that are drawn between two looks at the keys."""
+
+Later = Callable[[float, Callable[[], None]], object]
+
+
+class TranscriptView:
+    """`component` is what is drawn."""
+
+    def __init__(self, drawing: Drawing, redraw: Callable[[], None], call_later: Later) -> None:
+        self.component = Transcript()
+        self.fold = Fold()
+        self.blocks: list[Block] = []
+        """All there are, in order."""
+        self._drawing = drawing
+        self._redraw = redraw
+        self._call_later = call_later
+        self._past: list[Block] = []
+        """Blocks that are not shown yet, the oldest first."""
+        self._laying_out = False
+        self._by_entry: dict[int, Block] = {}
+        self._by_agent: dict[str, Block] = {}
+        self._open: list[Block] = []
+        """Those that are not finished, in order."""
+        self._speaking: Block | None = None
+        """The words that stream."""
+
+    @property
+    def state(self) -> Snapshot:
+        return self.fold.now
+
+    @property
+    def ticking(self) -> list[Block]:
+        return [block for block in self._open if block.ticks]
+
+    def replace(self, snapshot: Snapshot) -> None:
+        """Show this, in place of all there was."""
+        self.fold = Fold(snapshot)
+        self.restart()
+
+    def restart(self) -> None:
+        """Make every block anew: the fold holds what it held, but other things of it are shown, or otherwise."""
+        self.component.clear()
+        self.blocks, self._open, self._past, self._speaking = [], [], [], None
+        self._by_entry, self._by_agent = {}, {}
+        self._laying_out = True
+        for entry in self.state.shown:
+            if not _is_running_job(entry):
+                self._begin(entry)
+        self._laying_out = False
+        if not self.state.running:
+            for block in self._open:
+                block.close()
+        self._open = [block for block in self._open if not block.done]
+        self._lay_out()
+
+    @property
+    def whole(self) -> bool:
+        """Whether all of it is on the screen, or above it."""
+        return not self._past
+
+    def _lay_out(self) -> None:
+        first = max(0, len(self.blocks) - SHOWN_FIRST)
+        if self._open:
+            first = min(first, self.blocks.index(self._open[0]))
+        self._past = self.blocks[:first]
+        if self._past:
+            self.component.hold()
+            self._call_later(0, self._go_back)
+        for block in self.blocks[first:]:
+            self.component.append(block, live=block in self._open)
+
+    def _go_back(self) -> None:
+        """Some more of the past, once what was there before is drawn."""
+        if self._past and self.component.drawn:
+            some, self._past = self._past[:_SLICE], self._past[_SLICE:]
+            self.component.fill(some)
+            if not self._past:
+                self.component.release_hold()
+            self._redraw()
+        if self._past:
+            self._call_later(0, self._go_back)
+
+    def say(self, remark: Remark) -> None:
+        """A word of the console's own: shown here, kept nowhere."""
+        self.add_page(block_for(remark, self._drawing, self.state.agents))
+
+    def add_page(self, block: Block) -> None:
+        """A block that no entry is behind."""
+        self._add(block)
+        self._finish()
+        self._redraw()
+
+    def apply(self, events: Iterable[Event]) -> None:
+        for event in events:
+            entry = self.fold.apply(event)
+            if entry is not None:
+                self._touched(entry)
+            elif isinstance(event, State) and event.key == "branch" and not event.agent:
+                self.restart()
+            elif isinstance(event, RunEnded | TurnEnded) and not event.agent:
+                self._hush()
+            elif isinstance(event, AgentStarted | AgentEnded):
+                self._agent_changed(event.path)
+        self._finish()
+        self._redraw()
+
+    def _touched(self, entry: Entry) -> None:
+        block = self._by_entry.get(id(entry))
+        if block is None:
+            if not _is_running_job(entry):
+                self._begin(entry)
+            return
+        block.changed()
+        if isinstance(entry, Call) and entry.content is not None:
+            self._ended(entry, block)
+
+    def _begin(self, entry: Entry) -> None:
+        """A block for an entry, or a place in one there is."""
+        if entry.agent:
+            self._begin_in_agent(entry)
+            return
+        self._hush()
+        last = self._open[-1] if self._open and self._open[-1] is self.blocks[-1] else None
+        if last is not None and last.take(entry):
+            self._by_entry[id(entry)] = last
+            return
+        block = self._by_entry[id(entry)] = self._add(block_for(entry, self._drawing, self.state.agents))
+        if isinstance(entry, Words):
+            self._speaking = block
+        if not isinstance(entry, Call):
+            self._close_before(block)
+        elif entry.content is not None:
+            self._ended(entry, block)
+
+    def _begin_in_agent(self, entry: Entry) -> None:
+        root = entry.agent.partition("/")[0]
+        block = self._by_agent.get(root)
+        if block is None or not block.take(entry):
+            block = self._by_agent[root] = self._add(block_for(entry, self._drawing, self.state.agents))
+        self._by_entry[id(entry)] = block
+
+    def _agent_changed(self, path: str) -> None:
+        block = self._by_agent.get(path.partition("/")[0])
+        if block is not None:
+            block.changed()
+
+    def _add(self, block: Block) -> Block:
+        self.blocks.append(block)
+        self._open.append(block)
+        if not self._laying_out:
+            self.component.append(block, live=True)
+        return block
+
+    def _ended(self, call: Call, block: Block) -> None:
+        """A call that turned out to belong to the block before it moves there."""
+        if block is not self.blocks[-1] or len(self.blocks) < 2 or self.blocks[-2] not in self._open:
+            self._close_before(block)
+            return
+        before = self.blocks[-2]
+        if not before.take(call):
+            self._close_before(block)
+            return
+        self.blocks.pop()
+        self._open.remove(block)
+        if not self._laying_out:
+            self.component.remove(block)
+        self._by_entry[id(call)] = before
+
+    def _close_before(self, block: Block) -> None:
+        """Nothing joins what stands before a block that stays."""
+        for earlier in self._open:
+            if earlier is block:
+                return
+            if earlier.open_ended:
+                earlier.close()
+
+    def _hush(self) -> None:
+        """The words that stream are complete."""
+        if self._speaking is not None:
+            self._speaking.close()
+            self._speaking = None
+
+    def _finish(self) -> None:
+        for block in [block for block in self._open if block.done]:
+            self._open.remove(block)
+            self.component.finish(block)
+
+
+def _is_running_job(entry: Entry) -> bool:
+    return isinstance(entry, Call) and entry.is_job and entry.content is None

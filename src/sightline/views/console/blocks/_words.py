@@ -1,0 +1,74 @@
+"""Words of a model, as it writes them; what it thinks is drawn only while that is asked for.
+
+The text of an entry only ever grows: what is new is what is longer than what was read.
+"""
+
+from sightline.transcript import Words
+from sightline.tty import Rows, Scrollback, on_background
+from sightline.tty.components import Markdown
+from sightline.views.console._drawing import Drawing
+from sightline.views.console.blocks._block import Block
+
+
+class WordsBlock(Block, Scrollback):
+    """One text, or one thought."""
+
+    def __init__(self, words: Words, drawing: Drawing) -> None:
+        self._words = words
+        self._drawing = drawing
+        self._markdown = Markdown(theme=drawing.theme)
+        self._read = 0
+        self._closed = False
+        self._made_of: Rows | None = None
+        self._rows: Rows = ()
+
+    def render(self, width: int) -> Rows:
+        if not self._shown:
+            return ()
+        self._read_on()
+        rows = self._markdown.render(width)
+        if not self._words.reasoning:
+            return rows
+        if rows is not self._made_of:
+            dim = self._drawing.theme.open("dim")
+            self._made_of, self._rows = rows, [on_background(row, dim) for row in rows]
+        return self._rows
+
+    def _read_on(self) -> None:
+        text = self._words.text
+        if len(text) > self._read:
+            self._markdown.append(text[self._read :])
+            self._read = len(text)
+        if self._closed:
+            self._markdown.finish()
+
+    @property
+    def _shown(self) -> bool:
+        return self._drawing.reasoning or not self._words.reasoning
+
+    def live_from(self) -> int | None:
+        return self._markdown.live_from() if self._shown else 0
+
+    def safe_to(self) -> int | None:
+        return self._markdown.safe_to() if self._shown else 0
+
+    def release(self, rows: int) -> int:
+        return self._markdown.release(rows)
+
+    def restore(self) -> None:
+        self._markdown.restore()
+
+    def invalidate(self) -> None:
+        self._markdown.invalidate()
+        self._made_of, self._rows = None, ()
+
+    @property
+    def done(self) -> bool:
+        return self._closed
+
+    def close(self) -> None:
+        self._closed = True
+
+    @property
+    def source(self) -> str:
+        return self._words.text if self._shown else ""

@@ -1,0 +1,24 @@
+"""A command: its name, what it does, and where it is. It is loaded when it is run."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+import msgspec
+
+if TYPE_CHECKING:
+    from sightline.views.console._console import Console
+
+
+class SlashCommand(msgspec.Struct, frozen=True):
+    """`module` has a function `async function(desk, args)`."""
+
+    name: str
+    about: str
+    module: str
+    function: str = "open"
+    args: str = ""
+    """What may follow, for whoever asks."""
+
+    async def run(self, console: "Console", args: str) -> None:
+        module = import_module(f"sightline.views.console.{self.module}")
+        await getattr(module, self.function)(console, args)

@@ -1,0 +1,68 @@
+"""Commands about the agent's work."""
+
+import asyncio
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sightline.host import Compact, Prompt
+from sightline.views.console.input._images import image_file
+
+if TYPE_CHECKING:
+    from sightline.views.console._console import Console
+    from sightline.views.console.input import Attachment
+
+
+async def stop(console: "Console", args: str) -> None:
+    if not await console.keys.stop():
+        console.tell("nothing is going on")
+
+
+async def queue(console: "Console", args: str) -> None:
+    if not args:
+        console.tell("nothing to send", "error", "write /queue and what to say when the agent is done")
+        return
+    reply = await console.submit(Prompt(args, "follow_up"))
+    if not reply.ok:
+        console.tell(reply.error, "error", reply.hint)
+        console.set_draft(f"/queue {args}")
+
+
+async def unqueue(console: "Console", args: str) -> None:
+    if not await console.keys.unqueue():
+        console.tell("nothing waits to be sent")
+
+
+async def compact(console: "Console", args: str) -> None:
+    reply = await console.submit(Compact(args))
+    if not reply.ok:
+        console.tell(reply.error, "error", reply.hint)
+    elif isinstance(reply.data, dict) and not reply.data.get("compacted"):
+        console.tell("there is nothing to summarise yet")
+
+
+async def new(console: "Console", args: str) -> None:
+    await console.switch("")
+
+
+async def attach(console: "Console", args: str) -> None:
+    if not args:
+        console.tell("which file?", "error", "/attach FILE")
+        return
+    image = await asyncio.to_thread(_image, console.cwd, args)
+    if image is None:
+        console.tell(f"{args} is no image that can be read", "error", "other files are named with @ in the prompt")
+    else:
+        console.prompt.attach([image])
+
+
+def _image(folder: str, name: str) -> "Attachment | None":
+    return image_file(Path(folder, os.path.expanduser(name)))
+
+
+async def history(console: "Console", args: str) -> None:
+    console.prompt.search_history()
+
+
+async def editor(console: "Console", args: str) -> None:
+    console.prompt.edit_externally()

@@ -1,0 +1,134 @@
+"""What all dialogs look like: a box with parts below each other, one of which may be long and is scrolled.
+
+- It takes as many rows as it needs, at most those of the terminal. On a small one the frame and the hints go first.
+- What does not fit is said, with the keys that show it. On lines (linear mode) everything is written.
+- Ctrl+C and escape mean the same: back, or close.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from sightline.tty import Component, Input, Rows, truncate
+from sightline.tty.components import Box, KeyHints, Text
+from sightline.tty.components._box import Border
+from sightline.views.console._desk import Ask
+from sightline.views.console._drawing import Drawing
+
+Height = Callable[[], int]
+
+_SMALL = 14
+_PANE_AT_LEAST = 2
+_BELOW = 6  # rows the console needs for itself: the editor, the status, the keys
+
+
+def usual_height() -> int:
+    return 24
+
+
+class Pane(Component):
+    """A part that may be longer than there is room: a window on its rows."""
+
+    def __init__(self, inner: Component, drawing: Drawing) -> None:
+        self.inner = inner
+        self._drawing = drawing
+        self._room = 10
+        self._top = 0
+        self._made_of: tuple[Rows, int, int, int] | None = None
+        self._rows: Rows = ()
+
+    def set_room(self, rows: int) -> None:
+        self._room = max(rows, _PANE_AT_LEAST)
+
+    def scroll(self, pages: int) -> bool:
+        """Whether there is anything to scroll."""
+        if self._made_of is None or len(self._made_of[0]) <= self._room:
+            return False
+        self._top += pages * (self._room - 1)
+        return True
+
+    def render(self, width: int) -> Rows:
+        rows = self.inner.render(width)
+        if len(rows) <= self._room or self._drawing.linear:
+            self._made_of = (rows, width, 0, self._room)
+            return rows
+        window = self._room - 1
+        self._top = min(max(self._top, 0), len(rows) - window)
+        made_of = (rows, width, self._top, self._room)
+        if self._made_of is None or self._made_of[0] is not rows or self._made_of[1:] != made_of[1:]:
+            self._made_of = made_of
+            self._rows = (*rows[self._top : self._top + window], self._place(len(rows), window, width))
+        return self._rows
+
+    def invalidate(self) -> None:
+        self._made_of = None
+        self.inner.invalidate()
+
+    def _place(self, rows: int, window: int, width: int) -> str:
+        keys = self._drawing.bindings
+        up, down = (next(iter(keys.keys(name)), "") for name in ("select_page_up", "select_page_down"))
+        text = f"rows {self._top + 1}–{self._top + window} of {rows} · {up}, {down} for the rest"
+        return self._drawing.theme.style("hint", truncate(text, width))
+
+
+class Dialog(Box, Ask):
+    """A titled box of parts. A subclass puts them in with `show`, again whenever it goes on to another step."""
+
+    def __init__(self, title: str, drawing: Drawing, height: Height = usual_height, *, role: str = "accent") -> None:
+        super().__init__(theme=drawing.theme, border_role=role)
+        self.drawing = drawing
+        self.theme = drawing.theme
+        self.bindings = drawing.bindings
+        self._height = height
+        self._spoken_title = title
+        self._over = False
+        self._hints = KeyHints(theme=self.theme)
+        self.pane: Pane | None = None
+        self.set_title(title)
+
+    def finish(self, answer: Any) -> None:
+        """Answer, the first time; whatever comes later came too late."""
+        if not self._over:
+            self._over = True
+            self.done(answer)
+
+    def cancel(self) -> None:
+        """Back, or close."""
+        self.finish(None)
+
+    def show(self, *parts: Component | None, hints: Sequence[tuple[str, str]] = ()) -> None:
+        """These parts from now on. The hints are pairs of an action's name and what it does here."""
+        pairs = [(next(iter(self.bindings.keys(action)), ""), meaning) for action, meaning in hints]
+        self._hints.set_hints([(key, meaning) for key, meaning in pairs if key])
+        heading = [Text(self._spoken_title, theme=self.theme)] if self.drawing.linear else []
+        self.children = [*heading, *(part for part in parts if part is not None), self._hints]
+        self.pane = next((part for part in parts if isinstance(part, Pane)), None)
+        self.invalidate()
+        self._pass_focus_on()
+
+    def handle_input(self, event: Input) -> bool:
+        if self.pane is not None:
+            for action, pages in (("select_page_up", -1), ("select_page_down", 1)):
+                if self.bindings.matches(event, action) and self.pane.scroll(pages):
+                    return True
+        if self.bindings.matches(event, "interrupt") or self.bindings.matches(event, "select_cancel"):
+            self.cancel()
+            return True
+        return super().handle_input(event)
+
+    def render(self, width: int) -> Rows:
+        small = self._height() < _SMALL
+        border: Border = "none" if small or self.drawing.linear else "rounded"
+        if border != self._border:
+            self._border = border
+            self._made_of = None
+        if small != (self._hints not in self.children):
+            self.children = [child for child in self.children if child is not self._hints]
+            self.children += [] if small else [self._hints]
+        if self.pane is not None:
+            self.pane.set_room(self._room(width, frame=0 if small else 2))
+        return super().render(width)
+
+    def _room(self, width: int, *, frame: int) -> int:
+        inner = max(width - (4 if frame else 2), 1)
+        others = sum(len(child.render(inner)) for child in self.children if child is not self.pane)
+        return self._height() - others - frame - _BELOW

@@ -1,0 +1,22 @@
+"""The person leaves while something is going on. Answers `stop`, `keep`, or None to stay."""
+
+from sightline.tty.components import Item, SelectList, Text
+from sightline.views.console._drawing import Drawing
+from sightline.views.console.dialogs._dialog_frame import Dialog, Height, usual_height
+
+
+class LeavingDialog(Dialog):
+    """`busy` says what is going on: `the agent is working, 2 jobs run`."""
+
+    def __init__(self, busy: str, drawing: Drawing, height: Height = usual_height) -> None:
+        super().__init__("Leave?", drawing, height, role="warning")
+        items = [
+            Item("keep", "Keep it running", "`sightline attach` comes back to it"),
+            Item("stop", "Stop it", "what was said and done is kept"),
+            Item("stay", "Stay"),
+        ]
+        choices = SelectList(items, bindings=self.bindings, theme=self.theme)
+        choices.on_select = lambda item: self.finish(None if item.value == "stay" else item.value)
+        choices.on_cancel = self.cancel
+        about = Text(f"Something is going on: {busy}." if busy else "Something is going on.", theme=self.theme)
+        self.show(about, choices, hints=[("select_confirm", "choose"), ("interrupt", "stay")])

@@ -1,0 +1,140 @@
+"""A question of an agent's: one of some choices, several of them, or words of one's own.
+
+Answers `{"chosen": […], "text": …}`; None when the person closed it.
+"""
+
+from typing import Any
+
+from sightline.text import clean_line
+from sightline.tty import Input, Key
+from sightline.tty.components import Input as TextInput
+from sightline.tty.components import Item, SelectList, Text
+from sightline.views.console._drawing import Drawing
+from sightline.views.console.dialogs._asker import asker
+from sightline.views.console.dialogs._dialog_frame import Dialog, Height, Pane, usual_height
+
+_OWN, _DONE = "\x00own", "\x00done"  # no label has a control character
+_NUMBERED = 9
+
+
+class QuestionDialog(Dialog):
+    """Digits choose, too; any other letter begins an answer of one's own where that is allowed."""
+
+    def __init__(self, request: dict[str, Any], drawing: Drawing, height: Height = usual_height) -> None:
+        super().__init__(f"{asker(request)} asks", drawing, height)
+        details = request.get("details")
+        details = details if isinstance(details, dict) else {}
+        self._choices = _choices(request, details)
+        self._several = bool(details.get("several")) and bool(self._choices)
+        self._free = bool(details.get("free_text", True)) or not self._choices
+        self._ticked: list[str] = []
+        self._text = Pane(Text(str(request.get("text") or ""), theme=self.theme), drawing)
+        self._list = SelectList(self._items(), max_rows=8, bindings=self.bindings, theme=self.theme)
+        self._list.on_select = lambda item: self._choose(item.value)
+        self._list.on_cancel = self.cancel
+        self._line = TextInput(placeholder="your answer", bindings=self.bindings, theme=self.theme)
+        self._line.on_submit = self._say
+        if self._choices:
+            self._show_choices()
+        else:
+            self._show_line()
+
+    def handle_input(self, event: Input) -> bool:
+        if self._list in self.children and isinstance(event, Key) and event.kind != "release":
+            if self._several and self.bindings.matches(event, "select_toggle"):
+                self._toggle(self._list.highlighted)
+                return True
+            if self._pick_number(event) or self._begin_own(event):
+                return True
+        return super().handle_input(event)
+
+    def cancel(self) -> None:
+        if self._choices and self._line in self.children:
+            self._show_choices()
+        else:
+            self.finish(None)
+
+    def _items(self) -> list[Item]:
+        items = [Item(item.value, self._box(item) + item.label, item.description) for item in self._choices]
+        if self._free:
+            items.append(Item(_OWN, "Something else…"))
+        if self._several and self.drawing.linear:
+            items.append(Item(_DONE, "Done"))
+        return items
+
+    def _box(self, item: Item) -> str:
+        if not self._several:
+            return ""
+        return "[x] " if item.value in self._ticked else "[ ] "
+
+    def _show_choices(self) -> None:
+        hints = [("select_confirm", "answer"), ("interrupt", "close")]
+        if self._several:
+            hints.insert(0, ("select_toggle", "tick"))
+        self.show(self._text, self._list, hints=hints)
+
+    def _show_line(self) -> None:
+        hints = [("submit", "answer"), ("interrupt", "back" if self._choices else "close")]
+        self.show(self._text, self._line, hints=hints)
+
+    def _pick_number(self, event: Key) -> bool:
+        if not event.text.isdecimal() or not 1 <= int(event.text) <= min(_NUMBERED, len(self._choices)):
+            return False
+        item = self._choices[int(event.text) - 1]
+        if self._several:
+            self._toggle(item)
+        else:
+            self._choose(item.value)
+        return True
+
+    def _begin_own(self, event: Key) -> bool:
+        if not self._free or not event.text.strip():
+            return False
+        self._show_line()
+        return self._line.handle_input(event)
+
+    def _toggle(self, item: Item | None) -> None:
+        if item is None or item.value in (_OWN, _DONE):
+            return
+        if item.value in self._ticked:
+            self._ticked.remove(item.value)
+        else:
+            self._ticked.append(item.value)
+        self._refresh_boxes()
+
+    def _refresh_boxes(self) -> None:
+        highlighted = self._list.highlighted
+        values = [one.value for one in self._list.matching]
+        self._list.set_items(self._items())
+        if highlighted is not None:
+            self._list.move(values.index(highlighted.value))
+
+    def _choose(self, value: str) -> None:
+        if value == _OWN:
+            self._show_line()
+        elif self._several and self.drawing.linear and value != _DONE:
+            self._toggle(next(item for item in self._choices if item.value == value))
+        elif self._several:
+            highlighted = [value] if value != _DONE else []
+            chosen = [item.value for item in self._choices if item.value in self._ticked]
+            self.finish({"chosen": chosen or highlighted})
+        else:
+            self.finish({"chosen": [value]})
+
+    def _say(self, text: str) -> None:
+        text = text.strip()
+        chosen = [item.value for item in self._choices if item.value in self._ticked]
+        if text or chosen:
+            self.finish({"chosen": chosen, "text": text})
+
+
+def _choices(request: dict[str, Any], details: dict[str, Any]) -> list[Item]:
+    """From the details, which describe them; otherwise by name."""
+    listed = details.get("choices") or request.get("choices")
+    found: list[Item] = []
+    for choice in listed if isinstance(listed, list) else ():
+        label = choice.get("label") if isinstance(choice, dict) else choice
+        about = choice.get("description") if isinstance(choice, dict) else ""
+        if isinstance(label, str) and label:
+            found.append(Item(label, clean_line(label), clean_line(str(about or ""))))
+    return found

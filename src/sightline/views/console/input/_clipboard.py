@@ -1,0 +1,129 @@
+"""The image on the clipboard, through the programs that can read it: `wl-paste`, `xclip`, `pngpaste`.
+
+- Which of them is asked depends on where the clipboard is: Wayland, X11, macOS. None is part of any system, so what is
+  missing is said by name.
+- The image is written to a private file, named after its content, in the program's folder: a prompt and a draft can
+  name it there. The last fifty of them are kept.
+- A program that does not answer within five seconds, or answers without end, is ended.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+
+from sightline.paths import data_folder
+from sightline.views.console.input._images import LARGEST, image_file, media_type_of
+from sightline.views.console.input._submission import Attachment
+
+_KINDS = ("image/png", "image/jpeg", "image/webp", "image/gif")
+_PATIENCE = 5.0
+_KEPT = 50
+
+
+class NoImage(Exception):
+    """Nothing to attach: why, and what to do."""
+
+    def __init__(self, message: str, hint: str) -> None:
+        super().__init__(message)
+        self.message, self.hint = message, hint
+
+
+class _Reader(msgspec.Struct, frozen=True):
+    program: str
+    package: str
+    types: tuple[str, ...]
+    """Arguments that list what the clipboard holds; empty for a program that knows images only."""
+    read: tuple[str, ...]
+    """Arguments that write it out as `{kind}`."""
+
+
+_WAYLAND = _Reader("wl-paste", "wl-clipboard", ("--list-types",), ("--no-newline", "--type", "{kind}"))
+_X11 = _Reader(
+    "xclip",
+    "xclip",
+    ("-selection", "clipboard", "-target", "TARGETS", "-out"),
+    ("-selection", "clipboard", "-target", "{kind}", "-out"),
+)
+_MACOS = _Reader("pngpaste", "pngpaste", (), ("-",))
+
+
+def clipboard_image() -> Attachment:
+    """The image on the clipboard, in a file. NoImage says why there is none. For a thread."""
+    reader, program = _found()
+    offered = _run([program, *reader.types]).decode("utf-8", "replace").split() if reader.types else [_KINDS[0]]
+    kind = next((kind for kind in _KINDS if kind in offered), None)
+    data = b"" if kind is None else _run([program, *(part.format(kind=kind) for part in reader.read)])
+    if not media_type_of(data):
+        raise NoImage("there is no image on the clipboard", "copy one, or paste the path of a file")
+    return _kept(data)
+
+
+def _found() -> tuple[_Reader, str]:
+    readers = _readers()
+    for reader in readers:
+        if program := shutil.which(reader.program):
+            return reader, program
+    if not readers:
+        raise NoImage("no clipboard can be reached from here", "paste the path of an image file instead")
+    missing = " or ".join(reader.program for reader in readers)
+    packages = " or ".join(reader.package for reader in readers)
+    raise NoImage(f"{missing} is needed to read images from the clipboard", f"install {packages}, or paste a path")
+
+
+def _readers() -> list[_Reader]:
+    if sys.platform == "darwin":
+        return [_MACOS]
+    places = (("WAYLAND_DISPLAY", _WAYLAND), ("DISPLAY", _X11))
+    return [reader for variable, reader in places if os.environ.get(variable)]
+
+
+def _run(argv: list[str]) -> bytes:
+    """What a program writes, whole; nothing when it fails, takes too long or writes too much."""
+    import threading
+
+    try:
+        process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    except OSError:
+        return b""
+    late = threading.Timer(_PATIENCE, process.kill)
+    late.start()
+    try:
+        assert process.stdout is not None
+        data = process.stdout.read(LARGEST + 1)
+        if len(data) > LARGEST:
+            process.kill()
+        process.stdout.close()
+        return data if process.wait() == 0 else b""
+    finally:
+        late.cancel()
+
+
+def _kept(data: bytes) -> Attachment:
+    from hashlib import sha256
+
+    folder = data_folder() / "pasted"
+    suffix = media_type_of(data).removeprefix("image/")
+    path = folder / f"{sha256(data).hexdigest()[:16]}.{suffix}"
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        _make_room(folder)
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        with open(descriptor, "wb") as file:
+            file.write(data)
+    except OSError as problem:
+        raise NoImage(f"cannot keep the image: {problem.strerror or problem}", f"see to {folder}") from problem
+    found = image_file(path, f"clipboard.{suffix}")
+    assert found is not None, "it was an image a moment ago"
+    return found
+
+
+def _make_room(folder: Path) -> None:
+    files = sorted(folder.iterdir(), key=lambda file: file.stat().st_mtime)
+    for file in files[: max(0, len(files) - _KEPT + 1)]:
+        with suppress(OSError):
+            file.unlink()

@@ -1,0 +1,35 @@
+"""`/command` at the beginning of a prompt, and what may follow it."""
+
+import re
+from collections.abc import Callable, Sequence
+
+from sightline.tty.components import Item
+from sightline.tty.components.editor import CompletionRequest, Completions
+from sightline.tty.components.editor._completion import Deliver
+
+_being_named = re.compile(r"/[^\s/]*").fullmatch
+_named = re.compile(r"/([^\s/]+)\s+(.*)", re.DOTALL).fullmatch
+
+
+class CommandCompletion:
+    """Asks for the commands each time: extensions bring and take theirs."""
+
+    def __init__(
+        self,
+        commands: Callable[[], Sequence[tuple[str, str]]],
+        arguments: Callable[[str, str], Sequence[Item]],
+    ) -> None:
+        self._commands = commands
+        self._arguments = arguments
+
+    def complete(self, request: CompletionRequest, deliver: Deliver) -> None:
+        if request.line > 0:
+            deliver(None)
+        elif _being_named(request.before):
+            items = tuple(Item(f"/{name} ", f"/{name}", about) for name, about in self._commands())
+            deliver(Completions(items, len(request.before), len(request.before), submits=True))
+        elif named := _named(request.before):
+            items = tuple(self._arguments(named[1], named[2]))
+            deliver(Completions(items, len(named[2]), len(named[2])) if items else None)
+        else:
+            deliver(None)

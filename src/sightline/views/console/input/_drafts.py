@@ -1,0 +1,130 @@
+"""What was written and not yet sent, kept for each session: a console that crashed or was closed loses half a second.
+
+A draft is a small file of its own, replaced whole, for its owner alone; an empty draft is no file. At most a hundred
+are kept, those that were touched last. Attachments are kept by name: a file that is gone is left out when it comes
+back.
+"""
+
+import asyncio
+import os
+import re
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+KEPT = 100
+LARGEST = 1024**2
+_EVERY = 0.5
+_is_name = re.compile(r"[\w-]{1,100}").fullmatch
+
+
+class Draft(msgspec.Struct, frozen=True):
+    text: str = ""
+    attachments: list[tuple[Path, str]] = []
+    """Where each is, and the name it is shown with."""
+
+
+class _Kept(msgspec.Struct, frozen=True):
+    text: str = ""
+    attachments: list[tuple[str, str]] = []
+
+
+class Drafts:
+    """The folder of drafts. Everything here is for a thread."""
+
+    def __init__(self, folder: Path) -> None:
+        """`folder`: where the program keeps its files."""
+        self._folder = folder / "drafts"
+
+    def load(self, session: str) -> Draft:
+        """What was kept; an empty draft when nothing was, or nothing that can be read."""
+        if not _is_name(session):
+            return Draft()
+        try:
+            data = self._file(session).read_bytes()
+            kept = msgspec.json.decode(data, type=_Kept)
+        except (OSError, msgspec.MsgspecError):
+            return Draft()
+        return Draft(kept.text, [(Path(path), name) for path, name in kept.attachments])
+
+    def save(self, session: str, draft: Draft) -> str:
+        """Keep it. Returns what went wrong, if anything did."""
+        if not _is_name(session):
+            return ""
+        try:
+            if draft.text or draft.attachments:
+                self._write(session, draft)
+            else:
+                self._file(session).unlink(missing_ok=True)
+        except (OSError, ValueError) as problem:
+            return f"what you write is not kept: {getattr(problem, 'strerror', None) or problem}: {self._folder}"
+        return ""
+
+    def _write(self, session: str, draft: Draft) -> None:
+        attachments = [(os.fspath(path), name) for path, name in draft.attachments]
+        data = msgspec.json.encode(_Kept(draft.text, attachments))
+        if len(data) > LARGEST:
+            return
+        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        file = self._file(session)
+        if not file.exists():
+            self._make_room()
+        fresh = file.with_name(f".{session}.{os.getpid()}")
+        descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        with open(descriptor, "wb") as writing:
+            writing.write(data)
+        os.replace(fresh, file)
+
+    def _make_room(self) -> None:
+        with os.scandir(self._folder) as entries:
+            touched = sorted((entry.stat().st_mtime, entry.path) for entry in entries if entry.is_file())
+        for _, path in touched[: max(0, len(touched) - KEPT + 1)]:
+            with suppress(FileNotFoundError):
+                os.unlink(path)
+
+    def _file(self, session: str) -> Path:
+        return self._folder / f"{session}.json"
+
+
+class DraftKeeper:
+    """Writes the draft of one session down as it changes, twice a second at most."""
+
+    def __init__(
+        self,
+        drafts: Drafts,
+        session: str,
+        spawn: Callable[[Coroutine[Any, Any, object]], None],
+        say: Callable[[str], None],
+    ) -> None:
+        self._drafts = drafts
+        self._session = session
+        self._spawn = spawn
+        self._say = say
+        self._next: Draft | None = None
+        self._working = False
+
+    def changed(self, draft: Draft) -> None:
+        self._next = draft
+        if not self._working:
+            self._working = True
+            self._spawn(self._work())
+
+    def flush(self) -> None:
+        """Write what is not written yet, here and now."""
+        if self._next is not None:
+            draft, self._next = self._next, None
+            self._drafts.save(self._session, draft)
+
+    async def _work(self) -> None:
+        try:
+            while self._next is not None:
+                draft, self._next = self._next, None
+                problem = await asyncio.to_thread(self._drafts.save, self._session, draft)
+                if problem:
+                    self._say(problem)
+                await asyncio.sleep(_EVERY)
+        finally:
+            self._working = False

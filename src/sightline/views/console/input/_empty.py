@@ -1,0 +1,16 @@
+"""The empty editor, as rows without style: for the first paint, which has nothing to draw with yet.
+
+What `PromptEditor` draws while nothing is written is this with colours; a test compares them.
+"""
+
+PLACEHOLDER = "ask anything · / commands · @ files · ! shell · $ Python"
+CURSOR = (1, 1)
+"""Row and column of the cursor: on the first cell of the placeholder."""
+
+
+def empty_rows(columns: int) -> list[str]:
+    """A rule, one blank cell and the placeholder, a rule. From five columns on, which a terminal has."""
+    line = "─" * columns
+    room = columns - 1
+    hint = PLACEHOLDER if len(PLACEHOLDER) <= room else PLACEHOLDER[: room - 1] + "…"
+    return [line, " " + hint, line]

@@ -1,0 +1,119 @@
+"""What the person wrote, in all sessions: one file, `prompts.jsonl`, shared by all consoles.
+
+- A line is one prompt: its text, when, and in which folder. Lines are added at the end, under a lock on the file; the
+  file is for its owner alone.
+- The same text counts once, as the newest. A prompt that begins with a blank is not kept (the caller's doing), nor is
+  one longer than 32 KB.
+- It is bounded: a file that has grown past a megabyte is replaced by its newest two thousand prompts.
+- A line that cannot be read, such as one that was torn by a full disk, costs that line only.
+"""
+
+import fcntl
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import msgspec
+
+FILE = "prompts.jsonl"
+KEPT = 2000
+LARGEST_FILE = 1024**2
+LONGEST = 32 * 1024
+
+
+class Written(msgspec.Struct, frozen=True):
+    """One prompt."""
+
+    text: str
+    time: float = 0.0
+    cwd: str = ""
+
+
+_decode = msgspec.json.Decoder(Written).decode
+
+
+class PromptHistory:
+    """Reads and writes the file. Nothing is kept in memory; everything here is for a thread."""
+
+    def __init__(self, folder: Path) -> None:
+        """`folder`: where the program keeps its files."""
+        self._file = folder / FILE
+
+    def entries(self) -> list[Written]:
+        """What was written, oldest first, each text once."""
+        try:
+            data = self._file.read_bytes()
+        except OSError:
+            return []
+        newest: dict[str, Written] = {}
+        for line in reversed(data.splitlines()):
+            entry = _read(line)
+            if entry is not None:
+                newest.setdefault(entry.text, entry)
+                if len(newest) >= KEPT:
+                    break
+        return list(reversed(newest.values()))
+
+    def add(self, text: str, cwd: str) -> str:
+        """Keep a prompt. Returns what went wrong, if anything did."""
+        folder = os.fsencode(cwd).decode("utf-8", "replace")
+        line = msgspec.json.encode(Written(text, time.time(), folder)) + b"\n"
+        if not text.strip() or len(line) > LONGEST:
+            return ""
+        try:
+            with self._held() as descriptor:
+                size = os.fstat(descriptor).st_size
+                torn = size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"
+                os.write(descriptor, b"\n" + line if torn else line)
+                if size > LARGEST_FILE:
+                    self._shorten()
+        except OSError as problem:
+            return f"prompts are not kept in the history: {problem.strerror or problem}: {self._file}"
+        return ""
+
+    @contextmanager
+    def _held(self) -> Iterator[int]:
+        """The file, locked. One that was replaced while we waited for it is let go: it is nobody's any more."""
+        self._file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        while True:
+            descriptor = os.open(self._file, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+                if _is_still(descriptor, self._file):
+                    yield descriptor
+                    return
+            finally:
+                os.close(descriptor)
+
+    def _shorten(self) -> None:
+        fresh = self._file.with_name(f".{self._file.name}.{os.getpid()}")
+        lines = [msgspec.json.encode(entry) + b"\n" for entry in self.entries()]
+        size = 0
+        kept: list[bytes] = []
+        for line in reversed(lines):
+            size += len(line)
+            if size > LARGEST_FILE // 2:
+                break
+            kept.append(line)
+        descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        with open(descriptor, "wb") as file:
+            file.writelines(reversed(kept))
+        os.replace(fresh, self._file)
+
+
+def _read(line: bytes) -> Written | None:
+    try:
+        return _decode(line)
+    except msgspec.MsgspecError:
+        return None
+
+
+def _is_still(descriptor: int, file: Path) -> bool:
+    try:
+        named = file.stat()
+    except FileNotFoundError:
+        return False
+    ours = os.fstat(descriptor)
+    return (named.st_dev, named.st_ino) == (ours.st_dev, ours.st_ino)

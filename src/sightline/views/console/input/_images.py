@@ -1,0 +1,81 @@
+"""Image files a person pastes: a path that was copied, or a file that was dragged onto the terminal.
+
+A terminal hands a dragged file over as pasted text: a path with its blanks escaped or quoted, or a `file:` address,
+several of them on one line. Only a path that says where it begins (`/`, `~/`, `./`, `../`) is meant: the bare name of a
+file is more often part of a sentence. The beginning of the file says whether it is an image. Looking takes a few
+microseconds for each, and nothing is looked at unless the text ends as the name of an image does.
+"""
+
+import os
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from sightline.text import clean_line
+from sightline.views.console.input._submission import Attachment
+
+LARGEST = 20 * 1024**2
+MOST = 20
+_SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
+_BEGINNINGS = ("/", "~/", "./", "../", "file://")
+_LONGEST_TEXT = 8192
+
+
+def pasted_images(text: str, folder: str) -> list[Attachment]:
+    """The images a pasted text names; empty when it is anything else."""
+    text = text.strip()
+    if len(text) > _LONGEST_TEXT or not text.rstrip("'\"").lower().endswith(_SUFFIXES):
+        return []
+    words = _words(text)
+    if len(words) > MOST or not all(word.startswith(_BEGINNINGS) for word in words):
+        return []
+    found = [image_file(_path(word, folder)) for word in words]
+    return [one for one in found if one is not None] if None not in found else []
+
+
+def image_file(path: Path, name: str = "") -> Attachment | None:
+    """The image in a file; None when there is none, or too large a one."""
+    try:
+        with open(path, "rb", opener=_without_waiting) as file:
+            media_type = media_type_of(file.read(16))
+            size = os.fstat(file.fileno()).st_size
+    except (OSError, ValueError):
+        return None
+    if not media_type or size > LARGEST:
+        return None
+    return Attachment(path, clean_line(name or path.name), size, media_type)
+
+
+def media_type_of(data: bytes) -> str:
+    """What image this is the beginning of, among those models take; empty when it is none."""
+    if data.startswith(b"\x89PNG\r\n\x1a\n"):
+        return "image/png"
+    if data.startswith((b"GIF87a", b"GIF89a")):
+        return "image/gif"
+    if data.startswith(b"\xff\xd8\xff"):
+        return "image/jpeg"
+    return "image/webp" if data[:4] == b"RIFF" and data[8:12] == b"WEBP" else ""
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    """A named pipe must not make anybody wait."""
+    return os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC)
+
+
+def _words(text: str) -> list[str]:
+    """The paths of a line. Dragged ones are quoted or escaped; one that was copied may have its blanks as they are."""
+    import shlex
+
+    if "\n" in text:
+        return [word for line in text.splitlines() if line.strip() for word in _words(line.strip())]
+    if os.path.exists(os.path.expanduser(text)):
+        return [text]
+    try:
+        return shlex.split(text)
+    except ValueError:
+        return [text]
+
+
+def _path(word: str, folder: str) -> Path:
+    if word.startswith("file://"):
+        word = unquote(urlsplit(word).path)
+    return Path(os.path.normpath(os.path.join(folder, os.path.expanduser(word))))

@@ -1,0 +1,122 @@
+"""The files of a project by name: listed in the background, searched in a thread.
+
+- ripgrep lists them (as the tools do), so what `.gitignore` names is not among them. Folders are those with a file.
+- What is hidden is offered only to who types a dot at the beginning of a name.
+- A list is used while a newer one is made. At most a hundred thousand names are held, which is said when there are
+  more, and none of them for long after they were last asked for.
+- A name that cannot be shown as it is cannot be typed either: it is not offered.
+"""
+
+import asyncio
+import re
+from collections.abc import AsyncGenerator, Callable
+from pathlib import Path
+
+from sightline.text import clean_line
+from sightline.tty.components import fuzzy_match
+from sightline.tty.components._fuzzy import FuzzyIndex
+
+MOST = 100_000
+_OFFERED = 200
+_CONSIDERED = 400
+_SHOWN_EVERY = 0.3
+_asks_for_hidden = re.compile(r"(?:^|/)\.").search
+
+
+class ProjectFiles:
+    """The names below one folder, folders ending with a slash."""
+
+    def __init__(self) -> None:
+        self._names: list[str] = []
+        self._indices: dict[bool, tuple[list[str], FuzzyIndex]] = {}
+        self.complete = False
+        self.too_many = False
+
+    async def read(self, folder: Path, grown: Callable[[], None]) -> None:
+        """List them. `grown` is called now and then meanwhile, and when it is done."""
+        listing = await asyncio.to_thread(_listing)
+        files: list[str] = []
+        clock = asyncio.get_running_loop().time
+        said = clock()
+        batches = listing(folder)
+        try:
+            async for batch in batches:
+                files += batch
+                if len(files) >= MOST:
+                    self.too_many = True
+                    break
+                if clock() - said > _SHOWN_EVERY and not self.complete:
+                    await asyncio.to_thread(self._hold, list(files))
+                    grown()
+                    said = clock()
+        finally:
+            await batches.aclose()
+        await asyncio.to_thread(self._hold, files[:MOST])
+        self.complete = True
+        grown()
+
+    def best(self, query: str) -> list[str]:
+        """Names that answer a query, the best first. To be called in a thread, by one at a time."""
+        names, index = self._index(hidden=_asks_for_hidden(query) is not None)
+        if not query:
+            return names[:_OFFERED]
+        found = index.search(query)
+        folded = query.lower()
+        if "/" in query:
+            likely = [number for number in found if names[number].lower().startswith(folded)]
+        else:
+            likely = [number for number in found if _is_in_last_part(folded, names[number].lower())]
+        considered = dict.fromkeys([*likely[:_CONSIDERED], *found[:_CONSIDERED]])
+        return sorted((names[number] for number in considered), key=lambda name: _order(query, name))[:_OFFERED]
+
+    def _hold(self, files: list[str]) -> None:
+        good = [name for name in files if clean_line(name) == name and not ('"' in name and _has_blank(name))]
+        self._names = sorted([*good, *_folders(good)], key=lambda name: (_depth(name), name))
+        self._indices = {}
+
+    def _index(self, *, hidden: bool) -> tuple[list[str], FuzzyIndex]:
+        if hidden not in self._indices:
+            names = self._names if hidden else [name for name in self._names if not _asks_for_hidden(name)]
+            self._indices[hidden] = (names, FuzzyIndex(names))
+        return self._indices[hidden]
+
+
+def _listing() -> Callable[[Path], AsyncGenerator[list[str], None]]:
+    """Imported in a thread: it brings the tools along."""
+    from sightline.tools._ripgrep import listing
+
+    return listing
+
+
+def _folders(files: list[str]) -> set[str]:
+    found: set[str] = set()
+    for name in files:
+        at = name.rfind("/")
+        while at > 0 and (folder := name[: at + 1]) not in found:
+            found.add(folder)
+            at = name.rfind("/", 0, at)
+    return found
+
+
+def _depth(name: str) -> int:
+    return name.count("/", 0, -1)
+
+
+def _has_blank(name: str) -> bool:
+    return any(character.isspace() for character in name)
+
+
+def _is_in_last_part(query: str, name: str) -> bool:
+    return name.rfind(query) > name.rfind("/", 0, -1)
+
+
+def _order(query: str, name: str) -> tuple[int, int, int, str]:
+    """A name that answers with its last part comes before one that does with all of it; in a folder that was typed out,
+    what is directly in it comes first."""
+    if query.endswith("/") and name.startswith(query):
+        return (0, _depth(name), 0, name)
+    last = name[name.rfind("/", 0, -1) + 1 :]
+    if "/" not in query and (match := fuzzy_match(query, last)) is not None:
+        return (0, -match[0], _depth(name), name)
+    match = fuzzy_match(query, name)
+    return (1, 0 if match is None else -match[0], _depth(name), name)

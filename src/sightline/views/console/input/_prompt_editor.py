@@ -1,0 +1,305 @@
+"""The editor of the console: words for the agent, commands for the shell, Python for the cell.
+
+While nothing is written it looks like this, at 80 columns and without style (`_empty.empty_rows(80)`; roles: `border`
+for the rules, `hint` for the words). The cursor is on the first letter of the placeholder, row 1, column 1:
+
+    ────────────────────────────────────────────────────────────────────────────────
+     ask anything · / commands · @ files · ! shell · $ Python
+    ────────────────────────────────────────────────────────────────────────────────
+
+Typed text takes the place of the placeholder, after the one blank cell. Rows below are completions; attachments are a
+row below the upper rule.
+
+- The sign a text begins with says what it is (`_submission`), and the upper rule says it too, in words and colour.
+- Escape asks `on_escape` first, which says whether it stopped something; if not, a text that is a command is cleared.
+- Nothing here reads a file while a key waits: completions, history, drafts and the clipboard come in when they do.
+"""
+
+import asyncio
+import os
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any, Literal, Protocol
+
+from sightline.tty import Component, Input, Overlay, Paste
+from sightline.tty.components import Item
+from sightline.tty.components.editor import CallLater
+from sightline.views.console._desk import Ask, Level
+from sightline.views.console._drawing import Drawing
+from sightline.views.console.input._chips import Chips
+from sightline.views.console.input._command_completion import CommandCompletion
+from sightline.views.console.input._drafts import Draft, DraftKeeper, Drafts
+from sightline.views.console.input._empty import PLACEHOLDER
+from sightline.views.console.input._field import Field
+from sightline.views.console.input._file_completion import FileCompletion
+from sightline.views.console.input._history import PromptHistory
+from sightline.views.console.input._images import MOST, image_file, pasted_images
+from sightline.views.console.input._submission import Attachment, Mode, Submission, mode_of, submission
+
+_BORDERS: dict[Mode, str] = {"prompt": "border", "shell": "warning", "python": "info"}
+_TITLES: dict[Mode, str] = {"prompt": "", "shell": "shell", "python": "Python"}
+_PRIVATE = ", not told to the model"
+
+
+class PromptHost(Protocol):
+    """What the editor needs of the console."""
+
+    cwd: str
+
+    def spawn(self, work: Coroutine[Any, Any, object]) -> None: ...
+
+    def tell(self, text: str, level: Level = "info", hint: str = "") -> None: ...
+
+    def redraw(self, component: Component | None = None) -> None: ...
+
+    def run_program(self, argv: list[str]) -> int: ...
+
+    async def ask(self, component: Ask, overlay: Overlay | None = None) -> Any: ...
+
+
+class PromptEditor:
+    """Mount `component`. Set what is to be called: `on_submit(submission)`, the editor being empty again already;
+    `on_change(text)`; `on_escape()`, which says whether it took the key. `commands` gives what can be typed after a
+    slash, each with a few words about it, and `arguments(command, typed)` what may follow one."""
+
+    on_submit: Callable[[Submission], object] | None = None
+    on_change: Callable[[str], object] | None = None
+    on_escape: Callable[[], bool] | None = None
+    title = ""
+    """In the upper rule while the text is words for the agent."""
+
+    def __init__(
+        self,
+        host: PromptHost,
+        drawing: Drawing,
+        *,
+        history: PromptHistory | None = None,
+        keymap: Literal["emacs", "vim"] = "emacs",
+        call_later: CallLater | None = None,
+    ) -> None:
+        self._host = host
+        self._drawing = drawing
+        self._history = history
+        self._chips = Chips(drawing.theme)
+        self._attachments: tuple[Attachment, ...] = ()
+        self._taken: Submission | None = None
+        self._keeper: DraftKeeper | None = None
+        self._session: str | None = None
+        self._said: set[str] = set()
+        self.commands: Callable[[], Sequence[tuple[str, str]]] = tuple
+        self.arguments: Callable[[str, str], Sequence[Item]] = lambda command, typed: ()
+        files = FileCompletion(lambda: host.cwd, host.spawn, self._say_once, wanted=lambda: self.mode == "prompt")
+        commands = CommandCompletion(lambda: self.commands(), lambda name, typed: self.arguments(name, typed))
+        self._field = Field(
+            self._chips,
+            bindings=drawing.bindings,
+            placeholder=PLACEHOLDER,
+            providers=() if drawing.linear else (commands, files),
+            call_later=call_later,
+            keymap=keymap,
+            theme=drawing.theme,
+        )
+        self._wire(self._field)
+
+    def _wire(self, field: Field) -> None:
+        field.on_first = self._first
+        field.on_text = self._changed
+        field.on_change = self._changed
+        field.on_submit = self._submitted
+        field.on_escape = self._escaped
+        field.on_external_editor = self.edit_externally
+        field.on_history_search = self.search_history
+        field.request_render = lambda: self._host.redraw(field)
+
+    @property
+    def component(self) -> Component:
+        return self._field
+
+    @property
+    def text(self) -> str:
+        """As it is written, the sign of its mode included."""
+        return self._field.text
+
+    @property
+    def mode(self) -> Mode:
+        return mode_of(self._field.text)[0]
+
+    @property
+    def attachments(self) -> tuple[Attachment, ...]:
+        return self._attachments
+
+    @property
+    def empty(self) -> bool:
+        return not self._attachments and not self._field.text
+
+    def set_text(self, text: str) -> None:
+        self._field.set_text(text)
+        self._host.redraw(self._field)
+
+    def insert(self, text: str) -> None:
+        """Put text where the cursor is."""
+        self._field.insert(text)
+        self._changed(self.text)
+        self._host.redraw(self._field)
+
+    def clear(self) -> None:
+        """Nothing written and nothing attached; the text can be had again with the key for undo."""
+        self._attach(())
+        self.set_text("")
+
+    def give_back(self, *texts: str, attachments: Sequence[Attachment] = ()) -> None:
+        """Put what was not sent before what is written now."""
+        self._attach((*attachments, *self._attachments)[:MOST])
+        if given := [text for text in texts if text.strip()]:
+            self.set_text("\n\n".join([*given, self.text] if self.text else given))
+        elif attachments:
+            self._changed(self.text)
+            self._host.redraw(self._field)
+
+    def take(self) -> Submission | None:
+        """Hand in as enter does, but to the caller: for keys that send otherwise. None when there is nothing."""
+        told, self.on_submit = self.on_submit, self._take
+        try:
+            self._field.submit()
+        finally:
+            self.on_submit = told
+        taken, self._taken = self._taken, None
+        return taken
+
+    def attach(self, attachments: Sequence[Attachment]) -> None:
+        if len(self._attachments) + len(attachments) > MOST:
+            self._host.tell(f"no more than {MOST} images go with one prompt", "warning", "send some of them first")
+            return
+        self._attach((*self._attachments, *attachments))
+        self._changed(self.text)
+        self._host.redraw(self._field)
+
+    def remove_attachment(self) -> None:
+        """The last one goes."""
+        self._attach(self._attachments[:-1])
+        self._changed(self.text)
+
+    def edit_externally(self) -> None:
+        """Let the person's own editor have the text. It stays as it is when that fails."""
+        command = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
+        hint = "set VISUAL or EDITOR to an editor that can be run"
+        try:
+            saved = self._field.open_external(command, lambda argv: self._host.run_program(list(argv)))
+        except (OSError, ValueError) as problem:
+            self._host.tell(f"cannot edit with {command}: {problem}; the text is as it was", "error", hint)
+        else:
+            if not saved:
+                self._host.tell(f"{command} ended with an error; the text is as it was", "error", hint)
+        self._host.redraw(self._field)
+
+    def search_history(self) -> None:
+        self._host.spawn(self._search_history())
+
+    def paste_image(self) -> None:
+        """Attach the image on the clipboard."""
+        self._host.spawn(self._paste_image())
+
+    async def recall(self) -> None:
+        """Read what was written in earlier sessions, for the keys that go back to it."""
+        if self._history is not None:
+            self._field.set_history([entry.text for entry in await asyncio.to_thread(self._history.entries)])
+
+    async def keep_draft(self, drafts: Drafts, session: str) -> None:
+        """From now on keep what is written here for this session; what was kept of it comes back, before what is
+        written already. What is written when the session changes goes along."""
+        if session == self._session:
+            return
+        if self._keeper is not None:
+            self._keeper.changed(Draft())
+        self.close()
+        self._keeper, self._session = None, session
+        kept = await asyncio.to_thread(drafts.load, session)
+        files = await asyncio.to_thread(lambda: [image_file(path, name) for path, name in kept.attachments])
+        if session != self._session:
+            return  # another one came while we looked
+        self._keeper = DraftKeeper(drafts, session, self._host.spawn, self._say_once)
+        if not self.empty:
+            self._changed(self.text)
+        self.give_back(kept.text, attachments=[one for one in files if one is not None])
+
+    def close(self) -> None:
+        """The console ends: keep what is written."""
+        if self._keeper is not None:
+            self._keeper.flush()
+
+    def _first(self, event: Input) -> bool:
+        """What the editor itself must not see."""
+        if isinstance(event, Paste):
+            images = pasted_images(event.text, self._host.cwd) if self.mode == "prompt" else []
+            if images:
+                self.attach(images)
+            return bool(images)
+        matches = self._drawing.bindings.matches
+        if matches(event, "paste_image"):
+            self.paste_image()
+            return True
+        if self._attachments and self._field.cursor == (0, 0) and matches(event, "delete_back"):
+            self.remove_attachment()
+            return True
+        return False
+
+    def _changed(self, text: str) -> None:
+        mode, private = mode_of(text)
+        self._field.border_role = _BORDERS[mode]
+        self._field.title = self.title if mode == "prompt" else _TITLES[mode] + (_PRIVATE if private else "")
+        if self._keeper is not None:
+            self._keeper.changed(Draft(text, [(one.path, one.name) for one in self._attachments]))
+        if self.on_change is not None:
+            self.on_change(text)
+
+    def _attach(self, attachments: tuple[Attachment, ...]) -> None:
+        self._attachments = attachments
+        self._chips.set(attachments)
+
+    def _submitted(self, written: str) -> None:
+        handed_in = submission(written, self._attachments)
+        if handed_in is not None and handed_in.mode == "prompt":
+            self._attach(())
+        self._changed("")
+        if handed_in is None:
+            return
+        if self._history is not None and not (handed_in.mode == "prompt" and handed_in.private):
+            self._host.spawn(self._remember(self._history, handed_in.written.strip()))
+        if self.on_submit is not None:
+            self.on_submit(handed_in)
+
+    def _take(self, handed_in: Submission) -> None:
+        self._taken = handed_in
+
+    def _escaped(self) -> None:
+        taken = self.on_escape is not None and self.on_escape()
+        if not taken and self.mode != "prompt":
+            self.set_text("")
+
+    async def _remember(self, history: PromptHistory, text: str) -> None:
+        problem = await asyncio.to_thread(history.add, text, self._host.cwd)
+        if problem:
+            self._say_once(problem)
+
+    async def _search_history(self) -> None:
+        from sightline.views.console.input._history_search import HistorySearch
+
+        entries = [] if self._history is None else await asyncio.to_thread(self._history.entries)
+        found = await self._host.ask(HistorySearch(entries, self._drawing, query=self.text.strip()))
+        if isinstance(found, str):
+            self.set_text(found)
+
+    async def _paste_image(self) -> None:
+        from sightline.views.console.input._clipboard import NoImage, clipboard_image
+
+        try:
+            image = await asyncio.to_thread(clipboard_image)
+        except NoImage as reason:
+            self._host.tell(reason.message, "warning", reason.hint)
+        else:
+            self.attach([image])
+
+    def _say_once(self, problem: str) -> None:
+        """The same trouble at each key would be worse than the trouble."""
+        if problem not in self._said:
+            self._said.add(problem)
+            self._host.tell(problem, "warning")

@@ -1,0 +1,55 @@
+"""What waits for the agent: the messages of the person that are not sent yet, above the editor."""
+
+from typing import Any
+
+from sightline.text import clean_line, first_line
+from sightline.tty import Component, Rows, truncate
+from sightline.views.console._drawing import Drawing
+
+_ROWS = 4
+_WHEN = {"steer": "next", "follow_up": "after"}
+
+
+class Queue(Component):
+    """Shows the state `queue`: a row for each message, at most four, and the key that gives them back."""
+
+    def __init__(self, drawing: Drawing) -> None:
+        self._drawing = drawing
+        self._messages: tuple[tuple[str, str], ...] = ()
+        self._rows: tuple[object, Rows] | None = None
+
+    def __len__(self) -> int:
+        return len(self._messages)
+
+    def set(self, value: Any) -> None:
+        """The state's value; what is not a list of messages is none."""
+        messages = value if isinstance(value, list) else []
+        self._messages = tuple(
+            (_WHEN.get(str(one.get("how")), "next"), clean_line(first_line(one["text"].strip())))
+            for one in messages
+            if isinstance(one, dict) and isinstance(one.get("text"), str)
+        )
+
+    def render(self, width: int) -> Rows:
+        keys = self._drawing.bindings.keys("unqueue")
+        state = (width, self._messages, keys)
+        if self._rows is None or self._rows[0] != state:
+            self._rows = (state, tuple(self._draw(width, keys[0] if keys else "")))
+        return self._rows[1]
+
+    def invalidate(self) -> None:
+        self._rows = None
+
+    def _draw(self, width: int, key: str) -> list[str]:
+        if not self._messages:
+            return []
+        style = self._drawing.theme.style
+        rows = []
+        for when, text in self._messages[:_ROWS]:
+            shown = truncate(f" {when}: {text}", width)
+            at = min(len(f" {when}:"), len(shown))
+            rows.append(style("muted", shown[:at]) + shown[at:])
+        more = len(self._messages) - _ROWS
+        words = [f"… {more} more"] if more > 0 else []
+        words += [f"{key} takes back"] if key else []
+        return [*rows, style("hint", truncate(" " + " · ".join(words), width))] if words else rows

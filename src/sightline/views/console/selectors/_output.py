@@ -1,0 +1,92 @@
+"""All a call said, whatever was cut of it on the screen."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from sightline.journal import ArtifactReader, artifact_file
+from sightline.text import clean_line
+from sightline.transcript import Call
+from sightline.tty import Theme, expand_tabs
+from sightline.views.console._desk import Desk
+from sightline.views.console.selectors._pages import Kept, Source, Told
+from sightline.views.console.selectors._viewer import Document, Opens, show
+
+_FOLDED = 10  # rows of output a block shows
+_TITLE = 200
+
+
+async def view_output(desk: Desk, calls: Sequence[Call]) -> None:
+    """Opens on the last call that is not shown whole; the others are to the left and right of it."""
+    told = [call for call in calls if _has_something(call)]
+    if not told:
+        desk.tell("no call has said anything yet")
+        return
+    cut = [at for at, call in enumerate(told) if _is_cut(call)]
+    await show(desk, [opens(desk, call) for call in told], (cut or [len(told) - 1])[-1])
+
+
+def opens(desk: Desk, call: Call) -> Opens:
+    """What a call said, to be looked at."""
+
+    def document() -> Document:
+        diff = diff_of(call.details)
+        return Document(
+            title_of(call),
+            Kept(diff) if diff else _source(desk, call),
+            lambda: call.content is None,
+            paint_diff if diff else None,
+        )
+
+    return document
+
+
+def diff_of(details: Any) -> str:
+    """The diff in what a call tells of itself, by its shape; empty when there is none."""
+    if not isinstance(details, dict) or not isinstance(details.get("ui"), dict):
+        return ""
+    diff = details.get("diff")
+    return diff if details["ui"].get("kind") == "diff" and isinstance(diff, str) else ""
+
+
+def title_of(call: Call) -> str:
+    arg = call.arg or next((value for value in _arguments(call).values() if isinstance(value, str)), "")
+    ended = f" · exit {call.exit_code}" if call.exit_code is not None else " · failed" if call.is_error else ""
+    return f"{clean_line(call.name)} {clean_line(arg[:_TITLE])}".strip() + ended
+
+
+def paint_diff(line: str, theme: Theme) -> str:
+    """One line of a diff."""
+    line = expand_tabs(line)
+    if line.startswith(("+++", "---")):
+        return theme.style("title", line)
+    roles = {"+": "diff_added", "-": "diff_removed", "@": "diff_hunk"}
+    return theme.style(roles.get(line[:1], "diff_context"), line)
+
+
+def _source(desk: Desk, call: Call) -> Source:
+    """What was kept byte for byte; else what the fold has; else what the call was told to do."""
+    path = artifact_file(desk.store.folder(desk.session), call.id) if desk.session else None
+    if path is not None:
+        return ArtifactReader(path)
+    if call.content is None and (call.args is not None or call.received):
+        return Told(lambda: call.output, lambda: call.updates)
+    if text := call.content or call.output:
+        return Kept(text)
+    if call.args is None:
+        return Kept(call.written)
+    return Kept(msgspec.json.format(msgspec.json.encode(call.args)).decode())
+
+
+def _has_something(call: Call) -> bool:
+    return bool(call.received or call.content or call.args or call.written)
+
+
+def _is_cut(call: Call) -> bool:
+    text = diff_of(call.details) or call.output or call.content or ""
+    return bool(call.skipped) or text.count("\n") > _FOLDED
+
+
+def _arguments(call: Call) -> dict[str, Any]:
+    return call.args if isinstance(call.args, dict) else {}

@@ -1,0 +1,239 @@
+"""What every selector is made of: a heading, what is chosen from, and the keys that mean something.
+
+- A panel answers once; whatever comes after that is not heard.
+- `interrupt` (ctrl+c) always closes it; `select_cancel` (escape) means what the panel says.
+- It is never higher than the terminal: lists shrink, and on a very small one heading and keys are left out.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from sightline.host import Command, Reply
+from sightline.text import clean_line
+from sightline.tty import Component, Input, Key, Rows, Theme, measure, truncate
+from sightline.tty.components import Input as LineInput
+from sightline.tty.components import Item, KeyHints, Loader, SelectList, Text
+from sightline.tty.components._container import Container, Holder
+from sightline.views.console._desk import Ask, Desk
+
+_SMALL = 12  # rows: below this there is no room for words around a list
+
+Hints = Sequence[tuple[str, str]]
+"""Actions, and what they do here."""
+
+
+class Heading(Component):
+    """What this is about, and beside it where one is."""
+
+    def __init__(self, title: str, theme: Theme) -> None:
+        self._title, self._note = clean_line(title), ""
+        self._theme = theme
+        self._rows: tuple[int, Rows] | None = None
+
+    def set_title(self, title: str) -> None:
+        self._title, self._rows = clean_line(title), None
+
+    def set_note(self, note: str) -> None:
+        if (note := clean_line(note)) != self._note:
+            self._note, self._rows = note, None
+
+    def render(self, width: int) -> Rows:
+        if self._rows is None or self._rows[0] != width:
+            self._rows = (width, (self._row(max(1, width)),))
+        return self._rows[1]
+
+    def invalidate(self) -> None:
+        self._rows = None
+
+    def _row(self, width: int) -> str:
+        title = truncate(self._title, width)
+        room = width - measure(title) - 2
+        note = f"  {self._theme.style('muted', truncate(self._note, room))}" if self._note and room > 3 else ""
+        return self._theme.style("heading", title) + note
+
+
+class Panel(Holder, Ask):
+    """A heading, a body, hints. Subclasses put their parts into `body` and say in `react` what keys mean."""
+
+    def __init__(self, desk: Desk, title: str, hints: Hints = ()) -> None:
+        self.desk = desk
+        self.theme = desk.drawing.theme
+        self.heading = Heading(title, self.theme)
+        self.body = Container()
+        self.hints = KeyHints(theme=self.theme)
+        self.set_hints(hints)
+        self.finished = False
+        super().__init__([self.heading, self.body, self.hints])
+        self._stack = Container(self.children)
+
+    def set_hints(self, hints: Hints) -> None:
+        """Those whose action has no key are left out."""
+        keyed = [(self.desk.bindings.keys(action), meaning) for action, meaning in hints]
+        self.hints.set_hints([(keys[0], meaning) for keys, meaning in keyed if keys])
+
+    @property
+    def room(self) -> int:
+        """Rows there are for the body."""
+        return max(1, self.desk.height - 1 - (0 if self._is_small else 2))
+
+    def finish(self, answer: Any) -> None:
+        if not self.finished:
+            self.finished = True
+            self.done(answer)
+
+    def react(self, event: Input) -> bool:
+        """A key that does not close everything. False: it means nothing here."""
+        return Holder.handle_input(self, event)
+
+    def handle_input(self, event: Input) -> bool:
+        if self.finished:
+            return True
+        bindings = self.desk.bindings
+        if bindings.matches(event, "interrupt") and not bindings.matches(event, "select_cancel"):
+            self.finish(None)
+            return True
+        # What ends the program elsewhere must not end it from in here.
+        return self.react(event) or bindings.matches(event, "exit")
+
+    def render(self, width: int) -> Rows:
+        self._stack.children = [self.body] if self._is_small and not self.desk.drawing.linear else self.children
+        if self.focused:
+            self._pass_focus_on()
+        return self._stack.render(width)
+
+    def invalidate(self) -> None:
+        self._stack.invalidate()
+        super().invalidate()
+
+    def redraw(self) -> None:
+        if not self.finished:
+            self.desk.redraw(self)
+
+    @property
+    def _is_small(self) -> bool:
+        return self.desk.height < _SMALL
+
+
+class Choice(Panel):
+    """A list. Answers with the value of the item that was chosen, or with what one of `keys` makes of it."""
+
+    def __init__(
+        self,
+        desk: Desk,
+        title: str,
+        items: Iterable[Item],
+        *,
+        filter: bool = True,
+        at: str = "",
+        empty: str = "nothing matches",
+        hints: Hints = (),
+        keys: Mapping[str, Callable[[Item], None]] | None = None,
+    ) -> None:
+        usual = (("select_confirm", "choose"), *hints, ("select_cancel", "leave"))
+        super().__init__(desk, title, usual)
+        self.list = SelectList(bindings=desk.bindings, filter=filter, empty=empty, theme=self.theme)
+        self.list.on_select = lambda item: self.finish(item.value)
+        self.list.on_cancel = self._cancel
+        self._keys = dict(keys or {})
+        self.body.children = [self.list]
+        self.set_items(items, at)
+
+    def set_items(self, items: Iterable[Item], at: str = "") -> None:
+        """Other items; the highlight stays with its item, or goes to the one with this value."""
+        wanted = at or (self.list.highlighted.value if self.list.highlighted is not None else "")
+        self.list.set_items(items)
+        values = [item.value for item in self.list.matching]
+        if wanted in values:
+            self.list.move(values.index(wanted))
+
+    def render(self, width: int) -> Rows:
+        # The row of the query and the one that says where one is.
+        self.list.set_max_rows(min(max(5, self.desk.height // 2), self.room - 2))
+        return super().render(width)
+
+    def react(self, event: Input) -> bool:
+        for action, act in self._keys.items():
+            if self.desk.bindings.matches(event, action):
+                if self.list.highlighted is not None:
+                    act(self.list.highlighted)
+                return True
+        return super().react(event)
+
+    def _cancel(self) -> None:
+        if self.list.query:
+            self.list.set_query("")
+        else:
+            self.finish(None)
+
+
+class Question(Panel):
+    """One line to type. `check` says what is wrong with it, which is shown, or nothing: then it is the answer."""
+
+    def __init__(
+        self, desk: Desk, title: str, *, text: str = "", about: str = "", check: Callable[[str], str] | None = None
+    ) -> None:
+        super().__init__(desk, title, (("submit", "take it"), ("select_cancel", "back")))
+        self.input = LineInput(bindings=desk.bindings, theme=self.theme)
+        self.input.set_text(text)
+        self.input.on_submit = self._submit
+        self._check = check
+        self._mistake = Text("", "error", theme=self.theme)
+        self.body.children = [Text(clean_line(about), "muted", theme=self.theme), self.input, self._mistake]
+
+    def react(self, event: Input) -> bool:
+        if self.desk.bindings.matches(event, "select_cancel"):
+            self.finish(None)
+            return True
+        return self.input.handle_input(event)
+
+    def _submit(self, text: str) -> None:
+        mistake = self._check(text) if self._check is not None else ""
+        if mistake:
+            self._mistake.set_text(clean_line(mistake))
+        else:
+            self.finish(text)
+
+
+class Working(Panel):
+    """Something the host does meanwhile; escape stops it. Answers when the host has answered, with what it said."""
+
+    def __init__(self, desk: Desk, label: str, command: Command, stop: Command) -> None:
+        super().__init__(desk, "", (("select_cancel", "stop"),))
+        self.stopped = False
+        self._command, self._stop = command, stop
+        self._loader = Loader(
+            label,
+            call_later=asyncio.get_running_loop().call_later,
+            request_render=lambda _: self.redraw(),
+            theme=self.theme,
+        )
+        self.body.children = [self._loader]
+        self.children = [self.body, self.hints]
+
+    async def answer(self) -> Reply:
+        """Show it until there is an answer."""
+        if not self.desk.drawing.linear:
+            self._loader.start()
+        self.desk.spawn(self._work())
+        try:
+            reply: Reply | None = await self.desk.ask(self)
+        finally:
+            self._loader.stop()
+        return reply if reply is not None else Reply(False, error="it was stopped")
+
+    def handle_input(self, event: Input) -> bool:
+        bindings = self.desk.bindings
+        if bindings.matches(event, "interrupt") or bindings.matches(event, "select_cancel"):
+            if not self.stopped:
+                self.stopped = True
+                self._loader.set_label("stopping…")
+                self.desk.spawn(self.desk.submit(self._stop))
+            return True
+        return isinstance(event, Key) and bindings.matches(event, "exit")
+
+    def dispose(self) -> None:
+        self._loader.stop()
+
+    async def _work(self) -> None:
+        self.finish(await self.desk.submit(self._command))

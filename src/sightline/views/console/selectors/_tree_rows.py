@@ -1,0 +1,126 @@
+"""The lines of a session's tree as rows to choose from.
+
+Only where a conversation branches does it go to the right, so that a long one stays readable. `•` is the way to where
+the conversation goes on; several roots are branches of one that is not drawn.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from sightline.text import clean_line
+from sightline.tty import Theme, measure, truncate
+from sightline.tty._theme import selected
+from sightline.tty.components import Item, SelectList
+
+ACTIVE = "•"
+
+
+class TreeLine(msgspec.Struct, frozen=True):
+    """One entry, as the host tells of it. `parent` is the line it is listed under."""
+
+    id: str
+    parent: str = ""
+    type: str = ""
+    role: str = ""
+    text: str = ""
+    label: str = ""
+    active: bool = False
+    current: bool = False  # the conversation goes on from here
+    time: float = 0.0
+
+
+class Outlined(msgspec.Struct, frozen=True):
+    """The answer to `Outline`."""
+
+    lines: list[TreeLine] = []
+    leaf: str = ""
+
+
+def outlined(data: Any) -> Outlined:
+    """What the host said; nothing, if it is not that."""
+    try:
+        return msgspec.convert(data, Outlined)
+    except msgspec.ValidationError:
+        return Outlined()
+
+
+def prefixes(lines: Iterable[TreeLine]) -> dict[str, str]:
+    """What stands before each of them."""
+    below: dict[str, list[str]] = {}
+    known: set[str] = set()
+    for line in lines:
+        below.setdefault(line.parent if line.parent in known else "", []).append(line.id)
+        known.add(line.id)
+    found: dict[str, str] = {}
+    waiting = [("", "")]
+    while waiting:
+        id, prefix = waiting.pop()
+        children = below.get(id, [])
+        for child in children:
+            if len(children) == 1:
+                found[child], rest = prefix, prefix
+            else:
+                last = child == children[-1]
+                found[child], rest = prefix + ("└─ " if last else "├─ "), prefix + ("   " if last else "│  ")
+            waiting.append((child, rest))
+    return found
+
+
+def speaker(line: TreeLine) -> str:
+    """Who said it, or what it is."""
+    return clean_line(line.role if line.type == "message" else line.type)
+
+
+class EntryList(SelectList):
+    """A list of entries. The highlighted one is in the middle as far as there is something on both sides of it."""
+
+    def __init__(self, theme: Theme, **options: Any) -> None:
+        self._lines: dict[str, TreeLine] = {}
+        self._prefixes: dict[str, str] = {}
+        super().__init__(theme=theme, **options)
+
+    def set_lines(self, lines: list[TreeLine], at: str) -> None:
+        """Other lines; this one highlighted, or else the last of the branch that is active."""
+        self._lines = {line.id: line for line in lines}
+        self._prefixes = prefixes(lines)
+        self.set_items(Item(line.id, self._spoken(line)) for line in lines)
+        ids = [line.id for line in lines]
+        on_branch = [line.id for line in lines if line.active]
+        wanted = at if at in self._lines else (on_branch or ids or [""])[-1]
+        if wanted in self._lines:
+            self.move(ids.index(wanted))
+
+    @property
+    def line(self) -> TreeLine | None:
+        return None if self.highlighted is None else self._lines[self.highlighted.value]
+
+    def page(self, pages: int) -> None:
+        self._page(pages)
+
+    def _spoken(self, line: TreeLine) -> str:
+        mark = f"{ACTIVE} " if line.active else ""
+        label = f"[{clean_line(line.label)}] " if line.label else ""
+        return f"{self._prefixes[line.id]}{mark}{label}{speaker(line)}: {clean_line(line.text)}"
+
+    def _window(self) -> list[int | str]:
+        first = min(max(0, self._at - self._max_rows // 2), max(0, len(self._found) - self._max_rows))
+        return list(range(first, min(first + self._max_rows, len(self._found))))
+
+    def _row(self, number: int, width: int) -> str:
+        line = self._lines[self._items[self._found[number]].value]
+        chosen = number == self._at
+        row = truncate(self._styled(line, "› " if chosen else "  ", width), width)
+        return selected(row, width, self._theme) if chosen else row
+
+    def _styled(self, line: TreeLine, pointer: str, width: int) -> str:
+        style = self._theme.style
+        prefix = self._prefixes[line.id]
+        # Deep inside, what was said matters more than how deep.
+        if measure(prefix) > width // 3:
+            prefix = "… " + prefix[len(prefix) - width // 3 + 2 :]
+        mark = style("accent", ACTIVE) + " " if line.active else ""
+        label = style("success", f"[{clean_line(line.label)}]") + " " if line.label else ""
+        who = style("accent" if line.role == "user" else "muted", f"{speaker(line)}:")
+        return f"{pointer}{style('border', prefix)}{mark}{label}{who} {clean_line(line.text)}"

@@ -1,0 +1,135 @@
+"""A command: its line, the end of what it writes while it writes it, and how it ended."""
+
+from typing import Any
+
+from sightline.text import clean_line
+from sightline.transcript import Call
+from sightline.tty import expand_tabs
+from sightline.tty.components import Code
+from sightline.views.console._drawing import Drawing
+from sightline.views.console.shapes._output import OutputShape, ending_words, output_text
+from sightline.views.console.shapes._shape import Body, Shape, details_of, kind_of, record, text_in
+
+_COMMANDS = ("command", "cmd", "script")
+
+class CommandShape(OutputShape):
+    folded, unfolded = 10, 40
+
+    @property
+    def label(self) -> str:
+        call = self.call
+        if call.is_job:
+            return f"job {clean_line(call.id)} $"
+        return "$" if command_of(call.args) else super().label
+
+    @property
+    def title(self) -> str:
+        return command_of(self.call.args) or clean_line(self.call.arg)
+
+    @property
+    def suffix(self) -> str:
+        return ending_words(self.call)
+
+    @property
+    def source(self) -> str:
+        return f"$ {self.title}\n{output_text(self.call)}" if self.title else output_text(self.call)
+
+    def body(self, width: int) -> Body:
+        call = self.call
+        if call.pieces:
+            return self.tail_rows(width)
+        if call.content is None or details_of(call).get("ended") == "job":
+            return Body()
+        return self.last_of(call.content, width)
+
+
+
+class CellShape(CommandShape):
+    """Code of a language in place of a command line: shown as code above its output."""
+
+    def __init__(self, call: Call, drawing: Drawing) -> None:
+        super().__init__(call, drawing)
+        self._code: Code | None = None
+
+    @property
+    def label(self) -> str:
+        return ">>>"
+
+    @property
+    def title(self) -> str:
+        code = text_in(record(self.call.args), "code")
+        return code if "\n" not in code.strip() else f"{code.strip().count(chr(10)) + 1} lines"
+
+    @property
+    def source(self) -> str:
+        return f"{text_in(record(self.call.args), 'code')}\n{output_text(self.call)}"
+
+    def body(self, width: int) -> Body:
+        below = super().body(width)
+        code = text_in(record(self.call.args), "code").strip("\n")
+        if "\n" not in code.strip():
+            return below
+        if self._code is None:
+            language = text_in(record(self.call.args), "language") or "python"
+            self._code = Code(code, language, theme=self.drawing.theme)
+            self._code.finish()
+        above = self.first_of(self._code.render(width), width)
+        return Body([*above.rows, *below.rows], above.cut or below.cut, from_end=False)
+
+
+def command_of(args: Any) -> str:
+    """The command line in arguments of the shape, whole."""
+    given = record(args)
+    for name in _COMMANDS:
+        value = given.get(name)
+        if isinstance(value, str) and value.strip():
+            return expand_tabs(value.strip())
+        if isinstance(value, list) and value and all(isinstance(word, str) for word in value):
+            return expand_tabs(" ".join(value))
+    return ""
+
+
+def ending_words(call: Call) -> str:
+    """How it ended: the exit code, and what else there is to say."""
+    if call.content is None:
+        return ""
+    details = details_of(call)
+    ended, signal = details.get("ended"), details.get("signal")
+    if ended == "job":
+        job = details.get("job")
+        return f"goes on as job {clean_line(job)}" if isinstance(job, str) else "goes on as a job"
+    words = _ENDED.get(ended, "") if isinstance(ended, str) else ""
+    if isinstance(signal, int) and not words:
+        words = f"signal {signal}"
+    code = "" if call.exit_code is None else f"exit {call.exit_code}"
+    return " · ".join([part for part in (words, code) if part])
+
+
+def output_text(call: Call) -> str:
+    """What it wrote, as plain text: all of it where it is here, else what the model was told, else its end."""
+    if call.pieces and (not call.skipped or not call.content):
+        screen = Screen(height=1)
+        for piece in call.pieces:
+            screen.feed(piece.text, piece.stream)
+        screen.finish()
+        return "\n".join([row_text(row).rstrip() for row in screen.take_settled()])
+    return call.content or ""
+
+
+def size_words(size: int) -> str:
+    for unit, name in _UNITS:
+        if size >= unit:
+            return f"{size / unit:.{1 if size < 10 * unit else 0}f} {name}"
+    return f"{size} bytes"
+
+
+def command(call: Call, drawing: Drawing) -> Shape | None:
+    if kind_of(call) == "command" or command_of(call.args):
+        if not command_of(call.args) and text_in(record(call.args), "code"):
+            return CellShape(call, drawing)
+        return CommandShape(call, drawing)
+    return None
+
+
+def cell(call: Call, drawing: Drawing) -> Shape | None:
+    return CellShape(call, drawing) if text_in(record(call.args), "code") else None

@@ -1,0 +1,193 @@
+"""Texts: what was read, a page as markdown, a resource, a file that was written whole, a picture."""
+
+from pathlib import PurePath
+from typing import Any
+
+from sightline.text import clean_line
+from sightline.transcript import Call
+from sightline.tty import Component
+from sightline.tty.components import Code, Image, Markdown
+from sightline.views.console._drawing import Drawing
+from sightline.views.console.shapes._output import size_words
+from sightline.views.console.shapes._shape import (
+    PATHS,
+    Body,
+    Shape,
+    details_of,
+    displayed,
+    kind_of,
+    number_in,
+    plural,
+    record,
+    text_in,
+    ui_of,
+)
+
+READ = frozenset(("read", "listing"))
+_WRITTEN = ("content", "contents", "file_text", "text")
+_ENOUGH = 32 * 1024
+_PICTURE_ROWS = 12
+
+
+class CodeShape(Shape):
+    """Text of a file, in the colours of its language."""
+
+    folded, unfolded = 10, 200
+
+    def __init__(self, call: Call, drawing: Drawing, text: str) -> None:
+        super().__init__(call, drawing)
+        self._text = text
+        self._code: Code | None = None
+
+    @property
+    def suffix(self) -> str:
+        return plural(self._text.count("\n") + (not self._text.endswith("\n")), "line") if self._text else ""
+
+    @property
+    def source(self) -> str:
+        return self._text
+
+    def body(self, width: int) -> Body:
+        if self.call.is_error and self.call.content:
+            return self.text_rows(self.call.content, width, "error")
+        if self._code is None:
+            self._code = Code(self._text[:_ENOUGH].removesuffix("\n"), language_of(self.title), theme=self.drawing.theme)
+            self._code.finish()
+        return self.first_of(self._code.render(width), width)
+
+
+class ReadShape(CodeShape):
+    """What was read is known to the person by its name; its lines are shown when more of everything is."""
+
+    folded, unfolded = 0, 40
+
+    @property
+    def title(self) -> str:
+        ui = ui_of(self.call)
+        first, last, total = (number_in(ui, name) for name in ("first", "last", "total"))
+        name = super().title
+        whole = first in (None, 0, 1) and (last is None or total is None or last >= total)
+        return name if whole or name.endswith(f":{first}-{last}") else f"{name}:{first}-{last}"
+
+    @property
+    def suffix(self) -> str:
+        ui = ui_of(self.call)
+        total, entries = number_in(ui, "total"), number_in(ui, "entries")
+        return plural(total, "line") if total is not None else plural(entries, "entry") if entries == 1 else (
+            f"{entries:,} entries" if entries is not None else ""
+        )
+
+    def body(self, width: int) -> Body:
+        if self.room:
+            return super().body(width)
+        return Body(cut=bool(self._text))
+
+
+class MarkdownShape(Shape):
+    folded, unfolded = 10, 200
+
+    def __init__(self, call: Call, drawing: Drawing, text: str) -> None:
+        super().__init__(call, drawing)
+        self._text = text
+        self._markdown: Markdown | None = None
+
+    @property
+    def source(self) -> str:
+        return self._text
+
+    def body(self, width: int) -> Body:
+        if self._markdown is None:
+            self._markdown = Markdown(self._text[:_ENOUGH], theme=self.drawing.theme)
+            self._markdown.finish()
+        body = self.first_of(self._markdown.render(width), width)
+        return body if len(self._text) <= _ENOUGH or body.cut else Body(
+            [*body.rows, self.more(self._text.count("\n", _ENOUGH) + 1, "line", width)], cut=True
+        )
+
+
+class ResourceShape(Shape):
+    """Something that is not a file: what it says."""
+
+    folded, unfolded = 8, 200
+
+    def body(self, width: int) -> Body:
+        return self.text_rows(displayed(self.call), width)
+
+
+class ImageShape(Shape):
+    """The picture where the terminal can show it and its bytes are at hand; else what it is."""
+
+    def __init__(self, call: Call, drawing: Drawing) -> None:
+        super().__init__(call, drawing)
+        self._picture: Component | None = None
+        self._asked = False
+
+    @property
+    def suffix(self) -> str:
+        ui = ui_of(self.call)
+        size = number_in(ui, "bytes")
+        parts = [clean_line(text_in(ui, "media_type")), size_words(size) if size else ""]
+        return " · ".join([part for part in parts if part])
+
+    def body(self, width: int) -> Body:
+        self._ask()
+        if self._picture is not None:
+            return Body(self._picture.render(width))
+        return self.text_rows(self.call.content or "", width, "image_fallback")
+
+    @property
+    def picture(self) -> Component | None:
+        return self._picture
+
+    @property
+    def waiting(self) -> bool:
+        """Its bytes are on their way: how high it is, is not known."""
+        return self._asked and self._picture is None
+
+    def _ask(self) -> None:
+        fetch = self.drawing.fetch
+        if fetch is None or self._asked or self.drawing.linear or self.call.content is None:
+            return
+        self._asked = True
+        kind = text_in(ui_of(self.call), "media_type").rpartition("/")[2] or "png"
+        fetch(f"{self.call.id}-image0.{kind}", self._got)
+
+    def _got(self, data: bytes | None) -> None:
+        if data is None:
+            self._asked = False
+            return
+        images = self.drawing.images
+        self._picture = Image(data, self.title, images=images, max_rows=_PICTURE_ROWS, theme=self.drawing.theme)
+        if images.on_change is not None:
+            images.on_change(self._picture)
+
+
+def language_of(path: str) -> str:
+    """What a file's name says about its language."""
+    name = PurePath(path.partition(":")[0] or path)
+    return name.suffix.removeprefix(".").lower()
+
+
+def written_text(args: Any) -> str:
+    """The text of a file that arguments say is to be written."""
+    given = record(args)
+    return text_in(given, *_WRITTEN) if text_in(given, *PATHS) else ""
+
+
+def document(call: Call, drawing: Drawing) -> Shape | None:
+    kind = kind_of(call)
+    if kind in READ:
+        return ReadShape(call, drawing, displayed(call))
+    if kind == "code":
+        return CodeShape(call, drawing, text_in(details_of(call), "code") or displayed(call))
+    if kind == "markdown":
+        return MarkdownShape(call, drawing, text_in(details_of(call), "markdown") or displayed(call))
+    if kind == "resource":
+        return ResourceShape(call, drawing)
+    return ImageShape(call, drawing) if kind == "image" else None
+
+
+def written(call: Call, drawing: Drawing) -> Shape | None:
+    """Arguments that are a whole file."""
+    text = written_text(call.args)
+    return CodeShape(call, drawing, text) if text else None

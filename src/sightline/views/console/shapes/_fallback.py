@@ -1,0 +1,48 @@
+"""A call nobody gave a shape: its output, or, as long as there is none, its arguments."""
+
+import msgspec
+
+from sightline.transcript import Call
+from sightline.views.console._drawing import Drawing
+from sightline.views.console.shapes._json import tree_rows
+from sightline.views.console.shapes._output import OutputShape, ending_words
+from sightline.views.console.shapes._shape import Body, Shape, details_of, record
+
+
+class FallbackShape(OutputShape):
+    """The beginning of a result, the end of what is still being written."""
+
+    folded, unfolded = 20, 200
+
+    @property
+    def suffix(self) -> str:
+        return ending_words(self.call) if self.call.exit_code or details_of(self.call).get("ended") else ""
+
+    @property
+    def source(self) -> str:
+        return self.call.content or self.call.output or _as_json(self.call)
+
+    def body(self, width: int) -> Body:
+        call = self.call
+        if call.content:
+            if call.is_error:
+                return self.last_of(call.content, width)
+            return self.text_rows(call.content, width)
+        if call.pieces:
+            return self.tail_rows(width)
+        return self._arguments(width)
+
+    def _arguments(self, width: int) -> Body:
+        args = record(self.call.args)
+        if not args or set(map(str, args.values())) <= {self.call.arg, self.title}:
+            return Body()
+        rows = tree_rows(args, self.drawing.theme, width)
+        return self.first_of([row for row, _ in zip(rows, range(self.unfolded + 1), strict=False)], width)
+
+
+def _as_json(call: Call) -> str:
+    return msgspec.json.format(msgspec.json.encode(call.args), indent=2).decode() if call.args else ""
+
+
+def fallback(call: Call, drawing: Drawing) -> Shape:
+    return FallbackShape(call, drawing)

@@ -1,0 +1,84 @@
+"""A JSON value as a tree: keys, values, and what is below them, as far down as there are rows."""
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+import msgspec
+
+from sightline.text import clean_line
+from sightline.transcript import Call
+from sightline.tty import Theme, truncate
+from sightline.views.console._drawing import Drawing
+from sightline.views.console.shapes._shape import Body, Shape, details_of, kind_of, ui_of
+
+_AT_MOST = 256 * 1024  # of text that is looked at for being JSON
+_VALUE = 500
+
+
+class JsonShape(Shape):
+    folded, unfolded = 10, 200
+
+    def __init__(self, call: Call, drawing: Drawing, value: Any) -> None:
+        super().__init__(call, drawing)
+        self._value = value
+
+    @property
+    def source(self) -> str:
+        return msgspec.json.format(msgspec.json.encode(self._value), indent=2).decode()
+
+    def body(self, width: int) -> Body:
+        room = self.room
+        rows = list(islice(tree_rows(self._value, self.drawing.theme, width), room + 1))
+        if len(rows) <= room:
+            return Body(rows)
+        return Body([*rows[: room - 1], self._hint("… more", "view_output", width)], cut=True)
+
+
+def tree_rows(value: Any, theme: Theme, width: int) -> Iterator[str]:
+    """One row for each value. Without recursion: a value may be deeper than the interpreter's stack."""
+    waiting: list[tuple[str, Any, int]] = [("", value, -1)]
+    while waiting:
+        key, item, depth = waiting.pop()
+        if depth >= 0:
+            label = f"{theme.style('muted', key)} " if key else ""
+            yield truncate(f"{'  ' * min(depth, width // 4)}{label}{_shown(item, theme)}", width)
+        if isinstance(item, dict):
+            waiting += [(clean_line(str(name)[:80]) + ":", below, depth + 1) for name, below in reversed(item.items())]
+        elif isinstance(item, list):
+            waiting += [(f"{at}.", item[at - 1], depth + 1) for at in range(len(item), 0, -1)]
+        elif depth < 0:
+            yield truncate(_shown(item, theme), width)
+
+
+def _shown(item: Any, theme: Theme) -> str:
+    if isinstance(item, dict):
+        return "" if item else "{}"
+    if isinstance(item, list):
+        return theme.style("dim", f"({len(item)})") if item else "[]"
+    if isinstance(item, str):
+        return theme.style("syntax_string", clean_line(item[:_VALUE]) or '""')
+    role = "syntax_keyword" if item is None or isinstance(item, bool) else "syntax_number"
+    return theme.style(role, {None: "null", True: "true", False: "false"}.get(item, clean_line(str(item)[:_VALUE])))
+
+
+def json_tree(call: Call, drawing: Drawing) -> Shape | None:
+    """`ui.kind == "json"`: `details.data`, or the content."""
+    if kind_of(call) != "json":
+        return None
+    for values in (ui_of(call), details_of(call)):
+        if "data" in values:
+            return JsonShape(call, drawing, values["data"])
+    return json_text(call, drawing)
+
+
+def json_text(call: Call, drawing: Drawing) -> Shape | None:
+    """Content that is JSON of a few values at least."""
+    text = (call.content or "").strip()
+    if call.is_error or not text or len(text) > _AT_MOST or text[0] + text[-1] not in ("{}", "[]"):
+        return None
+    try:
+        value = msgspec.json.decode(text)
+    except (msgspec.MsgspecError, RecursionError):
+        return None
+    return JsonShape(call, drawing, value)

@@ -1,0 +1,208 @@
+"""What the body of a call is drawn as: a shape, found in what the call carries and never in its tool's name.
+
+Rules:
+
+- A shape reads the call it was made for whenever it draws: the fold changes it in place.
+- It draws at most as many rows as it is given room for, says whether anything is left out, and how one gets to see it.
+- Details, arguments and output are untrusted. A shape that does not find what it needs does not apply: the guard that
+  looks for it gives None, and the next one is tried.
+- Text of `details` came through an event, so that nothing in it drives a terminal; line breaks and tabs are the
+  shape's own business.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from sightline.text import clean_line, cut_graphemes, first_line
+from sightline.transcript import Call
+from sightline.tty import Theme, expand_tabs, measure, truncate, wrap
+from sightline.views.console._drawing import Drawing
+
+FAILED_ROWS = 40
+"""What went wrong is not folded away: so many rows of it are always shown."""
+
+
+class Body(NamedTuple):
+    """Rows of at most the width asked for."""
+
+    rows: Sequence[str] = ()
+    cut: bool = False
+    """Something is left out; the rows say so."""
+    from_end: bool = False
+    """What counts is the end: where not all rows can be shown at once, the last are."""
+
+
+class Shape:
+    """One way to draw a call."""
+
+    folded = 10
+    unfolded = 200
+    """Rows at most, as the person wants it."""
+
+    def __init__(self, call: Call, drawing: Drawing) -> None:
+        self.call = call
+        self.drawing = drawing
+
+    @property
+    def label(self) -> str:
+        """What stands before the title: the name of what was called."""
+        return clean_line(self.call.name)
+
+    @property
+    def title(self) -> str:
+        """What it is about, in one line or a few."""
+        return telling(self.call, self.drawing.cwd)
+
+    @property
+    def suffix(self) -> str:
+        """What came of it, in a few words."""
+        return ""
+
+    @property
+    def behind(self) -> bool:
+        """There is more to show than was shown, without anything else happening."""
+        return False
+
+    @property
+    def source(self) -> str:
+        """For copying."""
+        return self.call.content if self.call.content is not None else self.call.output
+
+    def body(self, width: int) -> Body:
+        raise NotImplementedError
+
+    @property
+    def room(self) -> int:
+        """How many rows the body may take now."""
+        most = self.unfolded if self.drawing.unfolded else self.folded
+        failed = self.call.is_error and self.call.content is not None
+        return max(most, FAILED_ROWS) if failed else most
+
+    def more(self, count: int, what: str, width: int) -> str:
+        """The row that says how much is left out and how to see it."""
+        return self._hint(f"… {count:,} more {what}{'' if count == 1 else 's'}", "view_output", width)
+
+    def more_items(self, count: int, width: int) -> str:
+        """The same for a list of which more is shown unfolded."""
+        return self._hint(f"… {count} more …", "view_output" if self.drawing.unfolded else "unfold", width)
+
+    def _hint(self, words: str, action: str, width: int) -> str:
+        keys = self.drawing.bindings.keys(action)[:1]
+        text = f"{words} ({keys[0]})" if keys else words
+        return self.drawing.theme.style("muted", truncate(text if measure(text) <= width else words, width))
+
+    def first_of(self, rows: Sequence[str], width: int, what: str = "line") -> Body:
+        """The first rows, and how many more there are."""
+        room = self.room
+        if len(rows) <= room:
+            return Body(rows)
+        return Body([*rows[: room - 1], self.more(len(rows) - room + 1, what, width)], cut=True)
+
+    def text_rows(self, text: str, width: int, role: str = "") -> Body:
+        """The first lines of a text; more of it than can be shown is not even looked at."""
+        lines = clipped_lines(text, self.room + 1)
+        total = text.count("\n", 0, len(text) - text.endswith("\n")) + 1 if text else 0
+        rows = [row for line in lines for row in wrapped(line, width)]
+        rows = [self.drawing.theme.style(role, row) if role else row for row in rows]
+        if len(rows) <= self.room and total <= len(lines):
+            return Body(rows)
+        shown = rows[: self.room - 1]
+        return Body([*shown, self.more(max(total - len(shown), 1), "line", width)], cut=True)
+
+
+_LONGEST_LINE = 4000
+
+
+def clipped_lines(text: str, count: int) -> list[str]:
+    """The first lines of a text, of each no more than anyone would read here."""
+    lines = text.split("\n", count)
+    if len(lines) > count or (lines and not lines[-1]):
+        lines.pop()
+    return [line if len(line) <= _LONGEST_LINE else line[:_LONGEST_LINE] + "…" for line in lines]
+
+
+def wrapped(line: str, width: int) -> list[str]:
+    return wrap(expand_tabs(line), width) or [""]
+
+
+def short(text: str, most: int) -> str:
+    """The first line that says something, cut to so many characters."""
+    return cut_graphemes(clean_line(first_line(text)), most)
+
+
+def record(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def details_of(call: Call) -> dict[str, Any]:
+    return record(call.details)
+
+
+def ui_of(call: Call) -> dict[str, Any]:
+    return record(details_of(call).get("ui"))
+
+
+def kind_of(call: Call) -> str:
+    kind = ui_of(call).get("kind")
+    return kind if isinstance(kind, str) else ""
+
+
+def texts(value: Any) -> list[str]:
+    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
+
+
+def text_in(values: dict[str, Any], *names: str) -> str:
+    """The first of these fields that holds a text with something in it."""
+    return next((found for name in names if isinstance(found := values.get(name), str) and found), "")
+
+
+def number_in(values: dict[str, Any], name: str) -> int | None:
+    value = values.get(name)
+    return int(value) if isinstance(value, int | float) and not isinstance(value, bool) and value == value else None
+
+
+def displayed(call: Call) -> str:
+    """The text a tool puts aside for views; else what the model was told."""
+    shown = details_of(call).get("display_content")
+    if isinstance(shown, dict):
+        shown = shown.get("text")
+    return shown if isinstance(shown, str) else call.content or ""
+
+
+PATHS = ("path", "file_path", "filePath", "notebook_path", "absolute_path", "file")
+_TELLING = (*PATHS, "pattern", "query", "url", "description", "title", "subject", "task", "prompt", "name")
+
+
+def telling(call: Call, cwd: str) -> str:
+    """What a call is about: a path, a pattern, an address, or what its marker says."""
+    path = text_in(ui_of(call), "path") or text_in(details_of(call), "path")
+    found = path or text_in(record(call.args), *_TELLING) or call.arg
+    return near(short(found, 500), cwd)
+
+
+def near(path: str, cwd: str) -> str:
+    """A path below the working folder without the folder."""
+    folder = cwd.rstrip("/") + "/"
+    return path[len(folder) :] if len(folder) > 1 and path.startswith(folder) and path != folder else path
+
+
+def plural(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+def seconds_words(seconds: float) -> str:
+    """A time as one reads it beside something that runs."""
+    whole = int(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
+def indented(rows: Iterable[str], by: str = "  ") -> list[str]:
+    return [by + row if row else "" for row in rows]
+
+
+def styled(theme: Theme, role: str, rows: Iterable[str]) -> list[str]:
+    return [theme.style(role, row) if row else "" for row in rows]

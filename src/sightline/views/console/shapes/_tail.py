@@ -1,0 +1,99 @@
+"""The end of what a command writes, as rows: interpreted as a terminal would, once, as it comes.
+
+- A call holds the end of its output as pieces, and lets go of the oldest. What was read stays read: a frame costs what
+  is new. Only where the place cannot be found again (a cut piece, a source that does not count) is the tail, which is
+  bounded, read anew.
+- A beginning that was let go leaves half a line: it is not shown.
+"""
+
+from collections import deque
+
+from sightline.text import DEFAULT, Row, Screen
+from sightline.transcript import Call, Piece
+from sightline.tty import Theme, measure, truncate
+
+_LIVE = 50
+_RESET = "\x1b[0m"
+
+
+class Tail:
+    """Rows of one call's output, for one width."""
+
+    def __init__(self, call: Call, width: int, most: int) -> None:
+        self._call = call
+        self._width = max(width, 2)
+        self._most = most
+        self._last: Piece | None = None
+        self._begin()
+
+    def _begin(self) -> None:
+        self._screen = Screen(self._width, _LIVE)
+        self._settled: deque[Row] = deque(maxlen=self._most)
+        self._half = False
+
+    @property
+    def count(self) -> int:
+        """Rows there were since the reading began."""
+        return self._screen.settled + len(self._screen.live)
+
+    def rows(self, most: int) -> list[Row]:
+        """The last of them."""
+        self._read()
+        live = self._screen.live
+        return [*self._settled, *live][-most:] if most else []
+
+    def _read(self) -> None:
+        for piece in self._unread():
+            text = piece.text
+            if self._half:
+                _, newline, text = text.partition("\n")
+                self._half = not newline
+            self._screen.feed(text, piece.stream)
+        self._settled += self._screen.take_settled()
+        if self._call.pieces:
+            self._last = self._call.pieces[-1]
+
+    def _unread(self) -> list[Piece]:
+        pieces, last = self._call.pieces, self._last
+        if not pieces or pieces[-1] is last:
+            return []
+        found = None if last is None else _after(pieces, last)
+        if found is not None:
+            return found
+        self._begin()
+        self._half = bool(self._call.skipped) and "\n" in "".join([piece.text for piece in pieces[:2]])
+        return pieces
+
+
+def _after(pieces: list[Piece], last: Piece) -> list[Piece] | None:
+    """What came after a piece, which may have grown since; None when that cannot be told."""
+    if not last.size:  # a source that does not count: only what was just added can be told
+        at = len(pieces) - 1
+        if at and pieces[at - 1] is last:
+            return pieces[at:]
+    else:
+        at = len(pieces) - 1
+        while at >= 0 and pieces[at].offset > last.offset:
+            at -= 1
+    if at < 0 or not _is_grown(last, pieces[at]):
+        return None
+    grown = pieces[at]
+    rest = Piece(grown.stream, grown.text[len(last.text) :], size=1)
+    return [rest, *pieces[at + 1 :]]
+
+
+def _is_grown(old: Piece, new: Piece) -> bool:
+    same = old.stream == new.stream and old.offset == new.offset and old.dropped == new.dropped
+    return same and len(new.text) >= len(old.text) and new.text.startswith(old.text)
+
+
+def styled_row(row: Row, theme: Theme, width: int) -> str:
+    """A row of output in the colours there are; what went to stderr is told apart."""
+    parts: list[str] = []
+    for run in row:
+        opening = "" if run.style is DEFAULT else theme.open_style(run.style)
+        if run.stream == "stderr" and run.style.fg is None:
+            opening = theme.open("warning") + opening
+        parts.append(f"{opening}{run.text}{_RESET}" if opening else run.text)
+    text = "".join(parts)
+    return text if measure(text) <= width else truncate(text, width)

@@ -1,0 +1,188 @@
+"""A plan of tasks: phases as a tree, with how many notes each task has, and the notes of the one in progress.
+
+It comes as `details.phases`, or, from agents that have no phases, as a list of steps in the arguments.
+"""
+
+from typing import Any, NamedTuple
+
+from sightline.text import clean_line
+from sightline.transcript import Call
+from sightline.tty import Theme, truncate, wrap
+from sightline.views.console._drawing import Drawing
+from sightline.views.console.shapes._shape import Body, Shape, details_of, kind_of, record, text_in, texts
+
+FOLDED = 8
+_SIGNS = {"pending": "○", "in_progress": "◌", "completed": "✓", "abandoned": "✕"}
+_ROLES = {"pending": "muted", "in_progress": "accent", "completed": "success", "abandoned": "dim"}
+_SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+_WORDS = ("content", "text", "step", "description", "subject", "title")
+_LISTS = ("todos", "plan", "items", "steps")
+_BEFORE_ACTIVE = 2
+FAILED = "Todo update failed"
+
+
+class Task(NamedTuple):
+    content: str
+    status: str
+    notes: list[str]
+
+
+class Phase(NamedTuple):
+    name: str
+    tasks: list[Task]
+
+
+class TodoShape(Shape):
+    folded, unfolded = FOLDED, 100
+
+    def __init__(self, call: Call, drawing: Drawing, phases: list[Phase]) -> None:
+        super().__init__(call, drawing)
+        self._phases = phases
+
+    @property
+    def title(self) -> str:
+        return clean_line(self.call.arg)
+
+    @property
+    def suffix(self) -> str:
+        tasks = [task for phase in self._phases for task in phase.tasks]
+        if self.call.is_error:
+            return FAILED
+        done = sum(task.status == "completed" for task in tasks)
+        return f"{done} / {len(tasks)}" if tasks else ""
+
+    @property
+    def source(self) -> str:
+        return as_text(self._phases)
+
+    def body(self, width: int) -> Body:
+        most = self.unfolded if self.drawing.unfolded else self.folded
+        rows = self._errors(width)
+        shown, before, after = window(self._phases, most)
+        if before:
+            rows.append(self.more_items(before, width))
+        rows += plan_rows(shown, self.drawing.theme, width)
+        if after:
+            rows.append(self.more_items(after, width))
+        if not self._phases and self.call.content and not self.call.is_error:
+            rows.append(truncate(clean_line(self.call.content), width))
+        return Body(rows, cut=bool(before or after))
+
+    def _errors(self, width: int) -> list[str]:
+        content = self.call.content or ""
+        if not self.call.is_error or not content:
+            return []
+        said = clean_line(content.partition("\n")[0])
+        return [self.drawing.theme.style("error", row) for row in wrap(said, width)]
+
+
+def window(phases: list[Phase], most: int) -> tuple[list[Phase], int, int]:
+    """As many tasks as may be shown, the one in progress among them, and how many there are before and after."""
+    total = sum(len(phase.tasks) for phase in phases)
+    if total <= most:
+        return phases, 0, 0
+    flat = [(index, task) for index, phase in enumerate(phases) for task in phase.tasks]
+    active = next((at for at, (_, task) in enumerate(flat) if task.status == "in_progress"), 0)
+    first = max(0, min(active - _BEFORE_ACTIVE, total - most))
+    chosen = flat[first : first + most]
+    shown = [
+        Phase(phase.name, [task for at, task in chosen if at == index])
+        for index, phase in enumerate(phases)
+        if any(at == index for at, _ in chosen)
+    ]
+    return shown, first, total - first - most
+
+
+def plan_rows(phases: list[Phase], theme: Theme, width: int) -> list[str]:
+    """The tree. A plan of one phase without a name is a list."""
+    rows: list[str] = []
+    for phase in phases:
+        if phase.name:
+            rows.append(theme.style("strong", truncate(phase.name, width)))
+        for index, task in enumerate(phase.tasks):
+            last = index == len(phase.tasks) - 1
+            guides = ("", "") if not phase.name else ("└─ ", "   ") if last else ("├─ ", "│  ")
+            rows += _task_rows(task, guides, theme, width)
+    return rows
+
+
+def _task_rows(task: Task, guides: tuple[str, str], theme: Theme, width: int) -> list[str]:
+    role = _ROLES[task.status]
+    sign = theme.style(role, _SIGNS[task.status])
+    count = str(len(task.notes)).translate(_SUPERSCRIPTS) if task.notes else ""
+    room = width - len(guides[0]) - 2 - len(count)
+    text = truncate(task.content, max(room, 1))
+    looks = {"in_progress": "strong", "completed": "muted", "abandoned": "strike"}
+    row = f"{theme.style('border', guides[0])}{sign} {theme.style(looks.get(task.status, 'text'), text)}{count}"
+    rows = [truncate(row, width)]
+    if task.status == "in_progress":
+        indent = theme.style("border", guides[1])
+        for note in task.notes:
+            said = wrap(clean_line(note), max(width - len(guides[1]) - 4, 4))
+            rows += [truncate(f"{indent}  {theme.style('muted', '> ' + row)}", width) for row in said]
+    return rows
+
+
+def phases_of(value: Any) -> list[Phase] | None:
+    """Phases as a tool tells them; None when they are none."""
+    if not isinstance(value, list):
+        return None
+    phases = [_phase(item) for item in value]
+    complete = [phase for phase in phases if phase is not None]
+    return complete if len(complete) == len(phases) else None
+
+
+def _phase(item: Any) -> Phase | None:
+    name, tasks = record(item).get("name"), record(item).get("tasks")
+    if not isinstance(name, str) or not isinstance(tasks, list):
+        return None
+    found = [_task(task) for task in tasks]
+    complete = [task for task in found if task is not None]
+    return Phase(clean_line(name), complete) if len(complete) == len(found) else None
+
+
+def _task(item: Any) -> Task | None:
+    step = record(item)
+    words, status = text_in(step, *_WORDS), step.get("status", "pending")
+    if not words or status not in _SIGNS:
+        return None
+    return Task(clean_line(words), str(status), texts(step.get("notes")))
+
+
+def steps_of(value: Any) -> list[Phase] | None:
+    """Steps as a `state` of the key todo tells them, or arguments of that shape: with or without phases."""
+    if not isinstance(value, list) or not value:
+        return None
+    phases: dict[str, list[Task]] = {}
+    for item in value:
+        task = _task(item)
+        if task is None:
+            return None
+        phases.setdefault(clean_line(text_in(record(item), "phase")), []).append(task)
+    return [Phase(name, tasks) for name, tasks in phases.items()]
+
+
+def as_text(phases: list[Phase]) -> str:
+    """For copying: headings and check lists."""
+    marks = {"pending": " ", "in_progress": "/", "completed": "x", "abandoned": "-"}
+    lines: list[str] = []
+    for phase in phases:
+        lines += [f"# {phase.name}"] if phase.name else []
+        for task in phase.tasks:
+            lines += [f"- [{marks[task.status]}] {task.content}", *(f"  > {note}" for note in task.notes)]
+    return "\n".join(lines)
+
+
+def todo(call: Call, drawing: Drawing) -> Shape | None:
+    phases = phases_of(details_of(call).get("phases")) if kind_of(call) == "todo" else None
+    return None if phases is None else TodoShape(call, drawing, phases)
+
+
+def planned(call: Call, drawing: Drawing) -> Shape | None:
+    """Arguments that are a plan."""
+    args = record(call.args)
+    for name in _LISTS:
+        phases = steps_of(args.get(name))
+        if phases is not None and any("status" in record(item) for item in args[name]):
+            return TodoShape(call, drawing, phases)
+    return None

@@ -1,0 +1,124 @@
+"""A call whose arguments the model is still writing: what is known of it, growing at its end.
+
+A text that is a file, a command or code grows as code, what replaces something else as a diff. It is revealed a few
+lines at a frame, more when much is waiting, so that it flows however it arrives.
+"""
+
+from sightline.text import clean_line, clean_text
+from sightline.transcript import Call
+from sightline.tty import expand_tabs
+from sightline.tty.components import Code
+from sightline.views.console._drawing import Drawing
+from sightline.views.console.shapes._diff import replacing
+from sightline.views.console.shapes._document import language_of
+from sightline.views.console.shapes._partial import Growing, Partial
+from sightline.views.console.shapes._shape import PATHS, Body, Shape, near, short, styled, wrapped
+
+_LINES_A_FRAME = 4
+_SHARE = 4  # of what waits, a frame reveals this part at least
+_KEPT = 60  # rows of what grows
+_TEXTS = ("content", "contents", "file_text", "code", "input", "patch", "diff", "new_string", "newString", "text")
+_COMMANDS = ("command", "cmd", "script")
+_OLD = ("old_string", "oldString", "old_text", "old_str")
+_NEW = ("new_string", "newString", "new_text", "new_str")
+_TITLES = (*PATHS, "pattern", "query", "url", "description", "title", "task")
+_SHOWN_OTHERWISE = frozenset((*_TEXTS, *_COMMANDS, *_OLD, *_NEW))
+
+
+class WritingShape(Shape):
+    folded, unfolded = 10, 40
+
+    def __init__(self, call: Call, drawing: Drawing) -> None:
+        super().__init__(call, drawing)
+        self._partial = Partial()
+        self._code: Code | None = None
+        self._code_of = ""
+        self._revealed = 0
+        self._waiting = ""
+
+    @property
+    def label(self) -> str:
+        return "$" if self._command() else super().label
+
+    @property
+    def title(self) -> str:
+        self._partial.read(self.call.written)
+        command = self._command()
+        if command:
+            return expand_tabs(clean_text(command.text))
+        fields = self._partial.fields
+        found = next((fields[name].text for name in _TITLES if name in fields and fields[name].text), "")
+        return near(short(found, 500), self.drawing.cwd)
+
+    @property
+    def suffix(self) -> str:
+        return "writing"
+
+    @property
+    def behind(self) -> bool:
+        return bool(self._waiting)
+
+    @property
+    def source(self) -> str:
+        return self.call.written
+
+    def body(self, width: int) -> Body:
+        self._partial.read(self.call.written)
+        fields = self._partial.fields
+        old = next((fields[name] for name in _OLD if name in fields), None)
+        if old is not None:
+            return self._replacement(old, next((fields[name] for name in _NEW if name in fields), None), width)
+        name = next((name for name in _TEXTS if name in fields), "")
+        return self._grown(name, fields[name], width) if name else Body()
+
+    def _command(self) -> Growing | None:
+        return next((self._partial.fields[name] for name in _COMMANDS if name in self._partial.fields), None)
+
+    def _grown(self, name: str, growing: Growing, width: int) -> Body:
+        """Lines of code; those that are not shown any more are let go."""
+        if self._code is None or self._code_of != name:
+            language = {"code": "python", "patch": "diff", "diff": "diff"}.get(name) or language_of(self.title)
+            self._code, self._code_of = Code("", language, theme=self.drawing.theme), name
+            self._revealed, self._waiting = 0, ""
+        text = growing.text
+        self._waiting += text[self._revealed :]
+        self._revealed = len(text)
+        now, self._waiting = _portion(self._waiting)
+        self._code.append(clean_text(now))
+        rows = self._code.render(width)
+        if len(rows) > 2 * _KEPT:
+            self._code.release(len(rows) - _KEPT)
+            rows = self._code.render(width)
+        return self._end_of(list(rows), text.count("\n"), width)
+
+    def _replacement(self, old: Growing, new: Growing | None, width: int) -> Body:
+        theme = self.drawing.theme
+        lines = replacing(clean_text(old.text), clean_text(new.text) if new else "").split("\n")[-_KEPT:]
+        rows: list[str] = []
+        for line in lines:
+            role = "diff_added" if line.startswith("+") else "diff_removed"
+            rows += styled(theme, role, wrapped(line[:1] + " " + line[1:], width))
+        return self._end_of(rows, len(lines), width)
+
+    def _end_of(self, rows: list[str], lines: int, width: int) -> Body:
+        room = self.room
+        if len(rows) <= room and lines <= len(rows):
+            return Body(rows, from_end=True)
+        shown = rows[-(room - 1) :]
+        above = self.drawing.theme.style("muted", clean_line(f"… {max(lines + 1 - len(shown), 1):,} lines above"))
+        return Body([above, *shown], cut=False, from_end=True)
+
+
+def _portion(waiting: str) -> tuple[str, str]:
+    """What is revealed now, and what later. The last line, which is still growing, is not held back."""
+    lines = waiting.split("\n")
+    count = max(_LINES_A_FRAME, len(lines) // _SHARE)
+    if len(lines) <= count:
+        return waiting, ""
+    return "\n".join(lines[:count]) + "\n", "\n".join(lines[count:])
+
+
+def writing(call: Call, drawing: Drawing) -> Shape | None:
+    """Nothing but what was written of it is known."""
+    being_written = bool(call.written) and call.args is None and call.content is None
+    return WritingShape(call, drawing) if being_written and not call.pieces else None

@@ -1,0 +1,10 @@
+"""What is known of the session besides its transcript: the status line, what goes on, todo, jobs, the title."""
+
+from sightline.views.console.status._attention import Attention
+from sightline.views.console.status._facts import Facts
+from sightline.views.console.status._jobs import JobsPanel
+from sightline.views.console.status._line import StatusLine
+from sightline.views.console.status._todo import TodoPanel
+from sightline.views.console.status._working import Working
+
+__all__ = ["Attention", "Facts", "JobsPanel", "StatusLine", "TodoPanel", "Working"]

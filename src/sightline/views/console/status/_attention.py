@@ -1,0 +1,72 @@
+"""The terminal's title, and a word on the desktop when the session waits for the person."""
+
+from collections.abc import Callable
+
+from sightline.text import clean_line, cut_graphemes
+from sightline.transcript import Message, Snapshot
+
+_LONG = 10.0  # seconds of work after which its end is worth a notification
+_TITLE = 60
+
+
+class Attention:
+    """Looks at the state when told, and says what changed."""
+
+    def __init__(
+        self,
+        state: Callable[[], Snapshot],
+        *,
+        clock: Callable[[], float],
+        set_title: Callable[[str], object] | None,
+        notify: Callable[[str], object] | None,
+    ) -> None:
+        self._state = state
+        self._clock = clock
+        self._set_title = set_title
+        self._notify = notify
+        self._title = ""
+        self._known: set[str] = set()
+        self._since: float | None = None
+        self.own_title = ""
+        """An extension's."""
+
+    def look(self) -> None:
+        state = self._state()
+        self._look_for_requests(state)
+        self._look_for_ends(state)
+        title = self._wanted_title(state)
+        if title != self._title and self._set_title is not None:
+            self._title = title
+            self._set_title(title)
+
+    def forget(self) -> None:
+        """Another session is shown: what is open there is no news."""
+        state = self._state()
+        self._known = set(state.requests)
+        self._since = self._clock() if state.running else None
+
+    def _look_for_requests(self, state: Snapshot) -> None:
+        new = set(state.requests) - self._known
+        self._known = set(state.requests)
+        if new and self._notify is not None:
+            asked = state.requests[min(new)]
+            text = asked.get("text", "") if isinstance(asked, dict) else ""
+            self._notify(f"waiting for your answer: {cut_graphemes(clean_line(str(text)), _TITLE)}")
+
+    def _look_for_ends(self, state: Snapshot) -> None:
+        if state.running and self._since is None:
+            self._since = self._clock()
+        elif not state.running and self._since is not None:
+            took, self._since = self._clock() - self._since, None
+            if took >= _LONG and self._notify is not None:
+                self._notify("the agent is done")
+
+    def _wanted_title(self, state: Snapshot) -> str:
+        sign = "◆ " if state.requests else "● " if state.running else ""
+        about = self.own_title or _about(state)
+        return sign + (f"sightline: {about}" if about else "sightline")
+
+
+def _about(state: Snapshot) -> str:
+    first = next((entry for entry in state.entries if isinstance(entry, Message) and not entry.agent), None)
+    return "" if first is None else cut_graphemes(clean_line(first.text), _TITLE)

@@ -1,0 +1,64 @@
+"""The panel of jobs: commands that go on behind the conversation, each with the last thing it said."""
+
+from collections.abc import Callable
+
+from sightline.text import Screen, clean_line, row_text
+from sightline.transcript import Call, Snapshot
+from sightline.tty import Component, Rows, truncate
+from sightline.views.console._drawing import Drawing
+from sightline.views.console.status._facts import Facts, duration
+
+MOST = 4
+_TAIL = 400  # characters of output its last line is looked for in
+
+
+class JobsPanel(Component):
+    """No rows while no job runs."""
+
+    def __init__(self, drawing: Drawing, state: Callable[[], Snapshot]) -> None:
+        self._drawing = drawing
+        self._state = state
+        self._made_of: object = None
+        self._rows: Rows = ()
+
+    @property
+    def ticks(self) -> bool:
+        return bool(Facts(self._state()).jobs)
+
+    def render(self, width: int) -> Rows:
+        jobs = Facts(self._state()).jobs
+        if not jobs:
+            return ()
+        now = self._drawing.clock()
+        rows = [self._row(job, now, width) for job in jobs[:MOST]]
+        if len(jobs) > MOST:
+            rows.append(self._drawing.theme.style("dim", truncate(f"  … {len(jobs) - MOST} more: /jobs", width)))
+        if rows != list(self._rows):
+            self._rows = tuple(rows)
+        return self._rows
+
+    def _row(self, job: dict[str, object], now: float, width: int) -> str:
+        theme = self._drawing.theme
+        started = job.get("started")
+        since = duration(now - started) if isinstance(started, float | int) else ""
+        head = clean_line(f"▸ job {str(job.get('id', '')).rpartition('-')[2]} {job.get('label', '')}")
+        head = truncate(f"{truncate(head, max(10, width // 2))} · {since}", width)
+        said = self._last_line(str(job.get("id", "")))
+        room = width - len(head) - 3
+        if not said or room < 10:
+            return theme.style("accent", head)
+        return f"{theme.style('accent', head)} {theme.style('muted', truncate(said, room))}"
+
+    def _last_line(self, id: str) -> str:
+        for entry in reversed(self._state().entries):
+            if isinstance(entry, Call) and entry.id == id:
+                return _last_row("".join([piece.text for piece in entry.pieces[-2:]])[-_TAIL:])
+        return ""
+
+
+def _last_row(output: str) -> str:
+    """The last row with something in it, as it would stand on a screen."""
+    screen = Screen()
+    screen.feed(output)
+    rows = [clean_line(row_text(row)) for row in (*screen.take_settled(), *screen.live)]
+    return next((row for row in reversed(rows) if row.strip()), "")

@@ -1,0 +1,60 @@
+"""The todo panel: what is to be done, while something is. The task at hand is always in it."""
+
+from collections.abc import Callable
+from typing import Any
+
+from sightline.text import clean_line
+from sightline.transcript import Snapshot
+from sightline.tty import Component, Rows, truncate
+from sightline.views.console._drawing import Drawing
+from sightline.views.console.status._facts import Facts
+
+MOST = 6
+"""Tasks in sight."""
+_SIGNS = {"completed": "✓", "abandoned": "–", "in_progress": "▸", "pending": "○"}
+_ROLES = {"completed": "success", "abandoned": "dim", "in_progress": "accent", "pending": "muted"}
+
+
+class TodoPanel(Component):
+    """No rows when nothing is left to do. `shown` False: one row that says how far it is."""
+
+    def __init__(self, drawing: Drawing, state: Callable[[], Snapshot]) -> None:
+        self._drawing = drawing
+        self._state = state
+        self.shown = True
+        self.clear = False
+        """The person put it away; the next change of the list brings it back."""
+        self._made_of: object = None
+        self._rows: Rows = ()
+
+    def render(self, width: int) -> Rows:
+        tasks = Facts(self._state()).todo
+        made_of = (width, self.shown, self._drawing.theme.name, [(t.get("text"), t.get("status")) for t in tasks])
+        if made_of != self._made_of:
+            self._made_of = made_of
+            self._rows = tuple(self._drawn(tasks, width)) if Facts(self._state()).open_todo else ()
+        return self._rows
+
+    def invalidate(self) -> None:
+        self._made_of = None
+
+    def _drawn(self, tasks: list[dict[str, Any]], width: int) -> list[str]:
+        theme = self._drawing.theme
+        done = sum(task.get("status") == "completed" for task in tasks)
+        at = next((n for n, task in enumerate(tasks) if task.get("status") == "in_progress"), 0)
+        head = f"todo {done}/{len(tasks)}"
+        if not self.shown:
+            head += f" · {clean_line(str(tasks[at].get('text', '')))}"
+        rows = [theme.style("title", truncate(head, width))]
+        if self.shown:
+            top = max(0, min(at - 1, len(tasks) - MOST))
+            rows += [self._task(task, width) for task in tasks[top : top + MOST]]
+            if len(tasks) > MOST:
+                rows.append(theme.style("dim", truncate(f"  … {len(tasks) - MOST} more: /todo", width)))
+        return rows
+
+    def _task(self, task: dict[str, Any], width: int) -> str:
+        status = str(task.get("status"))
+        sign, role = _SIGNS.get(status, "·"), _ROLES.get(status, "muted")
+        text = truncate(f"{sign} {clean_line(str(task.get('text', '')))}", max(1, width - 2))
+        return "  " + self._drawing.theme.style(role, text)

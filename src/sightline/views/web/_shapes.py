@@ -1,0 +1,219 @@
+"""What is drawn of a call besides its output: by the shape of its details, else of its arguments, never by its name.
+
+Rules:
+
+- A shape is given whole or not at all: what does not fit is None, and the call's output is shown instead.
+- Everything is bounded here; `cut` says that something was left out, and the output or the download has it.
+- `whole`: the shape says all that the output says, which is then shown only when asked for.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from sightline.events import Delegation, delegation_from_args, delegation_from_details
+from sightline.text import clean_line, clean_text
+from sightline.transcript import Call
+
+_MOST_STEPS = 50
+_AGENT, _TASK, _PREVIEW = 24, 80, 120
+_MOST_TEXT = 64 * 1024
+_MOST_ROWS = 200
+_MOST_COLUMNS = 20
+_MOST_WRITTEN = 4000
+_LONGEST_LINE = 500
+
+Shape = dict[str, Any]
+
+
+def shape_of(call: Call) -> Shape | None:
+    details = call.details if isinstance(call.details, dict) else {}
+    steps = delegation_from_details(details)
+    if steps is not None:
+        return {**_steps(steps), "whole": bool(steps.items)}
+    ui = details.get("ui")
+    reader = _READERS.get(str(ui.get("kind"))) if isinstance(ui, dict) else None
+    shape = reader(details, call) if reader is not None else None
+    if shape is not None:
+        return shape
+    plan = delegation_from_args(call.args)
+    if plan is not None:
+        return _steps(plan)
+    if call.written and call.args is None:
+        return {"kind": "writing", "text": _last(call.written, _MOST_WRITTEN)}
+    return None
+
+
+def plan_of(value: Any) -> list[Shape] | None:
+    """The phases of a todo list that is told as rows of text, status and phase."""
+    if not isinstance(value, list):
+        return None
+    phases: dict[str, list[Shape]] = {}
+    for row in value[:_MOST_ROWS]:
+        if isinstance(row, dict):
+            task = {"text": _line(row.get("text")), "status": str(row.get("status", "pending")), "notes": []}
+            phases.setdefault(_line(row.get("phase", "")), []).append(task)
+    return [{"name": name, "tasks": tasks} for name, tasks in phases.items()]
+
+
+def _steps(steps: Delegation) -> Shape:
+    statuses = [item.status for item in steps.items]
+    done, failed = statuses.count("ok"), statuses.count("error")
+    errors = f" · {failed} err" if failed else ""
+    live = any(statuses)
+    items = [
+        {
+            "agent": _short(item.agent, _AGENT),
+            "task": _short(item.task, _TASK),
+            "status": item.status or "",
+            "preview": _short(item.preview or "", _PREVIEW),
+            "active": steps.active_id is not None and item.id == steps.active_id,
+        }
+        for item in steps.items[:_MOST_STEPS]
+    ]
+    suffix = f"{done} ok{errors} / {len(statuses)}" if live else ""
+    return {"kind": "steps", "mode": steps.mode, "items": items, "total": len(statuses), "suffix": suffix}
+
+
+def _diff(details: dict[str, Any], call: Call) -> Shape | None:
+    diff = details.get("diff")
+    if not isinstance(diff, str):
+        return None
+    facts = {name: details[name] for name in ("added", "removed") if isinstance(details.get(name), int)}
+    shape = {"kind": "diff", "path": _line(details.get("path", "")), "partial": bool(details.get("partial")), **facts}
+    # A change that was made says all there is to say; of one that failed, the output says why.
+    return {**shape, **_text(diff), "whole": not call.is_error}
+
+
+def _todo(details: dict[str, Any], call: Call) -> Shape | None:
+    phases = details.get("phases")
+    if not isinstance(phases, list) or not all(isinstance(phase, dict) for phase in phases):
+        return None
+    return {"kind": "todo", "phases": [_phase(phase) for phase in phases[:_MOST_ROWS]], "whole": not call.is_error}
+
+
+def _phase(phase: dict[str, Any]) -> Shape:
+    tasks = phase.get("tasks")
+    listed = [task for task in tasks if isinstance(task, dict)] if isinstance(tasks, list) else []
+    return {"name": _line(phase.get("name", "")), "tasks": [_task(task) for task in listed[:_MOST_ROWS]]}
+
+
+def _task(task: dict[str, Any]) -> Shape:
+    notes = task.get("notes")
+    kept = [clean_text(str(note))[:2000] for note in notes[:20]] if isinstance(notes, list) else []
+    return {"text": _line(task.get("content")), "status": str(task.get("status", "pending")), "notes": kept}
+
+
+def _jobs(details: dict[str, Any], call: Call) -> Shape | None:
+    jobs = details.get("jobs")
+    if not isinstance(jobs, list) or not all(isinstance(job, dict) for job in jobs):
+        return None
+    rows = [
+        {
+            "id": _line(job.get("id")),
+            "label": _line(job.get("label", "")),
+            "status": str(job.get("status", "")),
+            "seconds": (job.get("duration_ms") or 0) / 1000 if isinstance(job.get("duration_ms"), int | float) else 0,
+        }
+        for job in jobs[:_MOST_ROWS]
+    ]
+    return {"kind": "jobs", "jobs": rows, "whole": False}
+
+
+def _code(details: dict[str, Any], call: Call) -> Shape | None:
+    shown = details.get("display_content", details.get("code", details.get("text")))
+    text = shown.get("text") if isinstance(shown, dict) else shown
+    if not isinstance(text, str) or call.is_error:
+        return None
+    first = shown.get("start_line", 1) if isinstance(shown, dict) else 1
+    ui = details["ui"]
+    path = _line(ui.get("path", details.get("path", "")))
+    return {"kind": "code", "path": path, "first": first if isinstance(first, int) else 1, **_text(text), "whole": True}
+
+
+def _found(details: dict[str, Any], call: Call) -> Shape | None:
+    shown, files = details.get("display_content"), details.get("files")
+    names = [file.get("path") if isinstance(file, dict) else file for file in files] if isinstance(files, list) else []
+    text = shown if isinstance(shown, str) else "\n".join([_line(name) for name in names])
+    if not text or call.is_error:
+        return None
+    count = details.get("match_count", details.get("file_count"))
+    return {"kind": "found", "count": count if isinstance(count, int) else None, **_text(text), "whole": True}
+
+
+def _question(details: dict[str, Any], call: Call) -> Shape | None:
+    chosen = details.get("chosen")
+    if not isinstance(details.get("question"), str) or not isinstance(chosen, list):
+        return None
+    said = [*map(_line, chosen[:_MOST_ROWS]), clean_text(str(details.get("text") or ""))[:_MOST_TEXT]]
+    question = clean_text(details["question"])[:_MOST_TEXT]
+    return {"kind": "question", "question": question, "said": [part for part in said if part], "whole": True}
+
+
+def _image(details: dict[str, Any], call: Call) -> Shape | None:
+    media = str(details["ui"].get("media_type", ""))
+    kind, _, ending = media.partition("/")
+    if kind != "image" or not ending.isalnum() or call.content is None:
+        return None
+    name = f"{call.id}-image0.{ending}"  # as the agent keeps it
+    return {"kind": "image", "name": name, "alt": _line(details["ui"].get("path", "")), "whole": False}
+
+
+def _table(details: dict[str, Any], call: Call) -> Shape | None:
+    source = {**details, **details["ui"]}
+    columns, rows = source.get("columns"), source.get("rows")
+    if not isinstance(columns, list) or not isinstance(rows, list) or not all(isinstance(row, list) for row in rows):
+        return None
+    cells = [[_cell(cell) for cell in row[:_MOST_COLUMNS]] for row in rows[:_MOST_ROWS]]
+    cut = len(rows) > _MOST_ROWS or len(columns) > _MOST_COLUMNS
+    return {"kind": "table", "columns": [_line(c) for c in columns[:_MOST_COLUMNS]], "rows": cells, "cut": cut}
+
+
+def _markdown(details: dict[str, Any], call: Call) -> Shape | None:
+    source = {**details, **details["ui"]}
+    text = source.get("markdown", source.get("text", call.content))
+    return {"kind": "markdown", **_text(text), "whole": True} if isinstance(text, str) and text else None
+
+
+def _json(details: dict[str, Any], call: Call) -> Shape | None:
+    source = {**details, **details["ui"]}
+    for name in ("value", "data", "json"):
+        if name in source:
+            return {"kind": "json", "value": source[name], "whole": True}
+    return None
+
+
+_READERS: dict[str, Callable[[dict[str, Any], Call], Shape | None]] = {
+    "diff": _diff,
+    "todo": _todo,
+    "jobs": _jobs,
+    "read": _code,
+    "code": _code,
+    "search": _found,
+    "files": _found,
+    "question": _question,
+    "image": _image,
+    "table": _table,
+    "markdown": _markdown,
+    "json": _json,
+}
+
+
+def _text(text: str) -> Shape:
+    return {"text": clean_text(text[:_MOST_TEXT]), "cut": len(text) > _MOST_TEXT}
+
+
+def _cell(value: Any) -> str:
+    return _line("" if value is None else value)
+
+
+def _line(value: Any) -> str:
+    return clean_line(str(value if value is not None else "")[:_LONGEST_LINE])
+
+
+def _short(text: str, most: int) -> str:
+    line = text.partition("\n")[0]
+    return line if len(line) <= most else f"{line[: most - 1]}…"
+
+
+def _last(text: str, most: int) -> str:
+    return text if len(text) <= most else f"…{text[-most:]}"

@@ -1,0 +1,148 @@
+"""Codex through its app-server, the real one: output while a command runs, questions answered, stopped, steered."""
+
+import os
+import signal
+from pathlib import Path
+
+import psutil
+import pytest
+from consoles import Desk, asked, commands, desk, ends, said
+from lab import Script
+
+from sightline.events import Error, Notice, Request, RequestResolved, State, ToolOutput, ToolResult, ToolUse
+from sightline.host import Abort, AnswerRequest
+
+pytestmark = pytest.mark.live
+
+# Waits before it prints: Codex leaves out what a command prints before Codex listens.
+GATED = "sleep 0.5; echo first; until test -e go; do sleep 0.05; done; echo second"
+
+
+def asks_first(it: Desk) -> None:
+    """Have Codex ask about every command."""
+    config = Path(os.environ["HOME"], ".codex/config.toml")
+    text = config.read_text().replace('"never"', '"untrusted"').replace('"danger-full-access"', '"workspace-write"')
+    config.write_text(text)
+
+
+def servers(project: Path) -> list[psutil.Process]:
+    """The app-servers this process has started there."""
+    children = psutil.Process().children(recursive=True)
+    return [child for child in children if "app-server" in " ".join(child.cmdline())]
+
+
+async def test_output_arrives_while_the_command_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A line is told before the command that printed it has ended; the result has all of it."""
+    script: Script = [[{"tool": "Bash", "args": {"command": GATED}}], [{"text": "Done."}]]
+    async with desk(tmp_path, "codex", script, monkeypatch) as it:
+        await it.say("Go.")
+        output = await it.until_event(ToolOutput, content="first\n")
+        assert not it.of(ToolResult)
+        (it.project / "go").touch()
+        result = await it.until_event(ToolResult, id=output.id)
+        assert (result.content, result.exit_code) == ("first\nsecond\n", 0)
+        await it.until(lambda: not it.worker.busy, "the end")
+        assert said(it.events) == "Done."
+        assert it.session.read_artifact(output.id).read(0, 100) == b"first\nsecond\n"
+        assert not it.of(Notice)
+
+
+async def test_a_question_is_answered_and_the_work_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Codex asks before a command and a change; yes lets it happen, no does not, and the turn goes on."""
+    script: Script = [
+        [{"tool": "Bash", "args": {"command": "touch yes.txt"}}],
+        [{"tool": "Bash", "args": {"command": "touch no.txt"}}],
+        [{"tool": "Write", "args": {"file_path": "new.txt", "content": "hello\n"}}],
+        [{"text": "Done."}],
+    ]
+    async with desk(tmp_path, "codex", script, monkeypatch) as it:
+        asks_first(it)
+        await it.say("Go.")
+        for number, choice in enumerate(["once", "no", "once"]):
+            await it.until(lambda n=number: len(it.of(Request)) > n, "a question")
+            request = it.of(Request)[number]
+            assert request.what == "approval" and choice in request.choices
+            reply = await it.session.submit(AnswerRequest(request.id, {"choice": choice, "reason": ""}))
+            assert reply.ok
+            await it.until_event(RequestResolved, id=request.id)
+            assert not (await it.session.submit(AnswerRequest(request.id, "once"))).ok
+        await it.until(lambda: not it.worker.busy, "the end")
+        assert (it.project / "yes.txt").exists()
+        assert not (it.project / "no.txt").exists()
+        assert (it.project / "new.txt").read_text() == "hello\n"
+        about = [request.details for request in it.of(Request)]
+        assert about[0]["what"] == "touch yes.txt" and about[0]["cwd"] == str(it.project)
+        assert about[0]["call"] in {use.id for use in it.of(ToolUse)}
+        assert "+hello" in about[2]["diff"] and about[2]["path"].endswith("new.txt")
+        assert said(it.events) == "Done."
+
+
+async def test_it_is_stopped_and_goes_on_in_the_same_thread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stopping ends the command and the turn, not the server; the next prompt is in the same conversation."""
+    script: Script = [
+        [{"text": "Before."}],
+        [{"tool": "Bash", "args": {"command": "test -e began || { touch began; sleep 300; }"}}],
+        [{"text": "After."}],
+    ]
+    async with desk(tmp_path, "codex", script, monkeypatch) as it:
+        await it.turn("One.")
+        (server,) = {process.pid for process in servers(it.project) if "node" not in process.name()}
+        await it.say("Two.")
+        await it.until((it.project / "began").exists, "the command")
+        assert (await it.session.submit(Abort())).ok
+        await it.until(lambda: not it.worker.busy, "the end")
+        assert ends(it.events)[-1].stop_reason == "cancelled"
+        assert {use.id for use in it.of(ToolUse)} == {result.id for result in it.of(ToolResult)}
+        assert not any("sleep 300" in " ".join(one.cmdline()) for one in psutil.Process().children(recursive=True))
+        await it.turn("Three.")
+        assert server in {process.pid for process in servers(it.project)}
+        assert "One." in it.server.conversations[-1].body.decode()
+    assert not psutil.pid_exists(server)
+
+
+async def test_words_are_taken_into_the_turn_that_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is said while it works reaches the model with its next request, in the same run."""
+    script: Script = [[{"tool": "Bash", "args": {"command": GATED}}], [{"text": "Done."}]]
+    async with desk(tmp_path, "codex", script, monkeypatch) as it:
+        await it.say("Go.")
+        await it.until_event(ToolOutput, content="first\n")
+        assert (await it.say("By the way.", how="steer")).ok
+        (it.project / "go").touch()
+        await it.until(lambda: not it.worker.busy, "the end")
+        assert asked(it.events) == ["Go.", "By the way."]
+        assert len(ends(it.events)) == 1
+        assert "By the way." in it.server.conversations[1].body.decode()
+
+
+async def test_a_server_that_dies_ends_the_run_and_the_next_prompt_starts_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A crash is one error and the end of the run; the conversation goes on with a new server."""
+    script: Script = [
+        [{"text": "Before."}],
+        [{"tool": "Bash", "args": {"command": "test -e began || { touch began; sleep 300; }"}}],
+        [{"text": "After."}],
+    ]
+    async with desk(tmp_path, "codex", script, monkeypatch) as it:
+        await it.turn("One.")
+        await it.say("Two.")
+        await it.until((it.project / "began").exists, "the command")
+        for process in servers(it.project):
+            process.send_signal(signal.SIGKILL)
+        await it.until(lambda: not it.worker.busy, "the end")
+        (error,) = it.of(Error)
+        assert "app-server ended" in error.text and error.hint
+        assert ends(it.events)[-1].is_error
+        await it.turn("Three.")
+        assert not ends(it.events)[-1].is_error
+        assert "One." in it.server.conversations[-1].body.decode()
+
+
+async def test_tokens_and_model_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """How full the model's memory is, and which model it is, as with our own agent."""
+    async with desk(tmp_path, "codex", [[{"text": "Hi."}]], monkeypatch) as it:
+        await it.turn("Hello.")
+        states = {state.key: state.value for state in it.of(State)}
+        assert states["context"]["used"] > 0 and states["context"]["of"] > 0
+        assert states["model"] == "gpt-5.5"
+        assert commands(it.events) == []
