@@ -12,8 +12,21 @@ if TYPE_CHECKING:
     from sightline.exec import CommandSpec
     from sightline.text import clean_line, clean_text
     from sightline.tools import Answer, Choice, Image, Need, Outcome, Question, Tool, ToolContext, ToolError
-    from sightline.tty import CURSOR, Bindings, Component, Key, Paste, Rows, Theme
-    from sightline.tty import expand_tabs, matches, measure, pad, truncate, wrap
+    from sightline.tty import (
+        CURSOR,
+        Bindings,
+        Component,
+        Key,
+        Paste,
+        Rows,
+        Theme,
+        expand_tabs,
+        matches,
+        measure,
+        pad,
+        truncate,
+        wrap,
+    )
     from sightline.tty._keys import is_release, is_repeat
     from sightline.views.console._extensions import ConsoleUi
     from sightline.views.console._renderers import RenderOptions, Result

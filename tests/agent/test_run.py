@@ -103,7 +103,7 @@ async def test_stopping_keeps_the_words_there_were(tmp_path: Path) -> None:
         await here.agent.prompt("go")
         await here.until(lambda: len(here.of(Text)) > 3)
         await here.agent.prompt("later", how="follow_up")
-        assert here.agent.stop() == ["later"]
+        assert here.agent.stop().texts == ["later"]
         outcome = await here.ended()
         assert (outcome.exit_code, outcome.stop_reason) == (130, "cancelled")
         partial = here.messages[-1]

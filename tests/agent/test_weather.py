@@ -191,11 +191,11 @@ async def test_stopping_before_the_first_step_and_after_the_end(tmp_path: Path) 
     """A prompt that is stopped at once comes back; stopping what is over is nothing."""
     async with lab(tmp_path, [[{"text": "one"}]]) as here:
         await here.agent.prompt("go")
-        assert here.agent.stop() == ["go"]
+        assert here.agent.stop().texts == ["go"]
         assert (await here.ended()).exit_code == 130
-        assert here.agent.stop() == []
+        assert here.agent.stop().texts == []
         assert (await here.run("again")).exit_code == 0
-        assert here.agent.stop() == []
+        assert here.agent.stop().texts == []
         assert_sound(here.seen)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import psutil
 import pytest
 from lab import Script
 
@@ -19,7 +20,7 @@ from sightline.journal import KeptSession, Store
 from sightline.testing.place import Place, prepare_place
 from sightline.testing.standin import StandIn
 
-DEADLINE = 90.0
+DEADLINE = 40.0
 
 
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
@@ -59,7 +60,7 @@ class Desk:
                 while not (found := condition()):  # noqa: ASYNC110, a condition over what other tasks do
                     await asyncio.sleep(0.005)
         except TimeoutError:
-            pytest.fail(f"{what}: not within {DEADLINE:g} s; seen: {[type(e).__name__ for e in self.events]}")
+            pytest.fail(f"{what}: not within {DEADLINE:g} s; seen: {self.events[-8:]}")
         return found
 
     async def until_event(self, kind: type[Any], **fields: Any) -> Any:
@@ -78,7 +79,9 @@ class Desk:
 def place_at(folder: Path, provider: str, url: str, patch: pytest.MonkeyPatch, *, allow: bool = True) -> Path:
     """The demo project, and this process's environment made that of the CLI."""
     lab = folder / "lab"
-    place = prepare_place(lab, url, allow=allow) if not lab.exists() else Place(lab / "home", lab / "project", "").at(url)
+    place = (
+        prepare_place(lab, url, allow=allow) if not lab.exists() else Place(lab / "home", lab / "project", "").at(url)
+    )
     for name in list(os.environ):
         if name not in ("PYTEST_CURRENT_TEST", "PYTHONDONTWRITEBYTECODE"):
             patch.delenv(name)
@@ -148,3 +151,15 @@ def commands(events: list[Event]) -> list[str]:
 
 def ends(events: list[Event]) -> list[RunEnded]:
     return [event for event in events if isinstance(event, RunEnded)]
+
+
+def running(words: str) -> list[psutil.Process]:
+    """What this process has started, and is running, with these words on its command line."""
+    found = []
+    for child in psutil.Process().children(recursive=True):
+        try:
+            if words in " ".join(child.cmdline()):
+                found.append(child)
+        except psutil.Error:  # it has ended
+            continue
+    return found

@@ -23,6 +23,7 @@ from sightline.agent._command_run import CommandRun, named
 from sightline.agent._compaction import tokens_used
 from sightline.agent._hooks import Hooks
 from sightline.agent._memory import Memory
+from sightline.agent._missing_model import MissingModel
 from sightline.agent._queue import GivenBack, How, Queue, Queued
 from sightline.agent._requests import Requests
 from sightline.agent._run import Run, RunOutcome
@@ -40,7 +41,7 @@ from sightline.conversation import (
     UserMessage,
 )
 from sightline.events import Notice, State, User
-from sightline.exceptions import UserMistake
+from sightline.exceptions import SightlineError, UserMistake
 from sightline.exec import JobSnapshot
 from sightline.models import Model
 from sightline.settings import Policy, Settings, Thinking
@@ -95,7 +96,7 @@ class Agent:
         self.asking = Asking(system, tools, workplace.artifacts, stage.session)
         self._summaries = Summaries(self)
         self._queue = Queue(stage)
-        self._todo = TodoCare(self)
+        self.todo = TodoCare(self)
         self._run: Run | CommandRun | None = None
         self._task: asyncio.Task[RunOutcome] | None = None
         self._rearranging: asyncio.Task[Any] | None = None  # a compaction or a move somebody asked for
@@ -113,6 +114,11 @@ class Agent:
         facts = self.model.facts
         alone = not facts.provider or facts.id.startswith(f"{facts.provider}:")
         return facts.id if alone else f"{facts.provider}/{facts.id}"
+
+    @property
+    def why_no_model(self) -> SightlineError | None:
+        """Why there is none to ask; None when there is one."""
+        return self.model.why if isinstance(self.model, MissingModel) else None
 
     @property
     def busy(self) -> bool:
@@ -200,7 +206,13 @@ class Agent:
 
     def count(self, message: AssistantMessage) -> None:
         """How full the model's memory is, for whoever watches."""
-        used = tokens_used([message]) if message.usage is not None else None
+        self._tell_context(tokens_used([message]) if message.usage is not None else None)
+
+    def tell_context(self) -> None:
+        """The same before anything is asked: an estimate, of a conversation that is gone on with."""
+        self._tell_context(tokens_used(self.memory.messages) if self.memory.messages else 0)
+
+    def _tell_context(self, used: int | None) -> None:
         value = {"used": used, "of": self.model.facts.context}
         self.stage.publish(State("context", value, source="agent"))
 
@@ -287,7 +299,7 @@ class Agent:
     async def close(self) -> None:
         """Stop, wait for that, and let go of what is open."""
         self._closed = True
-        self._todo.close()
+        self.todo.close()
         self.stop()
         going = [task for task in (self._task, self._rearranging) if task is not None]
         if going:
@@ -307,7 +319,7 @@ class Agent:
         self.workplace.kept[name] = value
         if shown is not None:
             self.stage.publish(State(name, self.secrets.masked_value(shown), source="agent"))
-        self._todo.kept(name)
+        self.todo.kept(name)
 
     def remember(self, message: AssistantMessage) -> None:
         """What the model said, as it is kept: without secrets and without what cannot be encoded."""
@@ -337,7 +349,7 @@ class Agent:
 
     def _add_result(self, message: ToolMessage) -> None:
         self.memory.add(message)
-        self._todo.answered(message)
+        self.todo.answered(message)
 
     def _is_command(self, text: str) -> bool:
         if named(text)[0] not in self.commands:

@@ -9,7 +9,9 @@ Rules:
   run ends with exit code 3.
 """
 
+import os
 import shlex
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from sightline.agent._requests import Requests
@@ -19,6 +21,7 @@ from sightline.settings import Policy, remember_rule
 from sightline.tools import Need, ToolError
 
 ONCE, SESSION, ALWAYS, NO = "once", "this session", "always here", "no"
+Changes = Callable[[], Awaitable[str]]
 
 
 class Refusal(ToolError):
@@ -36,27 +39,37 @@ class Approvals:
         self._rules: list[str] = []  # of this session
         self.refused: list[str] = []  # the rules that would have allowed what nobody was there to allow
 
-    async def ask(self, tool: str, call: str, needs: list[Need], args: dict[str, Any], agent: str = "") -> None:
-        """Returns when everything the call needs is allowed; raises Refusal otherwise."""
+    async def ask(
+        self,
+        tool: str,
+        call: str,
+        needs: list[Need],
+        args: dict[str, Any],
+        agent: str = "",
+        changes: Changes | None = None,
+    ) -> None:
+        """Returns when everything the call needs is allowed; raises Refusal otherwise. `changes`: a diff of what it
+        would write, for who is asked."""
         for need in needs:
             decision = self.policy.decide(need)
             if decision.verdict == "deny":
                 raise Refusal(f"not allowed: {_words(need)} (rule: {decision.rule})")
             if decision.verdict == "ask":
-                await self._ask_person(tool, call, need, decision.suggestion, args, agent)
+                if not self._stage.attended:
+                    self._refuse(need, decision.suggestion, agent)
+                details = {"tool": tool, "call": call, "args": args, "cwd": self._folder(args)}
+                if need.access == "write" and changes is not None and (diff := await _shown(changes)):
+                    details |= {"diff": diff, "path": need.what}
+                await self._ask_person(tool, need, decision.suggestion, details, agent)
 
-    async def _ask_person(self, tool: str, call: str, need: Need, rule: str, args: dict[str, Any], agent: str) -> None:
-        if not self._stage.attended:
-            self._refuse(need, rule, agent)
-        details = {
+    async def _ask_person(self, tool: str, need: Need, rule: str, details: dict[str, Any], agent: str) -> None:
+        details |= {
             "ui": {"kind": "approval"},
-            "tool": tool,
-            "call": call,
             "access": need.access,
             "what": need.what,
             "why": need.why,
+            "sandboxed": need.sandboxed,
             "rule": rule,
-            "args": args,
         }
         choices = [ONCE, SESSION, ALWAYS, NO]
         request = self._requests.new_id()
@@ -87,6 +100,12 @@ class Approvals:
         for rule in self._rules:
             self.policy = self.policy.with_allowed(rule)
 
+    def _folder(self, args: dict[str, Any]) -> str:
+        """Where it would happen: the workspace, or the folder a call names."""
+        named = args.get("cwd")
+        folder = os.path.expanduser(named) if isinstance(named, str) else ""
+        return os.path.normpath(os.path.join(self.policy.workspace, folder))
+
     def _allow(self, rule: str) -> None:
         self._rules.append(rule)
         self.policy = self.policy.with_allowed(rule)
@@ -103,6 +122,14 @@ class Approvals:
             f"refused: {what} needs a person's approval and nobody is there to give it. "
             "Go on without it, or say in your answer what you could not do."
         )
+
+
+async def _shown(changes: Changes) -> str:
+    """What cannot be shown is not shown: what is wrong with the call is its result's to say."""
+    try:
+        return await changes()
+    except Exception:
+        return ""
 
 
 def _words(need: Need) -> str:

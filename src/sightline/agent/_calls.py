@@ -13,6 +13,7 @@ Rules:
 import asyncio
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -138,7 +139,9 @@ class Calls:
         context = self._context(call.id)
         needs = self._needs(tool, params, context)
         if needs:
-            await self._approvals.ask(tool.name, call.id, needs, self._secrets.masked_value(hooked.args))
+            shown = self._secrets.masked_value(hooked.args)
+            changes = partial(tool.changes, params, context)
+            await self._approvals.ask(tool.name, call.id, needs, shown, changes=changes)
             if self._needs(tool, params, context) != needs:
                 raise ToolError("what it would touch changed while it was being decided: make the call again")
         try:

@@ -39,7 +39,6 @@ class Shown:
         self._stage = stage
         self._status: dict[str, str] = {}
         self._widgets: dict[str, dict[str, Any]] = {}
-        self._texts = 0
 
     def status(self, key: str, text: str | None) -> None:
         if _changed(self._status, key, text):
@@ -54,8 +53,8 @@ class Shown:
 
     def editor_text(self, text: str) -> None:
         """Numbered, so that the same text twice is two orders."""
-        self._texts += 1
-        self._stage.publish(State("ui.editor_text", {"text": text, "number": self._texts}, source="agent"))
+        order = {"text": text, "number": self._stage.seq + 1}
+        self._stage.publish(State("ui.editor_text", order, source="agent"))
 
     def clear(self) -> None:
         """Nothing of an earlier life of the session is shown."""

@@ -96,6 +96,7 @@ class Extension:
                 said = function(args)
                 return await said if inspect.isawaitable(said) else said
 
+            run.__doc__ = function.__doc__  # what is told of it
             self._do(lambda: self._agent.commands.update({name: run}))
             return function
 

@@ -15,9 +15,8 @@ class MissingModel:
         self.why = why
         self.facts = ModelFacts(id="")
 
-    async def stream(self, request: ModelRequest) -> AsyncIterator[Piece]:
+    def stream(self, request: ModelRequest) -> AsyncIterator[Piece]:
         raise ModelError("not_found", self.why.message, self.why.hint)
-        yield  # what makes it a stream
 
     async def close(self) -> None:
         pass

@@ -51,4 +51,5 @@ class Requests:
 
     def give_up(self) -> bool:
         """Nobody is going to answer; whether anything was asked."""
-        return any([self.answer(id, None) for id in list(self._open)])
+        answered = [self.answer(id, None) for id in list(self._open)]
+        return any(answered)

@@ -1,4 +1,4 @@
-"""What is done about the todo list besides the tool: ended tasks leave it, and a change that failed is not forgotten."""
+"""What is done about the todo list besides the tool: ended tasks leave it, a change that failed is not forgotten."""
 
 import asyncio
 from typing import TYPE_CHECKING
@@ -29,7 +29,7 @@ class TodoCare:
 
     def __init__(self, agent: "Agent") -> None:
         self._agent = agent
-        self._timers: set[asyncio.TimerHandle] = set()
+        self._timers: list[asyncio.TimerHandle] = []
 
     def kept(self, name: str) -> None:
         """Something was kept: if it is the list, what has ended in it is going to leave it."""
@@ -40,8 +40,9 @@ class TodoCare:
 
         tasks = ended(phases_of(self._agent.workplace))
         if tasks:
-            timer = asyncio.get_running_loop().call_later(delay, lambda: self._clear(tasks, timer))
-            self._timers.add(timer)
+            loop = asyncio.get_running_loop()
+            self._timers = [timer for timer in self._timers if timer.when() > loop.time()]
+            self._timers.append(loop.call_later(delay, self._clear, tasks))
 
     def answered(self, message: ToolMessage) -> None:
         if message.name != "todo" or not message.is_error:
@@ -79,11 +80,10 @@ class TodoCare:
         for timer in self._timers:
             timer.cancel()
 
-    def _clear(self, tasks: list[tuple[str, str]], timer: asyncio.TimerHandle) -> None:
+    def _clear(self, tasks: list[tuple[str, str]]) -> None:
         """Those of them that have not been taken up again."""
         from sightline.tools.todo import phases_of, set_phases, without
 
-        self._timers.discard(timer)
         workplace = self._agent.workplace
         before = phases_of(workplace)
         after = without(before, tasks)

@@ -127,6 +127,10 @@ def demo(arguments: argparse.Namespace) -> int:
     from sightline.views.plain.demo import play_recordings, run_demo
 
     palette = palette_for(1, arguments.color)
+    if arguments.what == "agent" and not arguments.fast and os.isatty(0) and os.isatty(1):
+        from sightline.views.console._demo import run_demo as run_in_console
+
+        return run_in_console()
     if arguments.what == "agent":
         return run_demo(palette, paced=not arguments.fast)
     play_recordings(palette, out=1, paced=not arguments.fast)

@@ -15,6 +15,20 @@ def open_console(arguments: argparse.Namespace) -> int:
     return run(wanted=_wanted(arguments))
 
 
+def can_open() -> bool:
+    """Whether there is a person before a terminal."""
+    import os
+
+    return os.isatty(0) and os.isatty(1)
+
+
+def open_session(session: str) -> int:
+    """Go back to a session, whether it runs or not."""
+    from sightline.views.console._run import run
+
+    return run(wanted={"resume": session})
+
+
 def _wanted(arguments: argparse.Namespace) -> dict[str, Any]:
     from sightline.cli._agent_commands import flags_of, resumed
     from sightline.cli._commands import options_of
@@ -37,3 +51,10 @@ def _wanted(arguments: argparse.Namespace) -> dict[str, Any]:
         "flags": flags_of(arguments),
         "option": options_of(arguments.option),
     }
+
+
+def wanted_by(argv: list[str]) -> dict[str, Any]:
+    """What a command line asks for that opens the console."""
+    from sightline.cli._parser import parse
+
+    return _wanted(parse(argv))

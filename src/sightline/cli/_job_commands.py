@@ -55,8 +55,12 @@ def attach(arguments: argparse.Namespace) -> int:
     from sightline.views.plain._terminal import is_terminal
 
     store = _store()
-    id = find(store, arguments.id)
+    id = find(store, arguments.id) if arguments.id else _running_here(store)
     if _is_conversation(store, id):
+        from sightline.cli._console_command import can_open, open_session
+
+        if can_open():
+            return open_session(id)
         from sightline.views.plain.conversation import show_conversation
 
         return show_conversation(store, id, _palette(arguments))
@@ -67,6 +71,22 @@ def attach(arguments: argparse.Namespace) -> int:
     from sightline.views.plain.logs import show_logs
 
     return show_logs(store, _one_job(store, id), _palette(arguments), follow=True, labelled=False)
+
+
+def _running_here(store: Any) -> str:
+    """The session that works in this folder, when there is one."""
+    import asyncio
+
+    from sightline.host import running
+    from sightline.text import clean_line
+
+    here = clean_line(str(current_folder()))
+    found = [hello.session for hello in asyncio.run(running(store)) if hello.cwd == here]
+    if not found:
+        raise UserMistake("no session runs in this folder", "see `sightline ps` and `sightline sessions`")
+    if len(found) > 1:
+        raise UserMistake(f"several sessions run in this folder: {', '.join(found)}", "say which")
+    return found[0]
 
 
 def logs(arguments: argparse.Namespace) -> int:

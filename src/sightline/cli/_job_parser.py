@@ -85,10 +85,11 @@ def _add_jobs(subparsers: "Subparsers", add_common: Callable[..., None]) -> None
 def _add_attach(subparsers: "Subparsers", add_common: Callable[..., None]) -> None:
     parser = subparsers.add_parser(
         "attach",
-        help="watch a job or a session: what it said, then what it says",
-        epilog="Ctrl+C leaves it running (exit code 130); otherwise the exit code is that of the job",
+        help="go back to a session, or watch a job: what it said, then what it says",
+        epilog="Ctrl+C leaves a job running (exit code 130); otherwise the exit code is that of the job",
     )
-    parser.add_argument("id", metavar="ID", help="a job or a session, or the beginning of its id")
+    help_text = "a job or a session, or the beginning of its id; nothing: the session that runs in this folder"
+    parser.add_argument("id", nargs="?", default="", metavar="ID", help=help_text)
     add_common(parser, below=True, verbose="say on each row which stream it came from")
     parser.set_defaults(command=commands.attach)
 

@@ -29,10 +29,14 @@ def sessions(arguments: argparse.Namespace) -> int:
 
 
 def resume(arguments: argparse.Namespace) -> int:
+    from sightline.cli._console_command import can_open, open_session
     from sightline.views.plain.kept import show_conversation
 
     store = _store()
-    return show_conversation(store, _found(store, arguments.id), _palette(arguments))
+    session = _found(store, arguments.id)
+    if can_open():
+        return open_session(session)
+    return show_conversation(store, session, _palette(arguments))
 
 
 def tree(arguments: argparse.Namespace) -> int:

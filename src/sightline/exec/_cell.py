@@ -91,9 +91,9 @@ class Cells:
             self._stopping.cancel()
             await asyncio.wait([self._stopping])
             self._stopping = None
-        if answer is not None and answer.get("ended") != "exit":
-            return str(answer["ended"]), int(answer["code"]), ""
-        left = child.exit_code if answer is None else int(answer["code"])
+        if answer is not None and answer.ended != "exit":
+            return answer.ended, answer.code, ""
+        left = child.exit_code if answer is None else answer.code
         await self._lose()
         what = "the Python process ended" if answer is None else "the Python process was left with exit()"
         code_left = _DIED if left is None else left if left >= 0 else 128 - left

@@ -14,6 +14,7 @@ import signal
 import sys
 import traceback
 import types
+from contextlib import suppress
 from typing import Any
 
 
@@ -37,7 +38,7 @@ def main(requests: int, answers: int) -> None:
 
 def run(code: str, number: int, namespace: "dict[str, Any]") -> "dict[str, Any]":
     """Run one cell; the value of its last line, if it has one, is shown and is `_`."""
-    name = "<cell %d>" % number
+    name = f"<cell {number}>"
     linecache.cache[name] = (len(code), None, code.splitlines(True), name)
     try:
         try:
@@ -73,10 +74,8 @@ def tell(error: BaseException, name: str) -> None:
 
 
 def flush(stream: Any) -> None:
-    try:
+    with suppress(Exception):  # a cell may have closed or replaced it
         stream.flush()
-    except Exception:  # a cell may have closed or replaced it
-        pass
 
 
 if __name__ == "__main__":

@@ -5,17 +5,23 @@ Its end is the end of the process, not of a pipe, which something it forked may 
 """
 
 import asyncio
-import json
 import os
 import shutil
 import signal
 import sys
 from collections.abc import Callable, Mapping
 
+import msgspec
+
 from sightline.exec import _cell_child, _guard, _orphans
 from sightline.exec._pipes import PIPE_CAPACITY, Output
 from sightline.exec._spawn import Spawned, spawn
 from sightline.exec._tree import Ending, ProcessTree
+
+
+class CellAnswer(msgspec.Struct, frozen=True):
+    ended: str  # ok, error, interrupted or exit
+    code: int  # as a process's exit code
 
 
 class CellProcess:
@@ -56,20 +62,19 @@ class CellProcess:
     def is_gone(self) -> bool:
         return self.exit_code is not None or self._ending is not None
 
-    async def run(self, code: str, take: Callable[[str, bytes], None]) -> dict[str, object] | None:
+    async def run(self, code: str, take: Callable[[str, bytes], None]) -> CellAnswer | None:
         """The answer to a cell; None when the process ended instead."""
         async with self._in_use:
             self._take = take
             for output in self._outputs:
                 output.resume()
             try:
-                await self._send(json.dumps({"code": code}).encode() + b"\n")
+                await self._send(msgspec.json.encode({"code": code}) + b"\n")
                 line = await self._answer()
             except OSError:
                 line = b""
             self._drain()
-        answer: dict[str, object] | None = json.loads(line) if line else None
-        return answer
+        return msgspec.json.decode(line, type=CellAnswer) if line else None
 
     def interrupt(self) -> None:
         """What a cell started is in the same group, and is interrupted as it would be at a terminal."""
@@ -118,8 +123,7 @@ class CellProcess:
             self._loop.remove_reader(self._pidfd)
             os.close(self._pidfd)
             self._pidfd = -1
-        if not self._gone.done():
-            self._gone.set_result(None)
+        _done(self._gone)
 
     async def _send(self, data: bytes) -> None:
         while data:
@@ -146,7 +150,7 @@ class CellProcess:
     async def _ready(self, add: Callable[..., None], remove: Callable[[int], object], fd: int) -> None:
         """Until a descriptor can be read, or written, or the process is gone."""
         ready: asyncio.Future[None] = self._loop.create_future()
-        add(fd, lambda: ready.done() or ready.set_result(None))
+        add(fd, _done, ready)
         try:
             await asyncio.wait([ready, self._gone], return_when="FIRST_COMPLETED")
         finally:
@@ -163,6 +167,11 @@ class CellProcess:
 
     def _on_read(self, output: Output, data: bytes) -> None:
         self._take(output.stream, output.whole(data, self._loop.time()) if data else output.release())
+
+
+def _done(future: "asyncio.Future[None]") -> None:
+    if not future.done():
+        future.set_result(None)
 
 
 def python(env: Mapping[str, str]) -> str:

@@ -105,6 +105,7 @@ class Jobs:
         self._deliveries: dict[str, asyncio.Task[None]] = {}
         self._count = 0
         self._closed = False
+        self.on_change: Callable[[], None] = lambda: None  # one began or ended
 
     def register(self, kind: JobKind, label: str, start: Work, *, owner: str = "", id: str = "") -> str:
         """Begin work. `start` returns what to say when it is done and raises when it failed."""
@@ -117,6 +118,7 @@ class Jobs:
         job = self._jobs[id] = _Job(id, kind, label, owner, self._clock())
         task = self._work[id] = asyncio.get_running_loop().create_task(_result(start))
         task.add_done_callback(lambda task: self._on_settled(job, task))
+        self.on_change()
         return id
 
     def get(self, id: str) -> JobSnapshot | None:
@@ -259,6 +261,7 @@ class Jobs:
             job.status = status
             job.ended = now
             job.settled.set_result(None)
+            self.on_change()
 
     def _deliver_if_untold(self, job: _Job) -> None:
         if self._deliver is None or self._closed or job.id in self._deliveries:

@@ -66,9 +66,10 @@ class Outline(msgspec.Struct, frozen=True, tag_field="kind", tag="outline"):
 
 
 class EditTodo(msgspec.Struct, frozen=True, tag_field="kind", tag="edit_todo"):
-    """Another todo list, as Markdown: headings are phases, `- [ ]` tasks. The agent is told."""
+    """Another todo list, as Markdown: headings are phases, `- [ ]` tasks. The agent is told. The answer's data has the
+    list as it is then (`markdown`); with None nothing is changed, and it is the one of now with what has ended."""
 
-    markdown: str
+    markdown: str | None = None
 
 
 class Reload(msgspec.Struct, frozen=True, tag_field="kind", tag="reload"):

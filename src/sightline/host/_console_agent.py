@@ -10,6 +10,7 @@ import msgspec
 
 from sightline.agent import Wanted, wanted_in
 from sightline.exceptions import UserMistake
+from sightline.host._announcing import Announcing
 from sightline.host._console_wanted import HostWanted
 from sightline.host._server import SocketServer
 from sightline.host._session import Session
@@ -23,6 +24,9 @@ async def opened_agent(store: Store, wanted: HostWanted) -> AsyncIterator[tuple[
     """As `working`, for whoever may detach and come back."""
     folder = go_to(store, wanted)
     async with working(store, asked_for(folder, wanted), resume=wanted.resume, title=wanted.title, attended=True) as it:
+        it.worker.settings_again = lambda: asked_for(folder, wanted)
+        Announcing(it.session, it.agent).tell()
+        await it.session.fold_kept()
         yield it.session, it.server
 
 

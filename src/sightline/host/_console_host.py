@@ -6,8 +6,8 @@ Rules:
 
 - What it is to be is its one argument, a `HostWanted`. Its standard output is for one line, a `HostAnswer`: when it can
   be connected to, or when that will not be. After that the pipe is closed.
-- It forks once, before anything is loaded, and is then nobody's child. It has no terminal and keeps no descriptor it was
-  born with.
+- It forks once, before anything is loaded, and is then nobody's child. It has no terminal and keeps no descriptor it
+  was born with.
 - A request made while nobody watches stays open: whoever detached is still this session's person (decision 10).
 - With no view, no run and no job it stays for `LINGER` seconds. A session in which nothing was said is then removed.
 """
@@ -53,6 +53,7 @@ async def _host(wanted: "HostWanted", ready: int) -> None:
     import asyncio
 
     from sightline.host._console_wanted import HostAnswer
+    from sightline.host._process import remove_empty_log
     from sightline.journal import Store
     from sightline.paths import data_folder
 
@@ -63,18 +64,32 @@ async def _host(wanted: "HostWanted", ready: int) -> None:
         log = os.open(store.folder(session.id) / "host.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         for fd in (1, 2):
             os.dup2(log, fd)
-        _answer(ready, HostAnswer(session=session.id, pid=os.getpid()))
+        if not _answer(ready, HostAnswer(session=session.id, pid=os.getpid())):
+            over.set()  # whoever wanted it is gone before anything was said
         await over.wait()
+        remove_empty_log(store.folder(session.id))
 
 
 def _opened(store: "Store", wanted: "HostWanted") -> "AbstractAsyncContextManager[tuple[Session, SocketServer]]":
-    if wanted.provider not in ("", "native"):
+    provider = wanted.provider or (_provider_before(store, wanted.resume) if wanted.resume else "")
+    if provider not in ("", "native"):
+        import msgspec
+
         from sightline.host._console_provider import opened_provider
 
-        return opened_provider(store, wanted)
+        return opened_provider(store, msgspec.structs.replace(wanted, provider=provider))
     from sightline.host._console_agent import opened_agent
 
     return opened_agent(store, wanted)
+
+
+def _provider_before(store: "Store", session: str) -> str:
+    """Who worked in a session that is gone on with."""
+    from sightline.host._provider_memory import provider_of
+    from sightline.journal import Tree
+
+    store.read(session)  # whether there is such a session
+    return provider_of(Tree.load(store.folder(session)))
 
 
 def _stop_when(over: "asyncio.Event", session: "Session", server: "SocketServer") -> None:
@@ -110,14 +125,16 @@ def _give_up(ready: int, error: BaseException) -> None:
     _answer(ready, said)
 
 
-def _answer(ready: int, said: "HostAnswer") -> None:
+def _answer(ready: int, said: "HostAnswer") -> bool:
+    """False when it was said before, or whoever asked is gone."""
     import msgspec
 
     try:
         os.write(ready, msgspec.json.encode(said) + b"\n")
         os.close(ready)
     except OSError:
-        pass  # it was said before, or whoever asked is gone
+        return False
+    return True
 
 
 if __name__ == "__main__":

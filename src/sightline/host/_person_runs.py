@@ -104,9 +104,7 @@ class PersonRuns:
             event = msgspec.structs.replace(event, content=self._mask(event.content))
         self._session.publish(event)
 
-    async def _ended(
-        self, call: str, ending: Awaitable[ToolResult], typed: str, kind: str, *, private: bool
-    ) -> None:
+    async def _ended(self, call: str, ending: Awaitable[ToolResult], typed: str, kind: str, *, private: bool) -> None:
         result = await ending
         self._running.pop(call, None)
         self._asked_to_end.discard(call)

@@ -15,6 +15,7 @@ import signal
 import socket
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 from sightline.exec import CommandSpec
 from sightline.host._runtime import forget_socket, listen
@@ -75,7 +76,7 @@ async def host(
         await server.close()
     finally:
         forget_socket(session.id)
-        _remove_empty_log(writer)
+        remove_empty_log(writer.folder)
         writer.close()
     prune_now_and_then(store)
 
@@ -136,9 +137,9 @@ def _leave(writer: JournalWriter, listener: socket.socket) -> None:
         begin = fd + 1
 
 
-def _remove_empty_log(writer: JournalWriter) -> None:
+def remove_empty_log(folder: Path) -> None:
     try:
-        log = writer.folder / "host.log"
+        log = folder / "host.log"
         if not log.stat().st_size:
             log.unlink()
     except OSError:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import msgspec
 
 from sightline import __version__
-from sightline.host._commands import Compact, Invoke, Move, Reply
+from sightline.host._commands import Attach, Compact, Invoke, Move, Outline, Reload, Reply
 from sightline.host._session import Session
 from sightline.host._subscription import Subscription
 from sightline.host._wire import REQUEST_CAP, Bye, Hello, Submit, Subscribe, decode_request, encode_frame, encode_line
@@ -19,8 +19,8 @@ _WRITE_BUFFER = 256 * 1024
 _SECONDS_FOR_GOODBYES = 2.0
 # Views must not use up the descriptors that commands need.
 _MOST_CONNECTIONS = 100
-# Commands that may wait for a model or an extension: what else a view asks for does not wait for them.
-_LONG = (Move, Compact, Invoke)
+# Commands that may wait for a model, an extension or a disk: what else a view asks for does not wait for them.
+_LONG = (Attach, Compact, Invoke, Move, Outline, Reload)
 
 
 class SocketServer:
@@ -71,8 +71,16 @@ class SocketServer:
 
     def _hello(self) -> Hello:
         session = self._session
-        agent = session.worker is not None
-        return Hello(session.id, __version__, os.getpid(), self._cwd, self._started, session.running, agent)
+        return Hello(
+            session.id,
+            __version__,
+            os.getpid(),
+            self._cwd,
+            self._started,
+            session.running,
+            agent=session.worker is not None,
+            waiting=session.waiting,
+        )
 
 
 class _Connection:

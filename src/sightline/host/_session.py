@@ -9,15 +9,16 @@ Rules:
 
 import asyncio
 import time
-from collections.abc import Callable
-from typing import Protocol
+from collections.abc import Callable, Coroutine
+from typing import Any, Protocol, TypeVar
 
-from sightline.events import Error, Event, ToolOutput, ToolResult, ToolUse, encode_event, stamp
+from sightline.events import Error, Event, ToolOutput, ToolResult, stamp
 from sightline.exceptions import OutsideFailure, UserMistake
 from sightline.exec import Command as RunningCommand
 from sightline.exec import CommandSpec, Jobs, PassOn
 from sightline.host._call_command import CallCommand
 from sightline.host._commands import AgentCommand, Cancel, Command, Reply, Start, Stop
+from sightline.host._notes import Notes, sound
 from sightline.host._recent import Recent
 from sightline.host._subscription import Subscription
 from sightline.journal import (
@@ -25,14 +26,13 @@ from sightline.journal import (
     ArtifactReader,
     Entry,
     JobIndex,
-    JobRecord,
     JournalWriter,
     KeptSession,
     Place,
-    job_began,
-    job_ended,
 )
 from sightline.transcript import Snapshot, Transcript
+
+T = TypeVar("T")
 
 MOST_JOBS = 100  # running at once in one session
 
@@ -57,9 +57,10 @@ class Session:
     ) -> None:
         """`last_seq`: the number of the last event of a session that is gone on with."""
         self.id = writer.folder.name
+        self.folder = writer.folder
         self.worker: Worker | None = None
         self._writer = writer
-        self._index = index
+        self._notes = Notes(index)
         self._clock = clock
         self._loop = asyncio.get_running_loop()
         # What was kept before is folded when somebody asks for it: a long session is gone on with at once.
@@ -70,9 +71,8 @@ class Session:
         self._subscriptions: set[Subscription] = set()
         self._commands: dict[str, RunningCommand | CallCommand] = {}
         self._of_calls: dict[str, CallCommand] = {}
-        self._tasks: set[asyncio.Task[ToolResult]] = set()
+        self._tasks: set[asyncio.Task[Any]] = set()
         self.jobs = Jobs(max_running=MOST_JOBS)
-        self._records: dict[str, JobRecord] = {}
         # No call of before has a higher number than the events there were.
         self._started = self._first = last_seq
         self._complaining = False
@@ -102,6 +102,11 @@ class Session:
         return self._kept_seq
 
     @property
+    def waiting(self) -> int:
+        """Requests nobody has answered yet."""
+        return len(self._notes.requests)
+
+    @property
     def calls_made(self) -> bool:
         """Whether anything was run since it began, or was gone on with."""
         return self._started > self._first
@@ -124,10 +129,19 @@ class Session:
 
     def snapshot(self) -> Snapshot:
         if self._transcript is None:
-            self._transcript = Transcript()
-            for event in KeptSession(self._writer.folder).events():
-                self._transcript.apply(event)
+            self._transcript = _folded(KeptSession(self._writer.folder))
         return self._transcript.snapshot()
+
+    async def fold_kept(self) -> None:
+        """Have what was kept before folded when the first view asks for it. That is not done in the loop."""
+        while self._transcript is None:
+            self._flush()
+            found = await asyncio.to_thread(_folded, KeptSession(self._writer.folder))
+            missed = self._recent.after(found.now.seq, self._kept_seq)
+            if self._transcript is None and missed is not None:
+                for event in missed:
+                    found.apply(event)
+                self._transcript = found
 
     def subscribe(
         self, after: int | None = None, snapshot: Callable[[], Snapshot] | None = None, *, attends: bool = False
@@ -168,11 +182,18 @@ class Session:
         artifact, url = self._writer.artifact(job), f"artifact://{self.id}/{job}"
         command = RunningCommand(job, spec, artifact, self.publish, artifact=url, pass_on=pass_on)
         self._commands[job] = command
-        task = self._loop.create_task(self._run(job, command))
+        task = self._track(self._loop.create_task(self._run(job, command)))
+        return Reply(True, job)
+
+    def track(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do something that the session is not idle, nor over, before it is done."""
+        self._track(self._loop.create_task(work))
+
+    def _track(self, task: "asyncio.Task[T]") -> "asyncio.Task[T]":
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         task.add_done_callback(lambda _: self.tell_if_idle())
-        return Reply(True, job)
+        return task
 
     def new_call(self) -> str:
         """An id for a call of the agent's."""
@@ -182,9 +203,7 @@ class Session:
     def start_for(self, call: str, spec: CommandSpec, mask: Callable[[str], str]) -> CallCommand:
         """Run a command for a call of the agent's."""
         command = self._of_calls[call] = CallCommand(self, call, spec, mask)
-        self._tasks.add(command.task)
-        command.task.add_done_callback(self._tasks.discard)
-        command.task.add_done_callback(lambda _: self.tell_if_idle())
+        self._track(command.task)
         return command
 
     def let_go(self, call: str) -> None:
@@ -265,7 +284,7 @@ class Session:
     def _cancel(self, command: Cancel) -> Reply:
         running = self._commands.get(command.id)
         if running is None:
-            known = command.id in self._records
+            known = self._notes.knows(command.id)
             return Reply(False, command.id, "it has already ended" if known else f"no job {command.id}")
         self.jobs.cancel(command.id)
         running.cancel(force=command.force)
@@ -297,7 +316,7 @@ class Session:
         try:
             kept = self._writer.append(events if entry is None else [*events, entry])
         except Exception:
-            self._pending = [_sound(event) for event in events]
+            self._pending = [sound(event) for event in events]
             if entry is None and self._pending == events:
                 raise
             self._flush()
@@ -313,7 +332,7 @@ class Session:
             if self._transcript is not None:
                 self._transcript.apply(event)
             if type(event) is not ToolOutput:
-                self._note(event)
+                self._notes.take(event, self._commands)
         self._recent.add(events)
         for subscription in list(self._subscriptions):
             subscription.offer(events)
@@ -326,17 +345,6 @@ class Session:
             what = f"events from {seq} on are shown but not kept: {self._writer.problem}"
             self.publish(Error(what, "make room on the disk; the commands go on"))
 
-    def _note(self, event: Event) -> None:
-        """What lists of jobs have to know of it."""
-        if isinstance(event, ToolUse) and event.id in self._commands:
-            record = job_began(event)
-        elif isinstance(event, ToolResult) and event.id in self._records:
-            record = job_ended(self._records[event.id], event)
-        else:
-            return
-        self._records[event.id] = record
-        self._index.add(record)
-
     def _left(self, subscription: Subscription) -> None:
         self._subscriptions.discard(subscription)
         if subscription.attends and not self.attended:
@@ -348,11 +356,8 @@ class Session:
             self.on_idle()
 
 
-def _sound(event: Event) -> Event:
-    """The event, or one that says that it was none: what cannot be written down must not take others with it."""
-    try:
-        encode_event(event)
-    except Exception as error:
-        what = f"a {type(event).__name__} could not be told: {type(error).__name__} (this is a bug in sightline)"
-        return stamp(Error(what, agent=event.agent, source=event.source), event.seq, event.time)
-    return event
+def _folded(kept: KeptSession) -> Transcript:
+    transcript = Transcript()
+    for event in kept.events():
+        transcript.apply(event)
+    return transcript

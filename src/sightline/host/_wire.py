@@ -9,8 +9,9 @@ from sightline.host._commands import Command, Reply
 from sightline.host._subscription import Frame
 from sightline.transcript import Snapshot
 
-# One request. An environment may be long; a snapshot, which is the other direction, is not bounded by this.
-REQUEST_CAP = 8 * 1024 * 1024
+# One request. A file of the person's may have 20 MiB, and is a third longer as text; a snapshot, which is the other
+# direction, is not bounded by this.
+REQUEST_CAP = 32 * 1024 * 1024
 
 
 class Hello(msgspec.Struct, frozen=True, tag_field="kind", tag="hello"):
@@ -22,6 +23,7 @@ class Hello(msgspec.Struct, frozen=True, tag_field="kind", tag="hello"):
     cwd: str = ""
     started: float = 0.0
     running: int = 0  # jobs
+    waiting: int = 0  # requests that nobody has answered yet
     agent: bool = False  # somebody to talk to is in it
 
 

@@ -1,6 +1,7 @@
 """A session with an agent in it, hosted by the program that asked for it. Others may attach to it meanwhile."""
 
 import asyncio
+import os
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -30,6 +31,7 @@ class Working(msgspec.Struct, frozen=True):
     server: SocketServer
     agent: Agent
     stage: SessionStage
+    worker: AgentWorker
     first: int  # the number of the last event before this start: what was told meanwhile comes after it
     place: int  # how long the journal was then
 
@@ -40,7 +42,7 @@ async def working(
 ) -> AsyncIterator[Working]:
     """A new session, or a kept one that is gone on with; on the way out its work is ended and everybody told."""
     secrets = Secrets(wanted.environ)
-    writer, tree = _opened(store, wanted, resume, secrets.masked(title))
+    writer, tree = opened_journal(store, str(wanted.cwd), resume, secrets.masked(title))
     unused = not resume
     try:
         session = Session(writer, store.index, last_seq=tree.last_seq)
@@ -48,7 +50,8 @@ async def working(
         shelf = SessionShelf(store, session.id)
         local = store.folder(session.id) / "local"
         agent = build(wanted, stage, tree, shelf, local, KeptHistory(store, session.id), secrets)
-        session.worker = AgentWorker(agent)
+        worker = session.worker = AgentWorker(session, agent, dict(wanted.environ) or dict(os.environ))
+        agent.on_idle = session.tell_if_idle
         session.on_left_alone = lambda: _nobody_answers(stage, agent)
         if resume:
             _mend(session, agent, writer, tree)
@@ -60,13 +63,13 @@ async def working(
             await server.open()
             add_extensions(agent, wanted.environ)
             await agent.hooks.tell("session_start")
-            yield Working(session, server, agent, stage, first, place)
+            yield Working(session, server, agent, stage, worker, first, place)
         finally:
             await session.stop()
             await server.close()
             forget_socket(session.id)
             await session.sync()
-            unused = unused and _is_unused(session, tree)
+            unused = unused and is_unused(session, tree)
     finally:
         writer.close()
         if unused:
@@ -76,7 +79,7 @@ async def working(
     prune_now_and_then(store)
 
 
-def _is_unused(session: Session, tree: Tree) -> bool:
+def is_unused(session: Session, tree: Tree) -> bool:
     """Nothing was said and nothing was run."""
     talked = any(node.type in ("message", "custom_message") for node in tree.nodes.values())
     return not talked and not session.calls_made
@@ -102,9 +105,10 @@ def _mend(session: Session, agent: Agent, writer: JournalWriter, tree: Tree) -> 
     session.flush()
 
 
-def _opened(store: Store, wanted: Wanted, resume: str, title: str) -> tuple[JournalWriter, Tree]:
+def opened_journal(store: Store, cwd: str, resume: str, title: str) -> tuple[JournalWriter, Tree]:
+    """The journal of a new session, or of one that is gone on with."""
     if not resume:
-        writer = store.create(cwd=str(wanted.cwd), title=title)
+        writer = store.create(cwd=cwd, title=title)
         return writer, Tree.load(writer.folder)
     if any(job.session == resume and job.state == "running" for job in store.index.jobs().values()):
         recover(store, resume)

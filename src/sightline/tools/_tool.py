@@ -75,6 +75,10 @@ class Tool(Generic[P]):
         """Details to show while the model still writes the arguments; `written` is their JSON text so far."""
         return None
 
+    async def changes(self, params: P, context: "ToolContext") -> str:
+        """A unified diff of what it would change, for whoever is asked whether it may; empty when it cannot say."""
+        return ""
+
     async def execute(self, params: P, context: "ToolContext") -> Outcome:
         raise NotImplementedError
 

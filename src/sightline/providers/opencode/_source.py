@@ -101,6 +101,14 @@ class OpenCodeSource(Source):
             return self._perhaps_started(parsed, line)
         return _HANDLERS[kind](self, parsed.part, line)
 
+    def open_id(self, part: str) -> str:
+        """Our id of a call that is open, by its part; empty when it is not."""
+        return self._open_calls.get(part, "")
+
+    def agent_of(self, part: str) -> str:
+        """The path of the subagent that a call started, by its part."""
+        return self._agents.get(part) if self._agents is not None else ""
+
     def _reread(self, line: bytes, reason: str) -> list[Event]:
         """A line the strict decoder refused: half a character, another type where ours is expected, or not ours."""
         try:
@@ -282,7 +290,7 @@ class OpenCodeSource(Source):
 
     def _failed(self, error: Any, line: bytes) -> list[Event]:
         self._run = _ENDED
-        return [_error(error), RunEnded(is_error=True, source="opencode")]
+        return [error_event(error), RunEnded(is_error=True, source="opencode")]
 
 
 _HANDLERS: dict[type, Callable[[OpenCodeSource, Any, bytes], list[Event]]] = {
@@ -295,7 +303,7 @@ _HANDLERS: dict[type, Callable[[OpenCodeSource, Any, bytes], list[Event]]] = {
 }
 
 
-def _error(error: Any) -> Error:
+def error_event(error: Any) -> Error:
     """An error object: a name, and under `data` the message and the HTTP status."""
     fields = error if isinstance(error, dict) else {"message": error}
     data = fields.get("data")

@@ -32,6 +32,12 @@ def outcome(plans: Sequence[Plan], snapshots: Snapshots) -> Outcome:
     return Outcome(text="\n\n".join(texts), details=details)
 
 
+def diff_of(plans: Sequence[Plan]) -> str:
+    """What they change, no longer than a result may show of it."""
+    limit = MAX_DIFF_BYTES // max(len(plans), 1)
+    return "".join(_details(plan, (), limit)["diff"] for plan in plans)
+
+
 def _is_renumbered(plan: Plan, state: Sequence[str]) -> bool:
     if not plan.as_notebook:
         return False

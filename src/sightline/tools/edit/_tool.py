@@ -60,6 +60,11 @@ replace 4..4:
 
         return shown_so_far(written, context)
 
+    async def changes(self, params: EditParams, context: ToolContext) -> str:
+        from sightline.tools.edit._work import changes
+
+        return await changes(params.input, context)
+
     async def execute(self, params: EditParams, context: ToolContext) -> Outcome:
         from sightline.tools.edit._work import edit
 

@@ -12,7 +12,7 @@ from sightline.tools._paths import shown, write_need
 from sightline.tools._tool import Need, Outcome, ToolError
 from sightline.tools.edit._commit import commit
 from sightline.tools.edit._files import Plan, file_of, is_note, plan
-from sightline.tools.edit._result import outcome
+from sightline.tools.edit._result import diff_of, outcome
 from sightline.tools.edit._streaming import Streams
 from sightline.tools.hashline import Section, Snapshots, merge, parse, refuse_overlaps
 
@@ -29,6 +29,15 @@ def shown_so_far(written: str, context: ToolContext) -> dict[str, Any] | None:
     snapshots = context.shared(Snapshots)
     stream = context.shared(Streams).of(context.call, snapshots, context.cwd, context.workplace.local)
     return stream.feed(written)
+
+
+async def changes(patch: str, context: ToolContext) -> str:
+    """The diff of an edit that is not made yet."""
+    sections = _sections(patch, context)
+    for section, path in sections:
+        _refuse_denied(section, path, context)
+    plans = await asyncio.to_thread(_plans, sections, context.cwd, context.shared(Snapshots))
+    return diff_of(plans)
 
 
 async def edit(patch: str, context: ToolContext) -> Outcome:

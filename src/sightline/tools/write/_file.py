@@ -31,7 +31,7 @@ def encoded(content: str) -> bytes:
 def write_file(path: Path, content: str) -> Written:
     """Blocking. ToolError when it cannot be done; the file is as it was then."""
     data = encoded(content)
-    before = _text_before(path)
+    before = text_before(path)
     try:
         Path(os.path.realpath(path)).parent.mkdir(parents=True, exist_ok=True)
     except OSError as problem:
@@ -40,7 +40,8 @@ def write_file(path: Path, content: str) -> Written:
     return Written(len(data), before, _make_executable(target, data))
 
 
-def _text_before(path: Path) -> str | None:
+def text_before(path: Path) -> str | None:
+    """What is there, as far as it is of use for showing a change; None: nothing. Blocking."""
     try:
         if path.stat().st_size > _SHOWN_BYTES:
             return ""

@@ -43,6 +43,11 @@ class WriteTool(Tool[WriteParams]):
     def preview(self, params: WriteParams) -> str:
         return params.path
 
+    async def changes(self, params: WriteParams, context: ToolContext) -> str:
+        from sightline.tools.write._work import changes
+
+        return await changes(params.path, params.content, context)
+
     async def execute(self, params: WriteParams, context: ToolContext) -> Outcome:
         from sightline.tools.write._work import write
 

@@ -11,7 +11,7 @@ from sightline.tools.conflicts import Conflicts, resolve_all, resolve_one
 from sightline.tools.hashline import Snapshots, header, strip_display
 from sightline.tools.write._conflicts import told_all, told_one
 from sightline.tools.write._diff import diff
-from sightline.tools.write._file import encoded, write_file
+from sightline.tools.write._file import encoded, text_before, write_file
 from sightline.tools.write._targets import (
     ConflictTarget,
     DatabaseTarget,
@@ -34,6 +34,17 @@ def needs_of(path: str, context: ToolContext) -> list[Need]:
             return []  # local:// is the session's own folder, and nothing else can be written
         case _:
             return write_need(target.path, context.cwd)
+
+
+async def changes(path: str, content: str, context: ToolContext) -> str:
+    """The diff of a file that is not written yet; of anything else there is none."""
+    if context.settings.read.hash_lines:
+        content, _ = strip_display(content)
+    target = await asyncio.to_thread(find_target, path, context)
+    if not isinstance(target, FileTarget):
+        return ""
+    before = await asyncio.to_thread(text_before, target.path)
+    return diff(display(target.path, context.cwd), before, content).text
 
 
 async def write(path: str, content: str, context: ToolContext) -> Outcome:

@@ -145,6 +145,11 @@ class Transcript(Scrollback):
         self.held = None
         self._changed = True
 
+    @property
+    def drawn(self) -> bool:
+        """Whether the last frame shows all blocks there are."""
+        return not self._changed
+
     def _take_back(self, index: int) -> None:
         """Blocks from `index` on are composed again, whole, also one of which a part was let go."""
         gone = len(self._counts)

@@ -2,20 +2,29 @@
 
 TYPE_CHECKING = False  # `typing` itself would cost what the first paint saves
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any
 
     from sightline.tty import Depth
     from sightline.views.console.gallery._command import Mode
     from sightline.views.console.gallery._printed import Look
 
-__all__ = ["open_gallery", "show_gallery"]
+__all__ = ["open_console", "open_gallery", "show_gallery"]
+
+
+def open_console(wanted: "Mapping[str, Any] | Callable[[], Mapping[str, Any]]", *, provider: str = "") -> int | None:
+    """Paint the console at once, start a host as wanted, and go on from there. The exit code; None where there is
+    nothing to paint on. `wanted` may be a call that finds it out while the paint is looked at."""
+    from sightline.views.console._console_paint import open_console
+
+    return open_console(wanted, provider=provider)
 
 
 def open_gallery() -> int | None:
     """Paint the gallery at once, and go on from there. The exit code; None where there is nothing to paint on."""
-    from sightline.views.console._first_paint import can_paint, open_gallery
+    from sightline.views.console._gallery_paint import open_gallery
 
-    return open_gallery() if can_paint() else None
+    return open_gallery()
 
 
 def show_gallery(

@@ -17,6 +17,7 @@ from sightline.tty import Application, Bindings, Component, Overlay
 from sightline.views.console._desk import Ask, Level
 from sightline.views.console._drawing import Drawing
 from sightline.views.console._entering import Entering
+from sightline.views.console._extension_screen import ExtensionScreen
 from sightline.views.console._keys import Keys
 from sightline.views.console._requests import Requests
 from sightline.views.console._screen import Screen
@@ -55,7 +56,7 @@ class Console:
         self.prompt = PromptEditor(
             self,
             self.drawing,
-            history=PromptHistory(data_folder() / "prompts.jsonl"),
+            history=PromptHistory(data_folder()),
             keymap=settings.console.keymap,
             call_later=self.loop.call_later,
         )
@@ -69,11 +70,12 @@ class Console:
         self.status = StatusLine(self.drawing, lambda: self.state)
         self.status.provider = wanted.provider
         self.attention = self._attention()
+        self.extensions = ExtensionScreen(self)
         self.keys = Keys(self)
         self.entering = Entering(self)
         self.requests = Requests(self)
         self.sessions = Sessions(self, wanted)
-        self._drafts = Drafts(data_folder() / "drafts")
+        self._drafts = Drafts(data_folder())
         self._tick: asyncio.TimerHandle | None = None
         self._build()
 
@@ -122,6 +124,7 @@ class Console:
         anew = bool(self.transcript.blocks)
         self.transcript.replace(snapshot)
         self.attention.forget()
+        self.extensions.shown()
         if anew:
             self.replay()
         self._heard([])
@@ -129,6 +132,7 @@ class Console:
     def began(self, session: str) -> None:
         """The session that is shown has a host, or will have one in a moment."""
         self.spawn(self.prompt.keep_draft(self._drafts, session))
+        self.spawn(self.extensions.load())
         self.spawn(self._find_branch())
 
     def _heard(self, events: list[Event]) -> None:
@@ -136,6 +140,7 @@ class Console:
         self.working.update()
         self.queue.set(Facts(self.state).queue)
         self.requests.look()
+        self.extensions.heard()
         self.attention.look()
         if any(isinstance(event, RunEnded) for event in events):
             self.spawn(self._find_branch())

@@ -30,7 +30,7 @@ class CustomDialog(Ask):
         self._disposed = False
 
     @property
-    def done(self) -> Callable[[Any], None]:  # type: ignore[override]
+    def done(self) -> Callable[[Any], None]:
         """Closes it with an answer for the desk; None, unanswered."""
         return self._finish
 

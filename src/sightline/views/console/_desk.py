@@ -26,12 +26,17 @@ class Desk(Protocol):
     """The console, as those who work on it see it."""
 
     drawing: Drawing
-    bindings: Bindings
-    session: str
-    """The id of the session that is shown; empty before there is one."""
     cwd: str
     store: "Store"
     settings: "Settings"
+
+    @property
+    def bindings(self) -> Bindings: ...
+
+    @property
+    def session(self) -> str:
+        """The id of the session that is shown; empty before there is one."""
+        ...
 
     @property
     def state(self) -> Snapshot:

@@ -81,11 +81,6 @@ class Link:
         except (SightlineError, OSError) as error:
             return Reply(False, error=clean_text(str(error)))
 
-    def fail(self, why: str) -> None:
-        """There will be no connection."""
-        self._end(why)
-        _settle(self._connected)
-
     def close(self) -> None:
         """Leave; the session goes on."""
         self._closed = True

@@ -10,7 +10,6 @@ Rules:
 from typing import TYPE_CHECKING, Any
 
 from sightline.host import AnswerRequest
-from sightline.views.console.dialogs import dialog_for
 
 if TYPE_CHECKING:
     from sightline.views.console._console import Console
@@ -42,17 +41,16 @@ class Requests:
 
     async def _ask(self, id: str, request: Any) -> None:
         console = self._console
-        dialog = self._dialog = self._dialog_for(request)
+        dialog, overlay, above = await console.extensions.dialog_for(request)
+        self._dialog = dialog
         try:
-            answer = await console.ask(dialog, above=True)
+            answer = await console.ask(dialog, overlay, above=above) if id in console.state.requests else None
         finally:
             self._shown, self._dialog = "", None
+            dialog.dispose()
         if id in console.state.requests:
             reply = await console.submit(AnswerRequest(id, answer))
             if not reply.ok:
                 self._refused.add(id)
                 console.tell(reply.error, "info", reply.hint)
         self.look()
-
-    def _dialog_for(self, request: Any) -> "Ask":
-        return dialog_for(request, self._console.drawing, self._console.rows)

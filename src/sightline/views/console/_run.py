@@ -14,6 +14,7 @@ from sightline.settings import Settings, load
 from sightline.tty import Application, Attributes, Terminal, run_application
 from sightline.views.console._actions import bindings_from
 from sightline.views.console._console import Console
+from sightline.views.console.input import Submission
 
 if TYPE_CHECKING:
     from sightline.views.console._first_paint import FirstPaint
@@ -23,12 +24,13 @@ def run(
     *,
     wanted: Mapping[str, Any],
     host_fd: int | None = None,
-    attach: str = "",
+    prompt: str = "",
+    resumable: bool = True,
     painted: "FirstPaint | None" = None,
     before: Attributes | None = None,
 ) -> int:
     """Be the console. `wanted` is what `HostWanted` holds, `host_fd` where its host answers if it was started already;
-    `attach`: the session to show instead. The exit code."""
+    `prompt`: said first, as if it had been entered. `resumable`: say in the end how to go on. The exit code."""
     asked = msgspec.convert(dict(wanted), HostWanted)
     settings = _settings(asked)
     terminal = Terminal()
@@ -44,7 +46,9 @@ def run(
             console.prompt.set_text(painted.text)
         for problem in application.bindings.problems:
             console.tell(f"settings, console.keys: {problem}", "warning", "/keys shows and mends them")
-        application.spawn(console.sessions.begin(host_fd, attach))
+        application.spawn(console.sessions.begin(host_fd))
+        if prompt:
+            console.entering.enter(Submission(prompt))
 
     if painted is not None:
         painted.is_ours, terminal.farewell = False, painted.erase
@@ -56,7 +60,7 @@ def run(
         typed=painted.rest if painted else b"",
     )
     for console in consoles:
-        if console.sessions.farewell:
+        if console.sessions.farewell and resumable:
             sys.stderr.write(f"{console.sessions.farewell}\n")
     return code
 

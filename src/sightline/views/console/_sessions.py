@@ -32,7 +32,7 @@ class Sessions:
     def __init__(self, console: "Console", wanted: HostWanted) -> None:
         self._console = console
         self._wanted = wanted
-        self.link = Link(console.store)
+        self.link = self._new_link()
         self._told_version = False
         self._gone = False
         self.farewell = ""
@@ -49,11 +49,8 @@ class Sessions:
 
     # ---- beginning
 
-    async def begin(self, host: int | None, attach: str = "") -> None:
+    async def begin(self, host: int | None) -> None:
         """Show what was asked for: a session that runs, one that is kept, or a new one whose host boots at `host`."""
-        if attach:
-            await self._follow(attach)
-            return
         if not self._wanted.resume:
             others = await self._running_here()
             what, chosen = await self._choose(others) if others else ("new", "")
@@ -70,29 +67,48 @@ class Sessions:
         await self._boot(self._wanted, host)
 
     async def _boot(self, wanted: HostWanted, host: int | None) -> None:
+        """Show a session whose host boots, or is to be started; one that runs already is attached to."""
         link = self.link
+        if wanted.resume and host is None and self._console.store.is_running(wanted.resume):
+            await self._follow(wanted.resume)
+            return
         kept = asyncio.ensure_future(link.show_kept(wanted.resume)) if wanted.resume else None
         try:
             session = await (started(host) if host is not None else launch_agent(wanted))
         except SightlineError as error:
             if kept is not None:
                 await kept
-            self._failed(error)
+            if wanted.resume and self._console.store.is_running(wanted.resume):
+                await self._follow(wanted.resume)
+            else:
+                await self._failed(error, wanted)
             return
         await self._follow(session, await kept if kept is not None else None)
 
     async def _follow(self, session: str, after: int | None = None) -> None:
-        link = self.link
-        link.on_frame, link.on_hello = self._console.frame, self._greeted
-        link.on_gone, link.on_over = self._host_gone, self._over
         self._gone = False
         self._console.began(session)
-        await link.follow(session, after)
+        await self.link.follow(session, after)
 
-    def _failed(self, error: SightlineError) -> None:
-        self._console.tell(error.message, "error", error.hint)
-        self._console.status.note = "no session"
-        self.link.fail(error.message)
+    def _new_link(self) -> Link:
+        link = Link(self._console.store)
+        link.on_frame, link.on_hello = self._console.frame, self._greeted
+        link.on_gone, link.on_over = self._lost, lambda: self._lost("the session was ended by somebody else")
+        return link
+
+    async def _failed(self, error: SightlineError, wanted: HostWanted) -> None:
+        """It did not start: what is wrong may be mended, and tried again."""
+        from sightline.views.console.dialogs import GoneDialog
+
+        console = self._console
+        console.tell(error.message, "error", error.hint)
+        console.status.note = "no session"
+        dialog = GoneDialog("The session could not start", "", "Try again", console.drawing, console.rows)
+        if await console.ask(dialog, above=True) == "again":
+            console.status.note = "starting…"
+            await self._boot(wanted, None)
+        else:
+            console.exit(1)
 
     async def _running_here(self) -> list[Hello]:
         """Sessions with an agent that run in this folder."""
@@ -133,14 +149,8 @@ class Sessions:
             self._console.tell(text, "warning", hint)
         self._console.redraw()
 
-    def _over(self) -> None:
-        """The session was stopped: by somebody else, since whoever stops it here leaves."""
-        self._lost("the session was ended")
-
-    def _host_gone(self, why: str) -> None:
-        self._lost(why)
-
     def _lost(self, why: str) -> None:
+        """The host died, or somebody else stopped the session: whoever stops it here leaves."""
         self._gone = True
         self._console.lost()
         self._console.spawn(self._offer_resume(why))
@@ -148,12 +158,13 @@ class Sessions:
     async def _offer_resume(self, why: str) -> None:
         from sightline.views.console.dialogs import GoneDialog
 
-        dialog = GoneDialog(why, self._console.drawing, self._console.rows)
-        answer = await self._console.ask(dialog, above=True)
-        if answer == "resume":
+        console = self._console
+        dialog = GoneDialog("The host is gone", why, "Resume", console.drawing, console.rows)
+        answer = await console.ask(dialog, above=True)
+        if answer == "again":
             await self.resume_lost()
         elif answer == "leave":
-            self._console.exit(1)
+            console.exit(1)
 
     async def resume_lost(self) -> None:
         """Start another host for the session whose host is gone."""
@@ -166,7 +177,7 @@ class Sessions:
         if session and session == left.session and not self._gone:
             return
         await self._leave_behind(left)
-        self.link = Link(console.store)
+        self.link = self._new_link()
         console.status.note = "starting…"
         console.show(Snapshot(), session)
         if not keep_draft:

@@ -19,6 +19,8 @@ from sightline.views.plain._output import write_all
 from sightline.views.plain._palette import Palette
 from sightline.views.plain._renderer import EVERYTHING, VERBOSE, PlainRenderer
 
+# Where there is no sandbox.
+ALLOWED = ["exec(python3 -m unittest -v)", "exec(python3 build.py)"]
 # Seconds, close to how the recorded runs felt: a piece of text, a call, and its result.
 _PACE_TEXT, _PACE_CALL = 0.03, 0.25
 
@@ -27,9 +29,9 @@ def run_demo(palette: Palette, *, paced: bool) -> int:
     """The agent at work; the exit code is that of its run."""
     from sightline.views.plain.run import show_run
 
-    script = _script()
-    with _place(script["files"]) as folder:
-        model = _write_script(folder, script, paced=paced)
+    script = demo_script()
+    with demo_place(script["files"]) as folder:
+        model = write_script(folder, script, paced=paced)
         _say(f"{palette.bold}── Our own agent, with a scripted model and real tools ──{palette.reset}")
         _say(f"{palette.dim}> {script['prompt']}{palette.reset}")
         run = _native_run(folder, model, script["prompt"])
@@ -44,7 +46,7 @@ def _say(line: str) -> None:
 
 
 @contextmanager
-def _place(project: dict[str, list[str]]) -> Iterator[Path]:
+def demo_place(project: dict[str, list[str]]) -> Iterator[Path]:
     """A folder with the project and a home of its own; nothing of it, nor of the environment's change, stays."""
     import tempfile
 
@@ -54,6 +56,9 @@ def _place(project: dict[str, list[str]]) -> Iterator[Path]:
         (folder / "shop").mkdir()
         for file, lines in project.items():
             (folder / "shop" / file).write_text("".join(f"{line}\n" for line in lines))
+        extensions = folder / "home" / "extensions"
+        extensions.mkdir(parents=True)
+        (extensions / "crew.py").write_text((files("sightline.views.plain") / "scripts" / "crew.py").read_text("utf-8"))
         os.environ["SIGHTLINE_HOME"] = str(folder / "home")
         # The tests of the project are run by the Python that runs us: another may not be there.
         os.environ["PATH"] = os.pathsep.join([os.path.dirname(sys.executable), before["PATH"] or os.defpath])
@@ -67,13 +72,13 @@ def _place(project: dict[str, list[str]]) -> Iterator[Path]:
                     os.environ[variable] = value
 
 
-def _script() -> Any:
+def demo_script() -> Any:
     import json
 
     return json.loads((files("sightline.views.plain") / "scripts" / "demo.json").read_text("utf-8"))
 
 
-def _write_script(folder: Path, script: Any, *, paced: bool) -> str:
+def write_script(folder: Path, script: Any, *, paced: bool) -> str:
     """The turns as a file for the scripted model. `{tag:FILE}` is the tag read would show of a file as it is."""
     import json
 
@@ -99,7 +104,7 @@ def _native_run(folder: Path, model: str, prompt: str) -> Any:
 
     shop = folder / "shop"
     settings = load(shop, flags={}, environ={"SIGHTLINE_HOME": str(folder / "home")}).settings
-    policy = Policy("auto", ["exec(python3 -m unittest -v)"], [], shop)  # where there is no sandbox
+    policy = Policy("auto", ALLOWED, [], shop)
     wanted = Wanted(cwd=shop, settings=settings, policy=policy, model=model, environ=dict(os.environ))
     return NativeRun(Store(folder / "home"), wanted, prompt)
 

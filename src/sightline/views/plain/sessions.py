@@ -111,7 +111,8 @@ async def _stop(store: Store, session: str) -> bool:
 
 def _row(hello: Hello) -> str:
     elapsed = duration_words(max(time.time() - hello.started, 0.0))
-    return f"{hello.session:<10} {hello.pid:>8} {hello.running:>5} {elapsed:>12}  {hello.cwd}"
+    waits = "  (waits for an answer)" if hello.waiting else ""
+    return f"{hello.session:<10} {hello.pid:>8} {hello.running:>5} {elapsed:>12}  {hello.cwd}{waits}"
 
 
 def _facts(hello: Hello) -> dict[str, object]:
@@ -119,6 +120,7 @@ def _facts(hello: Hello) -> dict[str, object]:
         "id": hello.session,
         "pid": hello.pid,
         "jobs": hello.running,
+        "waiting": hello.waiting,
         "started": hello.started,
         "cwd": hello.cwd,
         "version": hello.version,

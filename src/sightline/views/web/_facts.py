@@ -42,7 +42,7 @@ def facts_of(now: Snapshot, *, live: bool) -> dict[str, Any]:
         "todo": plan_of(now.state.get("todo")),
         "usage": msgspec.to_builtins(now.usage) if now.usage is not None else None,
         "cost": now.cost,
-        "totals": msgspec.to_builtins(getattr(now, "totals", {})),
+        "totals": msgspec.to_builtins(now.totals),
         "agents": [msgspec.to_builtins(agent) for agent in list(now.agents.values())[-_MOST_AGENTS:]],
         "requests": list(waiting),
         **{key.replace(".", "_"): now.state[key] for key in _PASSED_ON if now.state.get(key) is not None},

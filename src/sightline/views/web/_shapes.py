@@ -10,6 +10,8 @@ Rules:
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
+
 from sightline.events import Delegation, delegation_from_args, delegation_from_details
 from sightline.text import clean_line, clean_text
 from sightline.transcript import Call
@@ -40,7 +42,7 @@ def shape_of(call: Call) -> Shape | None:
         return _steps(plan)
     if call.written and call.args is None:
         return {"kind": "writing", "text": _last(call.written, _MOST_WRITTEN)}
-    return None
+    return _content(call) if "artifact" not in details else None
 
 
 def plan_of(value: Any) -> list[Shape] | None:
@@ -120,7 +122,7 @@ def _jobs(details: dict[str, Any], call: Call) -> Shape | None:
 
 
 def _code(details: dict[str, Any], call: Call) -> Shape | None:
-    shown = details.get("display_content", details.get("code", details.get("text")))
+    shown = details.get("display_content", details.get("code"))
     text = shown.get("text") if isinstance(shown, dict) else shown
     if not isinstance(text, str) or call.is_error:
         return None
@@ -170,16 +172,24 @@ def _table(details: dict[str, Any], call: Call) -> Shape | None:
 
 def _markdown(details: dict[str, Any], call: Call) -> Shape | None:
     source = {**details, **details["ui"]}
-    text = source.get("markdown", source.get("text", call.content))
+    text = source.get("markdown", details.get("display_content", call.content))
     return {"kind": "markdown", **_text(text), "whole": True} if isinstance(text, str) and text else None
 
 
 def _json(details: dict[str, Any], call: Call) -> Shape | None:
     source = {**details, **details["ui"]}
-    for name in ("value", "data", "json"):
-        if name in source:
-            return {"kind": "json", "value": source[name], "whole": True}
-    return None
+    return {"kind": "json", "value": source["data"], "whole": True} if "data" in source else _content(call)
+
+
+def _content(call: Call) -> Shape | None:
+    """A result that is JSON of some kind, whoever returned it."""
+    text = (call.content or "").strip()
+    if call.is_error or len(text) > _MOST_TEXT or text[:1] + text[-1:] not in ("{}", "[]"):
+        return None
+    try:
+        return {"kind": "json", "value": msgspec.json.decode(text), "whole": True}
+    except (msgspec.MsgspecError, RecursionError):
+        return None
 
 
 _READERS: dict[str, Callable[[dict[str, Any], Call], Shape | None]] = {
@@ -187,6 +197,7 @@ _READERS: dict[str, Callable[[dict[str, Any], Call], Shape | None]] = {
     "todo": _todo,
     "jobs": _jobs,
     "read": _code,
+    "listing": _code,
     "code": _code,
     "search": _found,
     "files": _found,

@@ -3,7 +3,8 @@
 import asyncio
 
 from sightline.host import Label, Move, Outline, Reply
-from sightline.journal import Store, outline
+from sightline.host._outlined import outlined
+from sightline.journal import Store
 from sightline.settings import Settings
 from sightline.text import clean_line
 from sightline.transcript import Snapshot
@@ -140,31 +141,7 @@ class HostOf:
         desk.answers |= {Outline: self.outline, Move: self.move, Label: self.label}
 
     def outline(self, command):
-        tree = self.talk.loaded()
-        lines = outline(tree, command.filter, command.search)
-        texts = {entry.id: entry for entry in tree.read(line.node for line in lines)}
-        from sightline.views.plain.tree import _said
-
-        return Reply(
-            True,
-            data={
-                "leaf": tree.leaf,
-                "lines": [
-                    {
-                        "id": line.node.id,
-                        "parent": line.above,
-                        "type": line.node.type,
-                        "role": line.node.role,
-                        "text": _said(texts[line.node.id]),
-                        "label": line.label,
-                        "active": line.active,
-                        "current": line.is_leaf,
-                        "time": line.node.time,
-                    }
-                    for line in lines
-                ],
-            },
-        )
+        return Reply(True, data=outlined(self.talk.writer.folder, command.filter, command.search))
 
     def move(self, command):
         move = self.talk.tree.move(command.to)

@@ -8,10 +8,10 @@ import pytest
 from sightline.journal import ArtifactReader
 from sightline.transcript import Call, Piece
 from sightline.tty import PLAIN
-from sightline.views.console.selectors import _viewer
-from sightline.views.console.selectors._output import view_output
+from sightline.views.console.selectors import _pager
+from sightline.views.console.selectors._pager import Document, Viewer, show
 from sightline.views.console.selectors._pages import Kept, Pages
-from sightline.views.console.selectors._viewer import Document, Viewer, show
+from sightline.views.console.selectors._viewer import view_output
 from tests.views.console.selectors.support import HOSTILE, WIDTHS, Desk, new_store
 
 
@@ -211,7 +211,7 @@ async def test_searching_by_keys():
 
 async def test_what_grows_is_followed_until_one_looks_elsewhere(tmp_path, monkeypatch):
     """At the end one stays at the end; the last that comes is seen although it has ended."""
-    monkeypatch.setattr(_viewer, "_LOOKS_APART", 0.005)
+    monkeypatch.setattr(_pager, "_LOOKS_APART", 0.005)
     path = tmp_path / "out.out"
     path.write_text(text_of(50))
     grows = [True]
@@ -222,9 +222,10 @@ async def test_what_grows_is_followed_until_one_looks_elsewhere(tmp_path, monkey
         file.write("more\n")
     await desk.until_rows("more")
     await pressed(desk, "home")
+    before = desk.redrawn
     with path.open("a") as file:
         file.write("unseen\n" * 20)
-    await asyncio.sleep(0.02)
+    await desk.until(lambda: desk.redrawn > before, "that it was looked at again")
     assert desk.rows()[1] == "line 0"
     await pressed(desk, "end")
     with path.open("a") as file:
@@ -251,7 +252,7 @@ async def test_it_is_copied_as_it_was_written():
 
 async def test_what_is_too_long_to_copy_is_said(monkeypatch):
     """Rather than half of it."""
-    monkeypatch.setattr(_viewer, "COPIED_AT_MOST", 10)
+    monkeypatch.setattr(_pager, "COPIED_AT_MOST", 10)
     desk = Desk(height=12)
     task = await opened(desk, Document("a text", Kept(text_of(5))))
     await pressed(desk, "c")
@@ -313,7 +314,7 @@ DIFF = {"ui": {"kind": "diff"}, "path": "a.py", "diff": "--- a.py\n+++ a.py\n@@ 
 
 async def test_a_call_that_runs_without_a_file_is_followed_in_what_is_known_of_it(tmp_path, monkeypatch):
     """Another agent's call has no file of ours; its tail is what there is, as it comes."""
-    monkeypatch.setattr(_viewer, "_LOOKS_APART", 0.005)
+    monkeypatch.setattr(_pager, "_LOOKS_APART", 0.005)
     store = new_store(tmp_path)
     call = Call("", "item_7", "Shell", args={"command": "make"}, pieces=[Piece("stdout", "one\n")], received=4)
     desk = Desk(store, "abcdef", height=12)

@@ -1,59 +1,213 @@
-"""A tool call and its result: one block."""
+"""A tool call and its result: one block, from the first argument to the end.
 
-from sightline.text import clean_line, clean_text
-from sightline.transcript import Call
-from sightline.tty import Rows, Scrollback, expand_tabs, truncate
+Rules:
+
+- It is drawn by its shape (`shapes`), and by an extension's renderer where there is one for the tool.
+- As long as the call is open nothing of the block is final: it stays on the screen. It grows by a few rows a frame and
+  never shrinks meanwhile. What is drawn at the end depends on the end alone.
+- Calls that only looked at something are shown together: the first of them takes those that follow, by `take`, once
+  they have ended.
+"""
+
+from collections.abc import Sequence
+
+from sightline.text import clean_line
+from sightline.transcript import Call, Entry
+from sightline.tty import Component, Rows, Scrollback, truncate
 from sightline.views.console._drawing import Drawing
 from sightline.views.console.blocks._block import Block
+from sightline.views.console.blocks._header import INDENT, header_rows
+from sightline.views.console.blocks._reads import group_rows
+from sightline.views.console.blocks._rendered import Rendered
+from sightline.views.console.shapes import Body, Shape, is_read, shape_of
+from sightline.views.console.shapes._document import ImageShape
+from sightline.views.console.shapes._shape import details_of, indented, seconds_words
 
-_SIGNS = {"running": ("◌", "accent"), "ok": ("✓", "success"), "error": ("✕", "error")}
-_FOLDED = 10
+_ROWS_A_FRAME = 4
+_TITLE_ROWS = (3, 40)  # of a long command, folded and unfolded
+_WORTH_TELLING = 1.0  # seconds
 
 
 class CallBlock(Block, Scrollback):
-    """Header and body."""
+    """One call; or several that only looked at something."""
 
     def __init__(self, call: Call, drawing: Drawing) -> None:
-        self._call = call
+        self.calls = [call]
         self._drawing = drawing
         self._closed = False
-        self._made_of: object = None
+        self._shape: Shape | None = None
+        self._shape_of: tuple[object, ...] = ()
+        self._rendered = Rendered(call, drawing)
+        self._floor = 0  # rows of the body that were shown
+        self._pending = False
+        self._cut = False
+        self._made_of: tuple[object, ...] | None = None
         self._rows: Rows = ()
 
-    def render(self, width: int) -> Rows:
-        call, drawing = self._call, self._drawing
-        made_of = (width, drawing.theme.name, drawing.unfolded, call.updates, call.content is None, len(call.written))
-        if made_of != self._made_of:
-            self._made_of, self._rows = made_of, tuple(self._draw(max(width, 4)))
-        return self._rows
+    @property
+    def call(self) -> Call:
+        return self.calls[0]
 
-    def invalidate(self) -> None:
-        self._made_of, self._rows = None, ()
+    # ---- what the transcript asks
 
-    def live_from(self) -> int | None:
-        return 0
+    def take(self, entry: Entry) -> bool:
+        if not self.open_ended or self._closed or not isinstance(entry, Call) or not is_read(entry):
+            return False
+        if self._renders(entry):
+            return False
+        self.calls.append(entry)
+        return True
+
+    @property
+    def open_ended(self) -> bool:  # type: ignore[override]
+        return is_read(self.call) and not self._renders(self.call)
 
     @property
     def done(self) -> bool:
-        return self._call.content is not None or self._closed
+        if self._closed:
+            return True
+        if self.call.content is None or self.open_ended:
+            return False
+        return not (isinstance(self._shape, ImageShape) and self._shape.waiting)
 
     def close(self) -> None:
         self._closed = True
 
     @property
     def ticks(self) -> bool:
-        return not self.done
+        return not self.done and not self._drawing.linear and (self.call.content is None or self._pending)
+
+    @property
+    def cut(self) -> bool:
+        return self._cut
 
     @property
     def source(self) -> str:
-        return self._call.output or self._call.content or ""
+        return "\n".join([shape_of(call, self._drawing).source for call in self.calls])
 
-    def _draw(self, width: int) -> list[str]:
-        call, theme = self._call, self._drawing.theme
-        state = "running" if call.content is None else "error" if call.is_error else "ok"
-        sign, role = _SIGNS[state]
-        title = truncate(f"{clean_line(call.name)} {clean_line(call.arg)}".rstrip(), width - 2)
-        rows = [f"{theme.style(role, sign)} {title}"]
-        text = call.output or call.content or ""
-        lines = expand_tabs(clean_text(text)).rstrip("\n").split("\n") if text else []
-        return rows + ["  " + truncate(line, width - 2) for line in lines[-_FOLDED:]]
+    def live_from(self) -> int | None:
+        return 0
+
+    def contains(self, component: Component) -> bool:
+        shape = self._shape
+        return component is self or (isinstance(shape, ImageShape) and shape.picture is component)
+
+    def invalidate(self) -> None:
+        self._made_of, self._rows = None, ()
+        if self.done:
+            self._shape, self._shape_of = None, ()
+            self._rendered.forget()
+
+    def dispose(self) -> None:
+        self._rendered.forget()
+
+    # ---- rows
+
+    def render(self, width: int) -> Rows:
+        call, drawing = self.call, self._drawing
+        made_of = (
+            width,
+            drawing.theme.name,
+            drawing.theme.depth,
+            drawing.unfolded,
+            call.updates,
+            call.content is None,
+            call.args is None,
+            len(call.written),
+            len(self.calls),
+            self._closed,
+            self._elapsed(),
+            self._rendered.frame(),
+            isinstance(self._shape, ImageShape) and self._shape.picture,
+        )
+        if made_of != self._made_of or self._pending:
+            rows = self._draw(max(width, 4))
+            if made_of != self._made_of or rows != self._rows:
+                self._rows = rows
+            self._made_of = made_of
+        return self._rows
+
+    def _draw(self, width: int) -> Rows:
+        shape = self._current_shape()
+        if is_read(self.call) and not self._renders(self.call) and len(self.calls) > 1:
+            self._cut, self._pending = True, False
+            return group_rows(self.calls, self._drawing, width)
+        header, title_cut = self._header(shape, width)
+        body = self._rendered.result(width - len(INDENT))
+        if body is None:
+            body = shape.body(width - len(INDENT))
+        self._cut = body.cut or title_cut
+        return (*header, *indented(self._paced(body, shape)), *self._status(width))
+
+    def _header(self, shape: Shape, width: int) -> tuple[list[str], bool]:
+        rendered = self._rendered.header(width)
+        if rendered is not None:
+            return list(rendered), False
+        drawing = self._drawing
+        return header_rows(
+            drawing.theme,
+            width,
+            state="stopped" if self._closed and self.call.content is None else state_of(self.call),
+            label=shape.label,
+            title=shape.title,
+            suffix=self._suffix(shape),
+            most=_TITLE_ROWS[drawing.unfolded],
+        )
+
+    def _suffix(self, shape: Shape) -> str:
+        call = self.call
+        parts = [shape.suffix]
+        if call.content is not None and call.duration is not None and call.duration >= _WORTH_TELLING:
+            parts.append(seconds_words(call.duration))
+        elif elapsed := self._elapsed():
+            parts.append(seconds_words(elapsed))
+        if not self._drawing.unfolded and is_read(call) and shape.source:
+            parts += self._drawing.bindings.keys("view_output")[:1]
+        return " · ".join([part for part in parts if part])
+
+    def _status(self, width: int) -> list[str]:
+        """What is said about a call that writes nothing."""
+        status = clean_line(self.call.status)
+        return [INDENT + self._drawing.theme.style("dim", truncate(status, width - len(INDENT)))] if status else []
+
+    def _paced(self, body: Body, shape: Shape) -> Sequence[str]:
+        """As many of the rows as are shown now: a few more than before, and never fewer."""
+        rows = body.rows
+        if self.call.content is not None or self._closed:
+            self._pending = False
+            return rows
+        most = self._floor + _ROWS_A_FRAME
+        self._pending = len(rows) > most or shape.behind
+        if len(rows) > most:
+            rows = rows[-most:] if body.from_end else rows[:most]
+        self._floor = max(self._floor, len(rows))
+        return [*rows, *[""] * (self._floor - len(rows))]
+
+    def _current_shape(self) -> Shape:
+        call = self.call
+        shape_of_now = (call.details, call.args, call.content, bool(call.written), bool(call.pieces))
+        same = len(self._shape_of) == len(shape_of_now) and all(
+            old is new for old, new in zip(self._shape_of, shape_of_now, strict=True)
+        )
+        if self._shape is None or not same:
+            self._shape, self._shape_of = shape_of(call, self._drawing), shape_of_now
+        return self._shape
+
+    def _elapsed(self) -> int:
+        """Whole seconds it has been running; 0 where nothing is to move, or nothing is known."""
+        call, drawing = self.call, self._drawing
+        if call.content is not None or not call.began or drawing.linear or self._closed:
+            return 0
+        return max(int(drawing.clock() - call.began), 0)
+
+    def _renders(self, call: Call) -> bool:
+        renderers = self._drawing.renderers
+        return renderers is not None and Rendered.is_for(call, renderers)
+
+
+def state_of(call: Call) -> str:
+    if call.content is None:
+        return "running"
+    if details_of(call).get("ended") in ("cancelled", "unfinished"):
+        return "stopped"
+    return "error" if call.is_error else "ok"

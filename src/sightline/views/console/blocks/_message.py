@@ -8,6 +8,9 @@ from sightline.views.console.blocks._block import Block
 
 _POINTER = "› "
 _HOW = {"steer": "said while it worked", "follow_up": "said for afterwards"}
+# Whoever observes the person's own words; any other source said something in the person's place.
+_PERSON = frozenset(("", "person", "agent", "claude", "codex", "gemini", "opencode"))
+_FOLDED, _UNFOLDED = 3, 40
 
 
 class MessageBlock(Block):
@@ -16,11 +19,12 @@ class MessageBlock(Block):
     def __init__(self, message: Message, drawing: Drawing) -> None:
         self._message = message
         self._drawing = drawing
-        self._made_of: tuple[int, str] | None = None
+        self._cut = False
+        self._made_of: tuple[object, ...] | None = None
         self._rows: Rows = ()
 
     def render(self, width: int) -> Rows:
-        made_of = (width, self._drawing.theme.name)
+        made_of = (width, self._drawing.theme.name, self._drawing.unfolded)
         if made_of != self._made_of:
             self._made_of, self._rows = made_of, tuple(self._draw(max(width, 4)))
         return self._rows
@@ -36,15 +40,37 @@ class MessageBlock(Block):
     def source(self) -> str:
         return self._message.text
 
+    @property
+    def cut(self) -> bool:
+        return self._cut
+
     def _draw(self, width: int) -> list[str]:
-        theme, message = self._drawing.theme, self._message
-        indent = " " * len(_POINTER)
-        rows = wrap(expand_tabs(clean_text(message.text)), width - len(_POINTER)) or [""]
-        drawn = [indent + theme.style("strong", row) if row else "" for row in rows]
-        drawn[0] = theme.style("accent", _POINTER) + theme.style("strong", rows[0])
-        said = [clean_line(name.rpartition("/")[2]) for name in message.attachments]
-        drawn += [indent + theme.style("muted", truncate(f"+ {name}", width - len(_POINTER))) for name in said]
-        how = clean_line(message.source) or _HOW.get(message.how, "")
-        if how:
-            drawn.append(indent + theme.style("dim", truncate(how, width - len(_POINTER))))
-        return drawn
+        message, room = self._message, width - len(_POINTER)
+        rows = self._said(room) if message.source in _PERSON else self._in_place(room)
+        theme, indent = self._drawing.theme, " " * len(_POINTER)
+        rows += [theme.style("muted", truncate(f"+ {name}", room)) for name in map(_name, message.attachments)]
+        how = _HOW.get(message.how, "") if message.source in _PERSON else ""
+        rows += [theme.style("dim", truncate(how, room))] if how else []
+        return [theme.style("accent", _POINTER) + rows[0], *(indent + row if row else "" for row in rows[1:])]
+
+    def _said(self, width: int) -> list[str]:
+        rows = wrap(expand_tabs(clean_text(self._message.text)), width) or [""]
+        return [self._drawing.theme.style("strong", row) for row in rows]
+
+    def _in_place(self, width: int) -> list[str]:
+        """Who said it, and the beginning of what was said: it was said to the model, and the person can look."""
+        theme, drawing = self._drawing.theme, self._drawing
+        most = _UNFOLDED if drawing.unfolded else _FOLDED
+        text = clean_text(self._message.text).strip("\n")
+        lines = text.split("\n", most)
+        rows = [row for line in lines[:most] for row in wrap(expand_tabs(line), width) or [""]]
+        self._cut = len(lines) > most or len(rows) > most
+        shown = [theme.style("muted", row) for row in rows[:most]]
+        if self._cut:
+            keys = "".join(f" ({key})" for key in drawing.bindings.keys("unfold")[:1]) if not drawing.unfolded else ""
+            shown.append(theme.style("dim", truncate(f"… more{keys}", width)))
+        return [theme.style("strong", truncate(clean_line(self._message.source), width)), *shown]
+
+
+def _name(url: str) -> str:
+    return clean_line(url.rpartition("/")[2])

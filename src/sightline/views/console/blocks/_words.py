@@ -13,12 +13,14 @@ from sightline.views.console.blocks._block import Block
 class WordsBlock(Block, Scrollback):
     """One text, or one thought."""
 
+    open_ended = True
+
     def __init__(self, words: Words, drawing: Drawing) -> None:
         self._words = words
         self._drawing = drawing
         self._markdown = Markdown(theme=drawing.theme)
         self._read = 0
-        self._closed = False
+        self._closed = self._finished = False
         self._made_of: Rows | None = None
         self._rows: Rows = ()
 
@@ -36,10 +38,11 @@ class WordsBlock(Block, Scrollback):
 
     def _read_on(self) -> None:
         text = self._words.text
-        if len(text) > self._read:
+        if len(text) > self._read and not self._finished:
             self._markdown.append(text[self._read :])
             self._read = len(text)
-        if self._closed:
+        if self._closed and not self._finished:
+            self._finished = True
             self._markdown.finish()
 
     @property

@@ -1,4 +1,4 @@
-"""The host is gone. Answers `resume`, `leave`, or None to stay and look."""
+"""There is no host: it died, or did not start. Answers `again`, `leave`, or None to stay and look."""
 
 from sightline.tty.components import Item, SelectList, Text
 from sightline.views.console._drawing import Drawing
@@ -6,16 +6,14 @@ from sightline.views.console.dialogs._dialog_frame import Dialog, Height, usual_
 
 
 class GoneDialog(Dialog):
-    """Enter resumes: the session goes on where it was kept."""
+    """Enter tries again: the session goes on where it was kept."""
 
-    def __init__(self, why: str, drawing: Drawing, height: Height = usual_height) -> None:
-        super().__init__("The host is gone", drawing, height, role="warning")
-        items = [
-            Item("resume", "Resume", "what was said and done is kept, and so is your draft"),
-            Item("leave", "Leave"),
-        ]
+    def __init__(self, title: str, why: str, again: str, drawing: Drawing, height: Height = usual_height) -> None:
+        super().__init__(title, drawing, height, role="warning")
+        items = [Item("again", again, "what was said and done is kept, and so is your draft"), Item("leave", "Leave")]
         choices = SelectList(items, bindings=self.bindings, theme=self.theme)
         choices.on_select = lambda item: self.finish(item.value)
         choices.on_cancel = self.cancel
         hints = [("select_confirm", "choose"), ("interrupt", "stay")]
-        self.show(Text(why, theme=self.theme), choices, hints=hints)
+        parts = (Text(why, theme=self.theme), choices) if why else (choices,)
+        self.show(*parts, hints=hints)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from sightline.tty import Application, Component, Input, Key, Overlay, OverlayHandle, Rows, matches
 from sightline.tty.components import Box, Item, KeyHints, SelectList, Spacer, Text, Transcript
 from sightline.tty.components import Input as Prompt
-from sightline.views.console._first_paint import HINTS, PLACEHOLDER, PROMPT, TITLE
+from sightline.views.console._gallery_paint import HINTS, PLACEHOLDER, PROMPT, TITLE
 from sightline.views.console.gallery._live import LiveStage
 from sightline.views.console.gallery._printed import Above, caption, heading
 from sightline.views.console.gallery._scene import Scene, State

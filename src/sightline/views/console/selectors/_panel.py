@@ -11,13 +11,14 @@ from typing import Any
 
 from sightline.host import Command, Reply
 from sightline.text import clean_line
-from sightline.tty import Component, Input, Key, Rows, Theme, measure, truncate
+from sightline.tty import Component, Input, Key, Paste, Rows, Theme, measure, truncate
 from sightline.tty.components import Input as LineInput
 from sightline.tty.components import Item, KeyHints, Loader, SelectList, Text
 from sightline.tty.components._container import Container, Holder
 from sightline.views.console._desk import Ask, Desk
 
 _SMALL = 12  # rows: below this there is no room for words around a list
+_AROUND = 3  # rows of the console below it
 
 Hints = Sequence[tuple[str, str]]
 """Actions, and what they do here."""
@@ -75,7 +76,7 @@ class Panel(Holder, Ask):
     @property
     def room(self) -> int:
         """Rows there are for the body."""
-        return max(1, self.desk.height - 1 - (0 if self._is_small else 2))
+        return max(3, self.desk.height - _AROUND - (0 if self._is_small else 2))
 
     def finish(self, answer: Any) -> None:
         if not self.finished:
@@ -168,31 +169,23 @@ class Choice(Panel):
 
 
 class Question(Panel):
-    """One line to type. `check` says what is wrong with it, which is shown, or nothing: then it is the answer."""
+    """One line to type. `mistake` is what was wrong with it before."""
 
-    def __init__(
-        self, desk: Desk, title: str, *, text: str = "", about: str = "", check: Callable[[str], str] | None = None
-    ) -> None:
+    def __init__(self, desk: Desk, title: str, *, text: str = "", about: str = "", mistake: str = "") -> None:
         super().__init__(desk, title, (("submit", "take it"), ("select_cancel", "back")))
         self.input = LineInput(bindings=desk.bindings, theme=self.theme)
         self.input.set_text(text)
-        self.input.on_submit = self._submit
-        self._check = check
-        self._mistake = Text("", "error", theme=self.theme)
-        self.body.children = [Text(clean_line(about), "muted", theme=self.theme), self.input, self._mistake]
+        self.input.on_submit = self.finish
+        said = Text(clean_line(mistake), "error", theme=self.theme)
+        self.body.children = [Text(clean_line(about), "muted", theme=self.theme), self.input, said]
 
     def react(self, event: Input) -> bool:
         if self.desk.bindings.matches(event, "select_cancel"):
             self.finish(None)
             return True
+        if self.desk.drawing.linear and (isinstance(event, Paste) or event.text):
+            self.input.set_text("")  # a line is entered in place of what is there
         return self.input.handle_input(event)
-
-    def _submit(self, text: str) -> None:
-        mistake = self._check(text) if self._check is not None else ""
-        if mistake:
-            self._mistake.set_text(clean_line(mistake))
-        else:
-            self.finish(text)
 
 
 class Working(Panel):

@@ -112,7 +112,7 @@ class TreePanel(Panel):
     def _type(self, event: Input) -> bool:
         text = event.text if isinstance(event, Paste) or event.kind != "release" else ""
         if typed := clean_line(text):
-            self._look_for(self.view.search + typed)
+            self._look_for(typed if self.desk.drawing.linear else self.view.search + typed)
         elif isinstance(event, Key) and self.desk.bindings.matches(event, "delete_back"):
             *kept, _ = [cluster for cluster, _ in graphemes(self.view.search)] or [""]
             self._look_for("".join(kept))

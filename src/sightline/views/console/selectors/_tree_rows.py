@@ -73,6 +73,12 @@ def speaker(line: TreeLine) -> str:
     return clean_line(line.role if line.type == "message" else line.type)
 
 
+def words(line: TreeLine) -> str:
+    """What it says, in quotes where somebody said it."""
+    text = clean_line(line.text)
+    return f'"{text}"' if line.role in ("user", "assistant") or line.type.endswith("summary") else text
+
+
 class EntryList(SelectList):
     """A list of entries. The highlighted one is in the middle as far as there is something on both sides of it."""
 
@@ -102,7 +108,7 @@ class EntryList(SelectList):
     def _spoken(self, line: TreeLine) -> str:
         mark = f"{ACTIVE} " if line.active else ""
         label = f"[{clean_line(line.label)}] " if line.label else ""
-        return f"{self._prefixes[line.id]}{mark}{label}{speaker(line)}: {clean_line(line.text)}"
+        return f"{self._prefixes[line.id]}{mark}{label}{speaker(line)}: {words(line)}"
 
     def _window(self) -> list[int | str]:
         first = min(max(0, self._at - self._max_rows // 2), max(0, len(self._found) - self._max_rows))
@@ -123,4 +129,4 @@ class EntryList(SelectList):
         mark = style("accent", ACTIVE) + " " if line.active else ""
         label = style("success", f"[{clean_line(line.label)}]") + " " if line.label else ""
         who = style("accent" if line.role == "user" else "muted", f"{speaker(line)}:")
-        return f"{pointer}{style('border', prefix)}{mark}{label}{who} {clean_line(line.text)}"
+        return f"{pointer}{style('border', prefix)}{mark}{label}{who} {words(line)}"

@@ -1,310 +1,92 @@
-"""A pager over the whole window, for any text and for all a call wrote.
+"""All a call said, whatever was cut of it on the screen."""
 
-Rules:
-
-- Reading happens in a thread, one thing after the other; keys that come meanwhile are done together after it. The loop
-  only ever draws rows it has.
-- What grows is followed while one is at its end (`view_last`); any other move stays where one went.
-- What is copied is the text as it was written: without wraps, colours and what the screen added.
-"""
-
-import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 
-from sightline.text import clean_line, clean_text
-from sightline.tty import Input, Key, Overlay, Rows, measure, pad, truncate
-from sightline.tty.components import Input as LineInput
-from sightline.views.console._desk import Ask, Desk
-from sightline.views.console.selectors._pages import Pages, Paint, Source
+from sightline.journal import ArtifactReader, artifact_file
+from sightline.text import clean_line
+from sightline.transcript import Call
+from sightline.tty import Theme, expand_tabs
+from sightline.views.console._desk import Desk
+from sightline.views.console.selectors._pager import Document, Opens, show
+from sightline.views.console.selectors._pages import Kept, Source, Told
 
-COPIED_AT_MOST = 4 * 1024 * 1024
-_SAID_AT_MOST = 64 * 1024  # where it is read out instead
-_LOOKS_APART = 0.25
-_WHOLE = Overlay(anchor="top-left")
-
-
-class Document(msgspec.Struct):
-    """Something to look at."""
-
-    title: str
-    source: Source
-    grows: Callable[[], bool] = lambda: False
-    paint: Paint | None = None
+_FOLDED = 10  # rows of output a block shows
+_TITLE = 200
 
 
-Opens = Callable[[], Document]
-"""Called in a thread."""
-
-_Work = Callable[[Pages], None]
-
-
-async def show(desk: Desk, documents: Sequence[Opens], at: int = 0) -> None:
-    """Until the person has seen enough of them."""
-    if not documents:
+async def view_output(desk: Desk, calls: Sequence[Call]) -> None:
+    """Opens on the last call that is not shown whole; the others are to the left and right of it."""
+    told = [call for call in calls if _has_something(call)]
+    if not told:
+        desk.tell("no call has said anything yet")
         return
-    if desk.drawing.linear:
-        desk.tell(await asyncio.to_thread(_said, documents[at]))
-    else:
-        await desk.ask(Viewer(desk, documents, at), _WHOLE)
+    cut = [at for at, call in enumerate(told) if _is_cut(call)]
+    await show(desk, [opens(desk, call) for call in told], (cut or [len(told) - 1])[-1])
 
 
-def _said(opens: Opens) -> str:
-    """The end of it, for who listens."""
-    document = opens()
-    size = document.source.size
-    text = clean_text(document.source.read(max(0, size - _SAID_AT_MOST), _SAID_AT_MOST).decode(errors="replace"))
-    cut = f"(the last {_SAID_AT_MOST // 1024} KB of {size // 1024} KB)\n" if size > _SAID_AT_MOST else ""
-    return f"{clean_line(document.title)}\n{cut}{text}".rstrip("\n")
+def opens(desk: Desk, call: Call) -> Opens:
+    """What a call said, to be looked at."""
+
+    def document() -> Document:
+        diff = diff_of(call.details)
+        return Document(
+            title_of(call),
+            Kept(diff) if diff else _source(desk, call),
+            lambda: call.content is None,
+            paint_diff if diff else None,
+        )
+
+    return document
 
 
-class Viewer(Ask):
-    """Documents, one at a time."""
-
-    def __init__(self, desk: Desk, documents: Sequence[Opens], at: int = 0) -> None:
-        self._desk = desk
-        self._theme = desk.drawing.theme
-        self._documents = documents
-        self._at = at
-        self._document: Document | None = None
-        self._pages: Pages | None = None
-        self._body: list[str] = []
-        self._share = 0
-        self._laid_out: tuple[int, int] | None = None
-        self._waiting: list[_Work] = []
-        self._working = self._watching = False
-        self._following = False
-        self._searching = self._stop_search = False
-        self._query: LineInput | None = None
-        self._words = ""
-        self._said = ""
-        self._version = 0
-        self._rows: tuple[tuple[int, int, int], Rows] | None = None
-        self.finished = False
-
-    def render(self, width: int) -> Rows:
-        height = max(1, self._desk.height - 2)
-        if self._laid_out != (width, height):
-            self._laid_out = (width, height)
-            self._do(_nothing)
-        state = (width, height, self._version)
-        if self._rows is None or self._rows[0] != state or self._query is not None:
-            rows = [truncate(row, width) for row in self._body[:height]]
-            self._rows = (state, (self._top(width), *rows, *[""] * (height - len(rows)), self._bottom(width)))
-        return self._rows[1]
-
-    def invalidate(self) -> None:
-        self._rows = None
-        self._do(_nothing)
-
-    def dispose(self) -> None:
-        self.finished = self._stop_search = True
-
-    def handle_input(self, event: Input) -> bool:
-        if self.finished:
-            return True
-        matches = self._desk.bindings.matches
-        if self._query is not None:
-            return self._react_to_query(event)
-        if matches(event, "select_cancel") and self._searching:
-            self._stop_search = True
-        elif any(matches(event, action) for action in ("view_close", "select_cancel", "interrupt", "exit")):
-            self.finished = True
-            self.done(None)
-        else:
-            action = next((name for name in _ACTIONS if matches(event, name)), None)
-            if action is None:
-                return False
-            self._say("")
-            _ACTIONS[action](self)
-        return True
-
-    def go(self, work: _Work, *, follow: bool = False) -> None:
-        """Look elsewhere."""
-        self._following = follow
-        self._do(work)
-
-    @property
-    def grows(self) -> bool:
-        return self._document is not None and self._document.grows()
-
-    def turn(self, step: int) -> None:
-        """Another document, if there is one."""
-        if 0 <= self._at + step < len(self._documents):
-            self._at += step
-            self._document = self._pages = None
-            self._do(_nothing)
-
-    def search(self) -> None:
-        self._query = LineInput(prompt="/", bindings=self._desk.bindings, theme=self._theme)
-        self._query.focused = True
-        self._query.set_text(self._words)
-        self._query.on_submit = self._begin_search
-        self._changed()
-
-    def again(self, *, forward: bool) -> None:
-        if self._words:
-            self._find(forward=forward, here=False)
-
-    def wrap(self) -> None:
-        def turn(pages: Pages) -> None:
-            pages.wrapped = not pages.wrapped
-            pages.move(-pages.top.row)
-
-        self.go(turn, follow=self._following)
-
-    def copy(self) -> None:
-        self._desk.spawn(self._copy())
-
-    async def _copy(self) -> None:
-        if self._document is None:
-            return
-        source = self._document.source
-        size = await asyncio.to_thread(lambda: source.size)
-        if size > COPIED_AT_MOST:
-            self._say(f"{size // 1024**2} MB are too much to copy")
-            return
-        data = await asyncio.to_thread(source.read, 0, size)
-        self._desk.copy(clean_text(data.decode(errors="replace")))
-        self._say("copied")
-
-    def _react_to_query(self, event: Input) -> bool:
-        assert self._query is not None
-        if self._desk.bindings.matches(event, "select_cancel") or self._desk.bindings.matches(event, "interrupt"):
-            self._query = None
-            self._changed()
-            return True
-        known = self._query.handle_input(event)
-        self._changed()
-        return known or isinstance(event, Key)
-
-    def _begin_search(self, words: str) -> None:
-        self._query = None
-        self._words = words
-        self._find(forward=True, here=True)
-
-    def _find(self, *, forward: bool, here: bool) -> None:
-        self._stop_search, self._searching = False, True
-        self._say("searching…" if self._words else "")
-        words = self._words
-
-        def look(pages: Pages) -> None:
-            pages.query = words
-            found = not words or pages.find(forward=forward, here=here, stopped=lambda: self._stop_search)
-            self._searching = False
-            self._said = "" if found else "stopped" if self._stop_search else "not found"
-
-        self.go(look)
-
-    def _do(self, work: _Work) -> None:
-        self._waiting.append(work)
-        if not self._working and not self.finished:
-            self._working = True
-            self._desk.spawn(self._work())
-
-    async def _work(self) -> None:
-        try:
-            while self._waiting and not self.finished:
-                waiting, self._waiting = self._waiting, []
-                await asyncio.to_thread(self._perform, waiting)
-                self._watch()
-                self._changed()
-        finally:
-            self._working = False
-
-    def _perform(self, waiting: list[_Work]) -> None:
-        if self._pages is None:
-            self._document = self._documents[self._at]()
-            self._pages = Pages(self._document.source, self._theme, self._document.paint)
-            self._following = self._document.grows()
-        pages = self._pages
-        if self._laid_out is not None:
-            pages.fit(*self._laid_out)
-        for work in waiting:
-            work(pages)
-        if self._following:
-            pages.last()
-        self._body, self._share = pages.rows(), pages.share
-
-    def _watch(self) -> None:
-        if not self._watching and self.grows:
-            self._watching = True
-            self._desk.spawn(self._look_again())
-
-    async def _look_again(self) -> None:
-        """While it grows; once more after that, for what came last."""
-        grows, size = True, -1
-        while grows and not self.finished:
-            await asyncio.sleep(_LOOKS_APART)
-            grows = self.grows
-            if (pages := self._pages) is not None and (now := await asyncio.to_thread(_size_of, pages)) != size:
-                size = now
-                self._do(_nothing)
-        self._watching = False
-
-    def _say(self, words: str) -> None:
-        self._said = words
-        self._changed()
-
-    def _changed(self) -> None:
-        self._version += 1
-        if not self.finished:
-            self._desk.redraw(self)
-
-    def _top(self, width: int) -> str:
-        many = len(self._documents)
-        title = clean_line(self._document.title) if self._document is not None else ""
-        place = f" {self._at + 1}/{many}" if many > 1 else ""
-        room = max(1, width - len(place))
-        return self._theme.style("heading", pad(title, room)) + self._theme.style("muted", place[:width])
-
-    def _bottom(self, width: int) -> str:
-        if self._query is not None:
-            return self._query.render(width)[0]
-        if self._pages is None:
-            return self._theme.style("muted", truncate("reading…", width))
-        said = self._said or ("following" if self._following else f"{self._share} %")
-        row = self._theme.style("accent", truncate(said, width))
-        for action, meaning in _HINTS:
-            keys = self._desk.bindings.keys(action)
-            hint = f" · {keys[0]} {meaning}" if keys else ""
-            if measure(row) + measure(hint) > width:
-                break
-            row += self._theme.style("hint", hint)
-        return row
+def diff_of(details: Any) -> str:
+    """The diff in what a call tells of itself, by its shape; empty when there is none."""
+    if not isinstance(details, dict) or not isinstance(details.get("ui"), dict):
+        return ""
+    diff = details.get("diff")
+    return diff if details["ui"].get("kind") == "diff" and isinstance(diff, str) else ""
 
 
-def _size_of(pages: Pages) -> int:
-    return pages.source.size
+def title_of(call: Call) -> str:
+    arg = call.arg or next((value for value in _arguments(call).values() if isinstance(value, str)), "")
+    ended = f" · exit {call.exit_code}" if call.exit_code is not None else " · failed" if call.is_error else ""
+    return f"{clean_line(call.name)} {clean_line(arg[:_TITLE])}".strip() + ended
 
 
-def _nothing(pages: Pages) -> None:
-    """Draw again what is there."""
+def paint_diff(line: str, theme: Theme) -> str:
+    """One line of a diff."""
+    line = expand_tabs(line)
+    if line.startswith(("+++", "---")):
+        return theme.style("title", line)
+    roles = {"+": "diff_added", "-": "diff_removed", "@": "diff_hunk"}
+    return theme.style(roles.get(line[:1], "diff_context"), line)
 
 
-_HINTS = (
-    ("view_close", "leave"),
-    ("view_search", "search"),
-    ("view_next", "next"),
-    ("view_last", "end"),
-    ("view_wrap", "wrap"),
-    ("view_copy", "copy"),
-    ("view_after", "other block"),
-)
+def _source(desk: Desk, call: Call) -> Source:
+    """What was kept byte for byte; else what the fold has; else what the call was told to do."""
+    path = artifact_file(desk.store.folder(desk.session), call.id) if desk.session else None
+    if path is not None:
+        return ArtifactReader(path)
+    if call.content is None and (call.args is not None or call.received):
+        return Told(lambda: call.output, lambda: call.updates)
+    if text := call.content or call.output:
+        return Kept(text)
+    if call.args is None:
+        return Kept(call.written)
+    return Kept(msgspec.json.format(msgspec.json.encode(call.args)).decode())
 
-_ACTIONS: dict[str, Callable[[Viewer], None]] = {
-    "view_up": lambda viewer: viewer.go(lambda pages: pages.move(-1)),
-    "view_down": lambda viewer: viewer.go(lambda pages: pages.move(1)),
-    "view_page_up": lambda viewer: viewer.go(lambda pages: pages.move(-pages.height)),
-    "view_page_down": lambda viewer: viewer.go(lambda pages: pages.move(pages.height)),
-    "view_first": lambda viewer: viewer.go(Pages.first),
-    "view_last": lambda viewer: viewer.go(Pages.last, follow=viewer.grows),
-    "view_search": Viewer.search,
-    "view_next": lambda viewer: viewer.again(forward=True),
-    "view_previous": lambda viewer: viewer.again(forward=False),
-    "view_wrap": Viewer.wrap,
-    "view_copy": Viewer.copy,
-    "view_before": lambda viewer: viewer.turn(-1),
-    "view_after": lambda viewer: viewer.turn(1),
-}
+
+def _has_something(call: Call) -> bool:
+    return bool(call.received or call.content or call.args or call.written)
+
+
+def _is_cut(call: Call) -> bool:
+    text = diff_of(call.details) or call.output or call.content or ""
+    return bool(call.skipped) or text.count("\n") > _FOLDED
+
+
+def _arguments(call: Call) -> dict[str, Any]:
+    return call.args if isinstance(call.args, dict) else {}

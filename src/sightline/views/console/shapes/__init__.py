@@ -5,7 +5,7 @@ from collections.abc import Callable
 from sightline.transcript import Call
 from sightline.views.console._drawing import Drawing
 from sightline.views.console.shapes._command import cell, command
-from sightline.views.console.shapes._delegation import delegation
+from sightline.views.console.shapes._delegation import delegation, delegation_plan
 from sightline.views.console.shapes._diff import diff, edited
 from sightline.views.console.shapes._document import READ, document, written
 from sightline.views.console.shapes._fallback import fallback
@@ -24,7 +24,16 @@ _Guard = Callable[[Call, Drawing], Shape | None]
 
 # In the order they are asked. Those that look at `details.ui` come first, those that look at arguments after them.
 _BY_DETAILS: tuple[_Guard, ...] = (delegation, diff, todo, jobs, search, files, table, document, json_tree, question)
-_BY_ARGUMENTS: tuple[_Guard, ...] = (writing, command, cell, edited, written, planned, json_text)
+_BY_ARGUMENTS: tuple[_Guard, ...] = (
+    writing,
+    delegation_plan,
+    command,
+    cell,
+    edited,
+    written,
+    planned,
+    json_text,
+)
 
 
 def shape_of(call: Call, drawing: Drawing) -> Shape:

@@ -12,6 +12,7 @@ from sightline.views.console.shapes._shape import Body, Shape, details_of, kind_
 
 _COMMANDS = ("command", "cmd", "script")
 
+
 class CommandShape(OutputShape):
     folded, unfolded = 10, 40
 
@@ -41,7 +42,6 @@ class CommandShape(OutputShape):
         if call.content is None or details_of(call).get("ended") == "job":
             return Body()
         return self.last_of(call.content, width)
-
 
 
 class CellShape(CommandShape):
@@ -87,40 +87,6 @@ def command_of(args: Any) -> str:
         if isinstance(value, list) and value and all(isinstance(word, str) for word in value):
             return expand_tabs(" ".join(value))
     return ""
-
-
-def ending_words(call: Call) -> str:
-    """How it ended: the exit code, and what else there is to say."""
-    if call.content is None:
-        return ""
-    details = details_of(call)
-    ended, signal = details.get("ended"), details.get("signal")
-    if ended == "job":
-        job = details.get("job")
-        return f"goes on as job {clean_line(job)}" if isinstance(job, str) else "goes on as a job"
-    words = _ENDED.get(ended, "") if isinstance(ended, str) else ""
-    if isinstance(signal, int) and not words:
-        words = f"signal {signal}"
-    code = "" if call.exit_code is None else f"exit {call.exit_code}"
-    return " · ".join([part for part in (words, code) if part])
-
-
-def output_text(call: Call) -> str:
-    """What it wrote, as plain text: all of it where it is here, else what the model was told, else its end."""
-    if call.pieces and (not call.skipped or not call.content):
-        screen = Screen(height=1)
-        for piece in call.pieces:
-            screen.feed(piece.text, piece.stream)
-        screen.finish()
-        return "\n".join([row_text(row).rstrip() for row in screen.take_settled()])
-    return call.content or ""
-
-
-def size_words(size: int) -> str:
-    for unit, name in _UNITS:
-        if size >= unit:
-            return f"{size / unit:.{1 if size < 10 * unit else 0}f} {name}"
-    return f"{size} bytes"
 
 
 def command(call: Call, drawing: Drawing) -> Shape | None:

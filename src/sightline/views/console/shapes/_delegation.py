@@ -78,6 +78,12 @@ class DelegationShape(Shape):
 
 
 def delegation(call: Call, drawing: Drawing) -> Shape | None:
-    """Live progress first, then the plan; None for anything that is neither."""
-    steps = delegation_from_details(call.details) or delegation_from_args(call.args)
+    """Live progress."""
+    steps = delegation_from_details(call.details)
+    return None if steps is None else DelegationShape(call, drawing, steps)
+
+
+def delegation_plan(call: Call, drawing: Drawing) -> Shape | None:
+    """Arguments that say who is to do what."""
+    steps = delegation_from_args(call.args)
     return None if steps is None else DelegationShape(call, drawing, steps)

@@ -3,6 +3,7 @@
 A diff that grows shows its end, where it grows; one that is complete its beginning.
 """
 
+import re
 from typing import Any
 
 from sightline.text import clean_line
@@ -26,7 +27,7 @@ from sightline.views.console.shapes._shape import (
 _OLD = ("old_string", "oldString", "old_text", "old_str")
 _NEW = ("new_string", "newString", "new_text", "new_str")
 _PATCHES = ("patch", "diff")
-_ENOUGH = 64 * 1024
+_hunk = re.compile(r"@@ -(\d{1,9})(?:,\d{1,9})? \+(\d{1,9})").match
 _NO_CHANGE = "no change"
 
 
@@ -63,33 +64,39 @@ class DiffShape(Shape):
     def source(self) -> str:
         return self._text
 
-    def set_diff(self, diff: str) -> None:
-        if diff != self._text:
-            self._text = diff
-            if self._diff is not None:
-                self._diff.set_text(self._shown_text())
-
     def body(self, width: int) -> Body:
-        if self._diff is None:
-            self._diff = Diff(self._shown_text(), theme=self.drawing.theme)
-        rows = list(self._diff.render(width))
-        rows += self._remarks(width)
-        if self.call.content is not None:
-            return self.first_of(rows, width)
+        lines = self._lines()
+        body = self._beginning(lines, width) if self.call.content is not None else self._end(lines, width)
+        return Body([*body.rows, *self._remarks(width)], body.cut, body.from_end)
+
+    def _beginning(self, lines: list[str], width: int) -> Body:
         room = self.room
+        rows = self._drawn(lines[: room + 1], width)
+        if len(rows) <= room:
+            return Body(rows)
+        return Body([*rows[: room - 1], self.more(max(len(lines) - room + 1, 1), "line", width)], cut=True)
+
+    def _end(self, lines: list[str], width: int) -> Body:
+        room = self.room
+        rows = self._drawn(lines if len(lines) <= room else last_lines(lines, room + 1), width)
         if len(rows) <= room:
             return Body(rows, from_end=True)
-        hidden = len(rows) - room + 1
-        return Body([self.more(hidden, "line", width), *rows[1 - room :]], cut=True, from_end=True)
+        above = self.more(max(len(lines) - room + 1, 1), "line", width)
+        return Body([above, *rows[1 - room :]], cut=True, from_end=True)
 
-    def _shown_text(self) -> str:
+    def _drawn(self, lines: list[str], width: int) -> list[str]:
+        text = "\n".join(lines)
+        if self._diff is None:
+            self._diff = Diff(text, theme=self.drawing.theme)
+        self._diff.set_text(text)
+        return list(self._diff.render(width))
+
+    def _lines(self) -> list[str]:
         """Without the headers of a single file: the block's own names it."""
-        lines = self._text[:_ENOUGH].split("\n", 3)
+        lines = self._text.removesuffix("\n").split("\n") if self._text else []
         if len(lines) > 2 and lines[0].startswith("--- ") and lines[1].startswith("+++ "):
-            rest = "\n".join(lines[2:])
-            if "\n--- " not in rest:
-                return rest
-        return self._text[:_ENOUGH]
+            return lines if any(line.startswith("--- ") for line in lines[2:]) else lines[2:]
+        return lines
 
     def _remarks(self, width: int) -> list[str]:
         call, theme = self.call, self.drawing.theme
@@ -100,6 +107,19 @@ class DiffShape(Shape):
         elif not self._text and call.content is not None:
             rows.append(theme.style("muted", _NO_CHANGE))
         return rows
+
+
+def last_lines(lines: list[str], count: int) -> list[str]:
+    """The end of a diff, with a header for the hunk it begins in, so that its lines keep their numbers."""
+    cut = len(lines) - count
+    at = next((at for at in range(cut, -1, -1) if lines[at].startswith("@@")), -1)
+    found = _hunk(lines[at]) if at >= 0 else None
+    if found is None:
+        return lines[cut:]
+    before = lines[at + 1 : cut]
+    old = int(found[1]) + sum(not line.startswith("+") for line in before)
+    new = int(found[2]) + sum(not line.startswith("-") for line in before)
+    return [f"@@ -{old},{count} +{new},{count} @@", *lines[cut:]]
 
 
 def diff(call: Call, drawing: Drawing) -> Shape | None:

@@ -25,7 +25,6 @@ from sightline.views.console.shapes._shape import (
 
 READ = frozenset(("read", "listing"))
 _WRITTEN = ("content", "contents", "file_text", "text")
-_ENOUGH = 32 * 1024
 _PICTURE_ROWS = 12
 
 
@@ -50,10 +49,13 @@ class CodeShape(Shape):
     def body(self, width: int) -> Body:
         if self.call.is_error and self.call.content:
             return self.text_rows(self.call.content, width, "error")
-        if self._code is None:
-            self._code = Code(self._text[:_ENOUGH].removesuffix("\n"), language_of(self.title), theme=self.drawing.theme)
+        return self.beginning(self._text, width, lambda text: self._colour(text).render(width))
+
+    def _colour(self, text: str) -> Code:
+        if self._code is None or self._code.text != text:
+            self._code = Code(text, language_of(self.title), theme=self.drawing.theme)
             self._code.finish()
-        return self.first_of(self._code.render(width), width)
+        return self._code
 
 
 class ReadShape(CodeShape):
@@ -73,8 +75,12 @@ class ReadShape(CodeShape):
     def suffix(self) -> str:
         ui = ui_of(self.call)
         total, entries = number_in(ui, "total"), number_in(ui, "entries")
-        return plural(total, "line") if total is not None else plural(entries, "entry") if entries == 1 else (
-            f"{entries:,} entries" if entries is not None else ""
+        return (
+            plural(total, "line")
+            if total is not None
+            else plural(entries, "entry")
+            if entries == 1
+            else (f"{entries:,} entries" if entries is not None else "")
         )
 
     def body(self, width: int) -> Body:
@@ -96,13 +102,13 @@ class MarkdownShape(Shape):
         return self._text
 
     def body(self, width: int) -> Body:
-        if self._markdown is None:
-            self._markdown = Markdown(self._text[:_ENOUGH], theme=self.drawing.theme)
+        return self.beginning(self._text, width, lambda text: self._laid_out(text).render(width))
+
+    def _laid_out(self, text: str) -> Markdown:
+        if self._markdown is None or self._markdown.text != text:
+            self._markdown = Markdown(text, theme=self.drawing.theme)
             self._markdown.finish()
-        body = self.first_of(self._markdown.render(width), width)
-        return body if len(self._text) <= _ENOUGH or body.cut else Body(
-            [*body.rows, self.more(self._text.count("\n", _ENOUGH) + 1, "line", width)], cut=True
-        )
+        return self._markdown
 
 
 class ResourceShape(Shape):

@@ -41,8 +41,8 @@ def tree_rows(value: Any, theme: Theme, width: int) -> Iterator[str]:
     while waiting:
         key, item, depth = waiting.pop()
         if depth >= 0:
-            label = f"{theme.style('muted', key)} " if key else ""
-            yield truncate(f"{'  ' * min(depth, width // 4)}{label}{_shown(item, theme)}", width)
+            shown = " ".join([part for part in (theme.style("muted", key), _shown(item, theme)) if part])
+            yield truncate(f"{'  ' * min(depth, width // 4)}{shown}", width)
         if isinstance(item, dict):
             waiting += [(clean_line(str(name)[:80]) + ":", below, depth + 1) for name, below in reversed(item.items())]
         elif isinstance(item, list):
@@ -58,8 +58,9 @@ def _shown(item: Any, theme: Theme) -> str:
         return theme.style("dim", f"({len(item)})") if item else "[]"
     if isinstance(item, str):
         return theme.style("syntax_string", clean_line(item[:_VALUE]) or '""')
-    role = "syntax_keyword" if item is None or isinstance(item, bool) else "syntax_number"
-    return theme.style(role, {None: "null", True: "true", False: "false"}.get(item, clean_line(str(item)[:_VALUE])))
+    if item is None or isinstance(item, bool):
+        return theme.style("syntax_keyword", "null" if item is None else str(item).lower())
+    return theme.style("syntax_number", clean_line(str(item)[:_VALUE]))
 
 
 def json_tree(call: Call, drawing: Drawing) -> Shape | None:

@@ -21,7 +21,6 @@ _ENDED = {
 }
 
 
-
 class OutputShape(Shape):
     """The base of those that show output."""
 
@@ -90,4 +89,3 @@ def size_words(size: int) -> str:
         if size >= unit:
             return f"{size / unit:.{1 if size < 10 * unit else 0}f} {name}"
     return f"{size} bytes"
-

@@ -10,7 +10,7 @@ Rules:
   shape's own business.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from sightline.text import clean_line, cut_graphemes, first_line
@@ -98,16 +98,25 @@ class Shape:
             return Body(rows)
         return Body([*rows[: room - 1], self.more(len(rows) - room + 1, what, width)], cut=True)
 
+    def beginning(self, text: str, width: int, draw: Callable[[str], Sequence[str]]) -> Body:
+        """What is drawn of the first lines of a text; those that cannot be seen are not drawn."""
+        room = self.room
+        lines = clipped_lines(text, room + 1)
+        rows = draw("\n".join(lines))
+        left = line_count(text) - len(lines)
+        if left <= 0 and len(rows) <= room:
+            return Body(rows)
+        shown = rows[: room - 1]
+        return Body([*shown, self.more(max(left + len(lines) - len(shown), 1), "line", width)], cut=True)
+
     def text_rows(self, text: str, width: int, role: str = "") -> Body:
         """The first lines of a text; more of it than can be shown is not even looked at."""
-        lines = clipped_lines(text, self.room + 1)
-        total = text.count("\n", 0, len(text) - text.endswith("\n")) + 1 if text else 0
-        rows = [row for line in lines for row in wrapped(line, width)]
-        rows = [self.drawing.theme.style(role, row) if role else row for row in rows]
-        if len(rows) <= self.room and total <= len(lines):
-            return Body(rows)
-        shown = rows[: self.room - 1]
-        return Body([*shown, self.more(max(total - len(shown), 1), "line", width)], cut=True)
+
+        def draw(shown: str) -> list[str]:
+            rows = [row for line in shown.split("\n") for row in wrapped(line, width)] if shown else []
+            return styled(self.drawing.theme, role, rows) if role else rows
+
+        return self.beginning(text, width, draw)
 
 
 _LONGEST_LINE = 4000
@@ -119,6 +128,10 @@ def clipped_lines(text: str, count: int) -> list[str]:
     if len(lines) > count or (lines and not lines[-1]):
         lines.pop()
     return [line if len(line) <= _LONGEST_LINE else line[:_LONGEST_LINE] + "…" for line in lines]
+
+
+def line_count(text: str) -> int:
+    return text.count("\n", 0, len(text) - text.endswith("\n")) + 1 if text else 0
 
 
 def wrapped(line: str, width: int) -> list[str]:

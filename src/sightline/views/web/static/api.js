@@ -56,3 +56,15 @@ export const artifactUrl = (id) => job(id, "/artifact");
 
 export const start = async (body, session) =>
   (await post(session ? `/api/sessions/${encodeURIComponent(session)}/jobs` : "/api/sessions", body)).json();
+
+const talk = (session, rest) => `/api/sessions/${encodeURIComponent(session)}/${rest}`;
+
+export const prompt = (session, text, how) => post(talk(session, "prompt"), { text, how });
+
+export const shell = (session, text, isPrivate) => post(talk(session, "shell"), { text, private: isPrivate });
+
+export const abort = async (session) => (await post(talk(session, "abort"))).json();
+
+export const unqueue = async (session) => (await post(talk(session, "unqueue"))).json();
+
+export const answer = (session, request, value) => post(talk(session, `requests/${encodeURIComponent(request)}`), { answer: value });

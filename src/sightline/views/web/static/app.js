@@ -3,18 +3,28 @@
 
 import { forgetColours } from "./colours.js";
 import { byId, setText } from "./dom.js";
+import { reasoningIsShown, showReasoning } from "./entries.js";
 import { when } from "./format.js";
 import { Keys } from "./keys.js";
 import { List } from "./list.js";
+import { Requests } from "./requests.js";
 import { StartForm } from "./start.js";
+import { Status } from "./status.js";
 import { Stream } from "./stream.js";
+import { Talk } from "./talk.js";
 import { Transcript } from "./transcript.js";
 
 const NOTHING_YET = "Nothing has run yet. Run a command below, or `sightline exec -- …` in a terminal.";
+const SAY_SOMETHING = "Nothing was said yet. Ask for something below.";
 
 const list = new List();
 const transcript = new Transcript(showEmptiness);
 const start = new StartForm(({ job }) => { location.hash = job; });
+const talk = new Talk();
+const status = new Status();
+const requests = new Requests(() => talk.focus());
+let facts = {};
+let running = 0;
 let chosen = null;
 let connected = false;
 let listed = false;
@@ -23,6 +33,7 @@ let gone = false;
 
 const stream = new Stream({
   list: takeList,
+  facts: takeFacts,
   entries: (message) => transcript.take(message),
   rows: (message) => transcript.takeRows(message),
   status: (message) => transcript.takeStatus(message),
@@ -36,7 +47,8 @@ new Keys({
     showSidebar(true);
     (document.querySelector(".sessions [aria-current]") ?? document.querySelector(".sessions a"))?.focus();
   },
-  start: () => start.focus(),
+  start: () => (talk.usable ? talk.focus() : start.focus()),
+  requests: () => requests.focus(),
   escape: () => {
     if (!narrow.matches || byId("columns").classList.contains("list-closed")) return;
     showSidebar(false);
@@ -51,17 +63,37 @@ function takeList(message) {
     listed = true;
     if (location.hash.length > 1) fromAddress(); // only the list tells a job's id from a recording's that looks like one
   }
-  const running = sessions.flatMap((session) => session.jobs ?? []).filter((job) => job.state === "running").length;
+  running = sessions.flatMap((session) => session.jobs ?? []).filter((job) => job.state === "running").length;
   setText(byId("counts"), running ? `${running} running` : "nothing running");
-  document.title = running ? `(${running}) Sightline` : "Sightline";
+  showTitle();
   if (!chosen) chooseFirst(sessions);
   showHead();
   showEmptiness();
 }
 
+// Answers that are waited for come first: nothing goes on without them.
+function showTitle() {
+  const sign = facts.requests?.length ? "(!) " : running ? `(${running}) ` : "";
+  document.title = `${sign}${facts.ui_title || "Sightline"}`;
+}
+
+function takeFacts(message) {
+  facts = message;
+  const talking = Boolean(chosen && facts.talks);
+  talk.take(facts);
+  status.take(facts);
+  requests.take(chosen, facts.requests ?? []);
+  transcript.know(facts);
+  byId("start").hidden = talking;
+  byId("reasoning-switch").hidden = !talking;
+  showTitle();
+  showEmptiness();
+}
+
 function chooseFirst(sessions) {
   if (location.hash.length > 1 || sessions.length === 0) return;
-  const busy = sessions.find((session) => session.jobs?.some((job) => job.state === "running"));
+  const busy = sessions.find((session) => session.jobs?.some((job) => job.state === "running"))
+    ?? sessions.find((session) => session.agent && session.state === "running");
   history.replaceState(null, "", `#${(busy ?? sessions[0]).id}`);
   fromAddress();
 }
@@ -74,7 +106,9 @@ function fromAddress() {
   if (session !== chosen) {
     chosen = session || null;
     gone = false;
-    transcript.clear();
+    transcript.clear(chosen ?? "");
+    talk.choose(chosen);
+    takeFacts({});
     list.choose(chosen);
     stream.watch(chosen);
     showHead();
@@ -97,6 +131,7 @@ function showEmptiness() {
   empty.hidden = transcript.size > 0;
   if (gone) setText(empty, "This session is no longer here.");
   else if (listed && !list.sessions.length) setText(empty, NOTHING_YET);
+  else if (talk.usable) setText(empty, SAY_SOMETHING);
   else if (connected) setText(empty, "Nothing here yet.");
 }
 
@@ -119,6 +154,9 @@ function showSidebar(open) {
 byId("toggle-list").addEventListener("click", () => showSidebar(byId("columns").classList.contains("list-closed")));
 narrow.addEventListener("change", () => showSidebar(!narrow.matches));
 showSidebar(!narrow.matches);
+
+byId("show-reasoning").checked = reasoningIsShown();
+byId("show-reasoning").addEventListener("change", (event) => showReasoning(event.target.checked));
 
 byId("skip").addEventListener("click", (event) => {
   event.preventDefault(); // the address names the session

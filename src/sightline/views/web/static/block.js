@@ -1,5 +1,6 @@
-// A terminal block: one call, live. Rules of folding: a command that ended well and said much folds by itself; one that
-// failed never does; what a person chose wins over both, and nobody who is reading in a block loses it.
+// A terminal block: one call, live. Rules of folding: a command that ended well and said much folds by itself, and so does
+// what was only read or looked for; one that failed never does; what a person chose wins over both, and nobody who is
+// reading in a block loses it. Where a shape says all there is, the output is shown when asked for.
 
 import * as api from "./api.js";
 import { BlockHead } from "./blockhead.js";
@@ -8,10 +9,12 @@ import { copyText } from "./copy.js";
 import { button, make, setText } from "./dom.js";
 import { bytes, count, seconds, stateOf } from "./format.js";
 import { draw } from "./frame.js";
+import { jsonTree } from "./jsontree.js";
 import { Rows } from "./rows.js";
 import { RowStore } from "./rowstore.js";
 import { say, toast } from "./say.js";
 import { Search } from "./search.js";
+import { Shape } from "./shapes.js";
 
 const FOLDS_ABOVE = 12; // rows; less than this is its own best summary
 const LONG_BYTES = 1000; // taken for many rows as long as they have not been counted
@@ -21,7 +24,7 @@ export const chosenFolds = new Map(); // call id → folded, as a person chose i
 let made = 0;
 
 export class Block {
-  constructor(entry) {
+  constructor(entry, session = "") {
     made += 1;
     const name = `block${made}`;
     this.id = entry.id;
@@ -34,7 +37,12 @@ export class Block {
       copyCommand: () => this.copyCommand(),
       search: () => this.search.toggle(),
       follow: () => this.rows.follow(!this.rows.following),
+      output: () => this.toggleOutput(),
     });
+    this.shape = new Shape(session, () => this.element.dispatchEvent(new Event("hold", { bubbles: true })));
+    this.args = make("details", { className: "args", hidden: true }, make("summary", { text: "Arguments" }));
+    this.args.addEventListener("toggle", () => this.showArgs());
+    this.outputWanted = false;
     this.rows = new Rows(this.store, "Output", () => this.moved());
     if (entry.command) this.rows.following = true; // how a command ended stands at its end, which may still be counted
     this.search = new Search(this);
@@ -42,7 +50,7 @@ export class Block {
     this.status = make("p", { className: "status", hidden: true });
     this.note = make("p", { className: "note", hidden: true });
     this.body = make("div", { className: "body", id: `${name}-body` },
-      this.search.element, this.rows.element, this.newRows, this.status, this.note);
+      this.args, this.shape.element, this.search.element, this.rows.element, this.newRows, this.status, this.note);
     this.element = make("article", { className: "block", "aria-labelledby": `${name}-title` }, this.head.element, this.body);
     this.element.block = this; // how a key press finds its block
     this.update(entry);
@@ -54,7 +62,7 @@ export class Block {
     this.store.deleted ||= Boolean(entry.note);
     // Rows may have been told of before the entry counts them.
     this.store.setTotal(this.store.deleted ? 0 : Math.max(entry.total ?? 0, this.store.total));
-    this.head.update(entry, this.store.total, this.store.deleted);
+    this.head.update(entry, this.store.total, this.store.deleted, this.outputShown);
     if (before?.state !== entry.state) this.stateChanged(before);
     this.changed();
   }
@@ -79,10 +87,35 @@ export class Block {
     return this.search.open || this.body.contains(document.activeElement);
   }
 
+  get outputShown() {
+    return this.store.total > 0 && (!this.entry.shape?.whole || this.outputWanted);
+  }
+
+  toggleOutput() {
+    this.outputWanted = !this.outputWanted;
+    this.element.dispatchEvent(new Event("hold", { bubbles: true }));
+    this.changed();
+  }
+
+  setWaiting(waiting) {
+    this.head.setWaiting(waiting);
+  }
+
+  // Made when looked at; what they are by then.
+  showArgs() {
+    const { args } = this.entry;
+    this.args.lastElementChild.matches("summary") || this.args.lastElementChild.remove();
+    if (!this.args.open || !args) return;
+    const tree = jsonTree(args);
+    if (tree.matches("details")) tree.open = true;
+    this.args.append(make("div", { className: "json" }, tree));
+  }
+
   // Asked again while the rows of an ended command are still being counted.
   get shouldFold() {
     if (chosenFolds.has(this.id)) return chosenFolds.get(this.id);
-    const { state, binary, bytes: size = 0 } = this.entry;
+    const { state, binary, bytes: size = 0, shape } = this.entry;
+    if (shape) return state === "ok" && ["code", "found"].includes(shape.kind) && !this.keptOpen && !this.isRead;
     const long = this.store.total > FOLDS_ABOVE || (this.store.total === 0 && size > LONG_BYTES && !binary);
     return state === "ok" && long && !this.keptOpen && !this.isRead;
   }
@@ -133,11 +166,13 @@ export class Block {
   draw() {
     if (!this.folded && this.shouldFold) this.fold(true);
     if (!this.inView) return;
-    this.head.update(this.entry, this.store.total, this.store.deleted);
+    this.head.update(this.entry, this.store.total, this.store.deleted, this.outputShown);
     this.drawNotes();
-    this.rows.element.hidden = this.store.total === 0;
+    this.shape.update(this.entry.shape);
+    this.args.hidden = !this.entry.args;
+    this.rows.element.hidden = !this.outputShown;
     this.rows.fit();
-    if (!this.folded && this.store.total > 0) this.rows.draw();
+    if (!this.folded && this.outputShown) this.rows.draw();
   }
 
   drawNotes() {
@@ -145,7 +180,7 @@ export class Block {
     const notes = [said, note || (this.store.deleted && "output was deleted")].filter(Boolean);
     if (binary) notes.push(`Binary output, ${bytes(size)}: not drawn, Download has it.`);
     if (kept !== undefined && kept !== null && kept < size) notes.push(`${bytes(kept)} of ${bytes(size)} kept.`);
-    if (!running && size === 0 && this.store.total === 0 && notes.length === 0) notes.push("No output.");
+    if (!running && size === 0 && this.store.total === 0 && !this.entry.shape && notes.length === 0) notes.push("No output.");
     setText(this.note, notes.join(" "));
     this.note.hidden = notes.length === 0;
   }

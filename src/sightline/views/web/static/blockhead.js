@@ -9,7 +9,7 @@ const LONG_COMMAND = 400; // characters; above this, or above LONG_LINES, a comm
 const LONG_LINES = 5;
 
 export class BlockHead {
-  // actions: { fold, cancel, copyOutput, copyCommand, search, follow }
+  // actions: { fold, cancel, copyOutput, copyCommand, search, follow, output }
   constructor(id, actions) {
     this.elapsed = new Elapsed();
     this.command = make("code", { className: "command" });
@@ -22,11 +22,12 @@ export class BlockHead {
     this.cancel = button("Cancel", actions.cancel, { className: "danger" });
     this.follow = button("Follow", actions.follow, { "aria-pressed": "false" });
     this.search = button("Search", actions.search, { "aria-expanded": "false" });
+    this.output = button("Output", actions.output, { "aria-pressed": "false", hidden: true });
     this.copy = button("Copy output", actions.copyOutput);
     this.copyCommand = button("Copy command", actions.copyCommand);
     this.download = make("a", { className: "button", text: "Download", download: true });
     this.tools = make("div", { className: "tools", role: "group" },
-      this.cancel, this.follow, this.search, this.copy, this.copyCommand, this.download);
+      this.cancel, this.follow, this.output, this.search, this.copy, this.copyCommand, this.download);
     this.title = make("h3", { id: `${id}-title` }, this.command);
     this.element = make("header", {},
       make("div", { className: "line" }, this.fold, this.title, this.more),
@@ -34,28 +35,41 @@ export class BlockHead {
         make("p", { className: "standing" }, this.sign, this.state, this.time, this.facts), this.tools));
   }
 
-  update(entry, total, deleted) {
+  update(entry, total, deleted, outputShown) {
     const called = entry.command || [entry.name, entry.arg].filter(Boolean).join(" ");
     if (called !== this.called) this.setCommand(called, Boolean(entry.command));
     const { sign, word } = stateOf(entry.state);
     setText(this.sign, sign);
-    setText(this.state, word);
+    setText(this.state, this.waiting && entry.running ? "waits for your answer" : word);
     if (entry !== this.entry) this.elapsed.set(entry.elapsed, entry.running); // drawn again, the clock goes on
     this.entry = entry;
     this.tick();
     this.setFacts(entry, total);
-    this.cancel.hidden = !entry.running || !entry.command;
+    this.cancel.hidden = !entry.running || !(entry.command || entry.id);
     this.follow.hidden = !entry.running;
     if (!entry.running) this.setCancelling(false);
-    this.search.hidden = this.copy.hidden = total === 0;
+    this.follow.hidden ||= !outputShown;
+    this.output.hidden = total === 0 || !entry.shape?.whole;
+    this.output.setAttribute("aria-pressed", String(outputShown));
+    this.search.hidden = !outputShown;
+    this.copy.hidden = total === 0;
     this.copyCommand.hidden = !entry.command;
     const written = entry.bytes || (entry.running && total);
     this.download.hidden = !written || (entry.kept === 0 && !entry.running) || deleted;
     this.download.href = artifactUrl(entry.id);
   }
 
+  setWaiting(waiting) {
+    if (this.waiting === waiting) return;
+    this.waiting = waiting;
+    setText(this.state, waiting && this.entry.running ? "waits for your answer" : stateOf(this.entry.state).word);
+  }
+
   setFacts(entry, total) {
+    const { suffix, added, removed, kind } = entry.shape ?? {};
     const facts = [];
+    if (suffix) facts.push(suffix);
+    if (kind === "diff" && added !== undefined) facts.push(`+${added} −${removed ?? 0}`);
     if (entry.exit_code !== null && entry.exit_code !== undefined) facts.push(`exit ${entry.exit_code}`);
     if (total) facts.push(count(total, "row", "rows"));
     if (entry.bytes && !entry.running) facts.push(bytes(entry.bytes)); // while it runs nobody says how many by now

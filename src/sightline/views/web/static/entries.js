@@ -1,42 +1,68 @@
 // What is said in a session, other than calls: words, messages, reasoning, remarks.
 
 import { make, setText } from "./dom.js";
+import { Markdown } from "./markdown.js";
+import { picture } from "./shapes.js";
 
-const LEVELS = { error: "✗ Error", warning: "! Warning", notice: "· Note", info: "· Note" };
+const LEVELS = { error: "✗ Error", fatal: "✗ Error", warning: "! Warning", notice: "· Note", info: "· Note" };
+const HOW = { steer: " (while it worked)", follow_up: " (afterwards)" };
+const REASONING = "sightline.reasoning";
 
-const MAKERS = {
-  message: () => said("message", "You"),
-  words: () => said("words", ""),
-  reasoning: folded,
-  remark,
-};
+const MAKERS = { message, words, reasoning, remark };
 
-export const makeSaying = (entry) => (MAKERS[entry.kind] ?? said.bind(null, "words", ""))();
+export const makeSaying = (entry) => (MAKERS[entry.kind] ?? words)();
 
-function said(kind, speaker) {
-  const who = make("p", { className: "who", text: speaker });
+function message() {
+  const who = make("p", { className: "who" });
   const text = make("div", { className: "text" });
+  const attached = make("div", { className: "attached" });
   return {
-    element: make("section", { className: `saying ${kind}` }, who, text),
+    element: make("section", { className: "saying message" }, who, text, attached),
     update(entry) {
-      const how = entry.how && entry.how !== "prompt" ? ` (${entry.how})` : "";
-      setText(who, kind === "message" ? `${speaker}${how}` : entry.agent ?? "");
-      who.hidden = !who.textContent;
+      const by = entry.source && entry.source !== "agent" ? ` (${entry.source})` : "";
+      setText(who, entry.agent ? `To ${entry.agent}` : `You${HOW[entry.how] ?? ""}${by}`);
       setText(text, entry.text ?? "");
+      const urls = entry.attachments ?? [];
+      if (attached.childElementCount !== urls.length) attached.replaceChildren(...urls.map(attachment));
     },
   };
 }
 
-function folded() {
+function attachment(url) {
+  const [session, name = ""] = url.replace("artifact://", "").split("/");
+  return /\.(png|jpe?g|gif|webp)$/.test(name) ? picture(session, name, name) : make("code", { text: url });
+}
+
+function words() {
+  const who = make("p", { className: "who" });
+  const text = new Markdown();
+  return {
+    element: make("section", { className: "saying words" }, who, text.element),
+    update(entry) {
+      setText(who, entry.agent ?? "");
+      who.hidden = !who.textContent;
+      text.update(entry.text ?? "");
+    },
+  };
+}
+
+function reasoning() {
   const summary = make("summary", { text: "Reasoning" });
   const text = make("div", { className: "text" });
   return {
-    element: make("details", { className: "saying reasoning" }, summary, text),
+    element: make("details", { className: "saying reasoning", open: reasoningIsShown() }, summary, text),
     update(entry) {
       setText(summary, entry.agent ? `Reasoning of ${entry.agent}` : "Reasoning");
       setText(text, entry.text ?? "");
     },
   };
+}
+
+export const reasoningIsShown = () => localStorage.getItem(REASONING) === "on";
+
+export function showReasoning(on) {
+  localStorage.setItem(REASONING, on ? "on" : "off");
+  for (const element of document.querySelectorAll("details.reasoning")) element.open = on;
 }
 
 function remark() {

@@ -6,7 +6,10 @@ const STATES = {
   failed: { sign: "✗", word: "failed" },
   cancelled: { sign: "⊘", word: "cancelled" },
   timed_out: { sign: "◷", word: "timed out" },
+  refused: { sign: "⊘", word: "refused" },
+  job: { sign: "↗", word: "goes on as a job" },
   lost: { sign: "?", word: "lost" },
+  open: { sign: "○", word: "open" },
   ended: { sign: "·", word: "ended" },
 };
 
@@ -26,6 +29,12 @@ export function bytes(size) {
     if (value < 1000 || unit === "GB") return `${value < 10 ? value.toFixed(1) : Math.round(value)} ${unit}`;
   }
   return "";
+}
+
+// Tokens: what matters is their order of magnitude.
+export function tokens(value) {
+  if (value < 1000) return String(value);
+  return value < 1e6 ? `${(value / 1e3).toFixed(value < 1e4 ? 1 : 0)}k` : `${(value / 1e6).toFixed(1)}M`;
 }
 
 // A running clock shows whole seconds: tenths would flicker without telling more.

@@ -14,13 +14,14 @@ const SHOWN = [
   ["y", "copy its output"],
   ["Home End PageUp PageDown ↑ ↓", "move in the output that has the focus"],
   ["s", "sessions"],
-  ["n", "run a command"],
+  ["n", "write a prompt, or run a command"],
+  ["r", "what waits for an answer"],
   ["Esc", "close what is open"],
   ["?", "this list"],
 ];
 
 export class Keys {
-  // actions: { neighbour(by), sessions(), start(), escape() }
+  // actions: { neighbour(by), sessions(), start(), requests(), escape() }
   constructor(actions) {
     this.actions = actions;
     this.dialog = byId("keys");
@@ -41,7 +42,7 @@ export class Keys {
       return block.search.show();
     }
     if (event.ctrlKey || event.metaKey || event.altKey || !this.single.checked || this.dialog.open) return;
-    if (event.target.matches?.("input:not([type=checkbox]), textarea, select")) return;
+    if (event.target.matches?.("input:not([type=checkbox], [type=radio]), textarea, select")) return;
     const act = this.actionFor(event.key, block);
     if (!act) return;
     event.preventDefault();
@@ -55,6 +56,7 @@ export class Keys {
       case "k": return () => this.actions.neighbour(-1)?.focus();
       case "s": return this.actions.sessions;
       case "n": return this.actions.start;
+      case "r": return this.actions.requests;
       case "?": return () => this.dialog.showModal();
       case "o": return block && (() => block.choose(!block.folded));
       case "/": return block && (() => block.search.show());

@@ -87,7 +87,7 @@ export class List {
   update(held, session) {
     const jobs = session.jobs ?? [];
     const state = standing(session, jobs);
-    const title = session.title || jobs[0]?.command || session.id;
+    const title = session.title || jobs[0]?.command || (session.agent ? "New conversation" : session.id);
     const running = jobs.filter((job) => job.state === "running").length;
     const said = session.kind === "recording" ? "recording" : running ? `${running} running` : stateOf(state).word;
     const many = jobs.length > 1 ? count(jobs.length, "job", "jobs") : "";
@@ -139,5 +139,6 @@ function showJob(item) {
 function standing(session, jobs) {
   if (session.kind === "recording") return "ended";
   if (jobs.some((job) => job.state === "running")) return "running";
+  if (session.agent) return session.state === "running" ? "open" : "ended";
   return jobs.find((job) => job.state !== "ok")?.state ?? jobs.at(-1)?.state ?? session.state;
 }

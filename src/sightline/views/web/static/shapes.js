@@ -141,7 +141,9 @@ export function picture(session, name, alt) {
   return element;
 }
 
-const image = ({ name, alt }, _, session) => [picture(session, name, alt)];
+function image({ name, alt }, _, session) {
+  return [picture(session, name, alt)];
+}
 
 function table({ columns, rows, cut }) {
   return [scrolled(make("table", {}, make("thead", {}, make("tr", {}, ...columns.map((text) => make("th", { text })))),
@@ -154,11 +156,11 @@ function markdown({ text, cut }) {
   return [view.element, ...tooLong(cut)];
 }
 
-const json = ({ value }) => {
+function json({ value }) {
   const tree = jsonTree(value);
-  tree.open = true;
+  if (tree.matches("details")) tree.open = true;
   return [make("div", { className: "json" }, tree)];
-};
+}
 
 // Arguments on their way: JSON that is not complete. Of a text in it, its lines are shown as lines.
 function writing({ text }) {

@@ -8,10 +8,10 @@ import { ApiError, SIGN_IN, sessions } from "./api.js";
 
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 5000;
-const KINDS = ["list", "entries", "rows", "status", "gone"];
+const KINDS = ["list", "facts", "entries", "rows", "status", "gone"];
 
 export class Stream {
-  // handlers: { list, entries, rows, status, gone, connection(state, detail) }
+  // handlers: { list, facts, entries, rows, status, gone, connection(state, detail) }
   constructor(handlers) {
     this.handlers = handlers;
     this.session = null;

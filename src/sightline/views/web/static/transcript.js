@@ -1,6 +1,8 @@
-// The chosen session: entries by position. A patch replaces the entry at its position, so that hearing it twice changes
-// nothing. Many entries at once (opening a long session) are made over several frames.
+// The chosen session: entries by place. A patch replaces the entry at its place, so that hearing it twice changes
+// nothing; a call that comes with another place moves there (a job that ends does). Many entries at once (opening a long
+// session) are made over several frames.
 
+import { Agents } from "./agents.js";
 import { Block } from "./block.js";
 import { byId } from "./dom.js";
 import { makeSaying } from "./entries.js";
@@ -13,11 +15,13 @@ export class Transcript {
     this.onChange = onChange;
     this.pane = byId("transcript");
     this.list = byId("entries");
-    this.held = new Map(); // position → { kind, id, element, update, block }
+    this.held = new Map(); // place → { kind, id, agent, element, update, block }
     this.blocks = new Map(); // call id → Block
-    this.waiting = new Map(); // position → entry not drawn yet
+    this.waiting = new Map(); // place → entry not drawn yet
     this.early = new Map(); // call id → its last rows, come before its block was made
     this.earlyStatus = new Map(); // call id → its status, likewise
+    this.agents = new Agents(this.list, (place, element, container) => this.insert(place, element, container));
+    this.session = "";
     this.atEnd = true;
     this.wantedCall = null;
     this.watcher = new IntersectionObserver((seen) => this.seen(seen), { root: this.pane, rootMargin: "400px 0px" });
@@ -26,8 +30,10 @@ export class Transcript {
     new ResizeObserver(() => { if (this.atEnd) this.toEnd(); }).observe(this.list);
   }
 
-  clear() {
+  clear(session = "") {
+    this.session = session;
     for (const number of [...this.held.keys()]) this.remove(number);
+    this.agents.clear();
     this.waiting.clear();
     this.early.clear();
     this.earlyStatus.clear();
@@ -79,8 +85,15 @@ export class Transcript {
       this.remove(number);
       held = undefined;
     }
+    if (entry.kind === "call") this.moveAway(entry);
     if (held) held.update(entry);
     else this.add(number, entry);
+    if (entry.agent) this.agents.note(entry.agent, number, entry);
+  }
+
+  moveAway({ id, n }) {
+    const before = this.blocks.get(id)?.element.dataset.n;
+    if (before !== undefined && Number(before) !== n) this.remove(Number(before));
   }
 
   add(number, entry) {
@@ -88,21 +101,29 @@ export class Transcript {
     if (entry.kind !== "call") held.update(entry);
     held.kind = entry.kind;
     held.id = entry.id;
+    held.agent = entry.agent;
     held.element.dataset.n = number;
     this.held.set(number, held);
-    this.insert(number, held.element);
+    this.insert(number, held.element, this.agents.container(entry.agent, number));
   }
 
-  // Nearly always the last; a late one is put where its position says.
-  insert(number, element) {
-    let after = this.list.lastElementChild;
+  // Nearly always the last; a late one is put where its place says.
+  insert(number, element, container) {
+    let after = container.lastElementChild;
     while (after && Number(after.dataset.n) > number) after = after.previousElementSibling;
     if (after) after.after(element);
-    else this.list.prepend(element);
+    else container.prepend(element);
+  }
+
+  // What is known of the session as a whole, as far as it shows in the entries.
+  know({ agents = [], requests = [] }) {
+    this.agents.know(agents);
+    const waiting = new Set(requests.map((request) => request.details?.call));
+    for (const block of this.blocks.values()) block.setWaiting(waiting.has(block.id));
   }
 
   makeBlock(entry) {
-    const block = new Block(entry);
+    const block = new Block(entry, this.session);
     this.blocks.set(entry.id, block);
     const early = this.early.get(entry.id);
     if (early) block.takeRows(early);
@@ -117,6 +138,7 @@ export class Transcript {
     const held = this.held.get(number);
     this.held.delete(number);
     held.element.remove();
+    if (held.agent) this.agents.forget(held.agent, number);
     if (!held.block) return;
     this.watcher.unobserve(held.element);
     held.block.close();
@@ -141,6 +163,7 @@ export class Transcript {
     const block = this.blocks.get(id);
     if (!block) return;
     this.wantedCall = null;
+    this.agents.open(block.element);
     this.atEnd = block.element === this.list.lastElementChild; // it will grow, and shall stay in sight
     if (this.atEnd) this.toEnd();
     else block.element.scrollIntoView({ block: "start" });
@@ -149,7 +172,7 @@ export class Transcript {
 
   // The block `by` steps from the one that has the focus, or from the first one in sight.
   neighbour(by) {
-    const all = [...this.list.querySelectorAll(".block")];
+    const all = [...this.list.querySelectorAll(".block")].filter((element) => !element.closest(".entries[hidden]"));
     const focused = document.activeElement?.closest?.(".block");
     if (focused) return all[all.indexOf(focused) + by]?.block;
     const top = this.pane.getBoundingClientRect().top;

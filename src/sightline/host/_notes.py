@@ -1,0 +1,44 @@
+"""What a session knows of its events without their fold: which jobs there are, and what was asked and not answered."""
+
+from collections.abc import Container
+
+from sightline.events import Error, Event, Request, RequestResolved, ToolResult, ToolUse, encode_event, stamp
+from sightline.journal import JobIndex, JobRecord, job_began, job_ended
+
+
+class Notes:
+    """Of one session. Its jobs are noted in the index as well, for who lists them."""
+
+    def __init__(self, index: JobIndex) -> None:
+        self._index = index
+        self._records: dict[str, JobRecord] = {}
+        self.requests: set[str] = set()  # those that are open
+
+    def knows(self, job: str) -> bool:
+        return job in self._records
+
+    def take(self, event: Event, jobs: Container[str]) -> None:
+        """`jobs`: the ids of those that run."""
+        match event:
+            case ToolUse() if event.id in jobs:
+                self._keep(job_began(event))
+            case ToolResult() if event.id in self._records:
+                self._keep(job_ended(self._records[event.id], event))
+            case Request():
+                self.requests.add(event.id)
+            case RequestResolved():
+                self.requests.discard(event.id)
+
+    def _keep(self, record: JobRecord) -> None:
+        self._records[record.id] = record
+        self._index.add(record)
+
+
+def sound(event: Event) -> Event:
+    """The event, or one that says that it was none: what cannot be written down must not take others with it."""
+    try:
+        encode_event(event)
+    except Exception as error:
+        what = f"a {type(event).__name__} could not be told: {type(error).__name__} (this is a bug in sightline)"
+        return stamp(Error(what, agent=event.agent, source=event.source), event.seq, event.time)
+    return event

@@ -1,0 +1,332 @@
+"""OpenCode through `opencode serve`: HTTP on loopback and a stream of events, one server for all prompts of a session.
+
+Rules:
+
+- The server takes a password, made for it: other programs on the machine are not to steer it.
+- It says where it listens in its first lines. The stream of events is opened before anything is asked of it, so that
+  nothing is missed.
+- A run begins with `prompt_async` and is over when its session is idle after it was busy. One that is stopped is over
+  when the server has answered that.
+"""
+
+import asyncio
+import re
+import secrets
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from sightline.events import Error, Event, RequestResolved, RunEnded, RunStarted, State
+from sightline.exec import Process
+from sightline.providers._channel_run import ChannelRun
+from sightline.providers._provider import Ask, Unreachable
+from sightline.providers._source import decode_leniently, unknown
+from sightline.providers._stream import EventStream
+from sightline.providers.opencode._command import COMMAND
+from sightline.providers.opencode._server_requests import ONCE, Answer, permission, question
+from sightline.providers.opencode._server_source import Talk, used_in
+from sightline.providers.opencode._source import error_event
+from sightline.text import clean_line, clean_text
+
+if TYPE_CHECKING:
+    import httpx2
+
+_SECONDS_TO_OPEN = 60.0
+_SECONDS_AFTER_STOP = 1.0
+_HEAD_AT_MOST = 64 * 1024
+_HINT = "update OpenCode: npm install -g opencode-ai"
+_AGENTS = {"plan": "sightline-plan", "edit": "sightline-edit"}
+
+_address = re.compile(rb"listening on (http://127\.0\.0\.1:\d{1,5})\b").search
+
+
+class _Told(msgspec.Struct):
+    type: str = ""
+    properties: dict[str, Any] = {}
+
+
+_decode = msgspec.json.Decoder(_Told).decode
+
+
+class OpenCodeServer:
+    """The channel. `ask`: what all prompts have in common."""
+
+    def __init__(self, ask: Ask, binary: str = COMMAND.binary) -> None:
+        self._ask = ask
+        self._binary = binary
+        self._process: Process | None = None
+        self._client: httpx2.AsyncClient | None = None
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._session = ""
+        self._talks: dict[str, Talk] = {}  # by session
+        self._requests: dict[str, Answer] = {}
+        self._run: ChannelRun | None = None
+        self._busy = self._stopping = False
+        self._failure: Any = None  # what the session said went wrong
+
+    async def run(self, ask: Ask) -> ChannelRun:
+        await self._open(ask)
+        if not self._session or ask.resume not in ("", self._session):
+            self._session = await self._find_session(ask.resume)
+            self._talks = {self._session: Talk()}
+        self._busy = self._stopping = False
+        self._failure = None
+        run = self._run = ChannelRun("opencode", self._session, self._interrupt, self._end)
+        approval = State("approval", {"level": ask.approval, "flags": []}, source="opencode")
+        await run.put([approval, RunStarted(self._session, clean_line(ask.model), ask.cwd, source="opencode")])
+        try:
+            await self._post(f"/session/{self._session}/prompt_async", _prompt(ask))
+        except Unreachable as problem:
+            await run.fail(Error(problem.message, problem.hint, source="opencode"))
+        return run
+
+    def answer(self, request: str, answer: Any) -> bool:
+        to_reply = self._requests.pop(request, None)
+        if to_reply is None:
+            return False
+        self._later(self._reply(*to_reply(answer)))
+        return True
+
+    async def steer(self, text: str) -> bool:
+        return False  # it would take the words, but as a turn of its own after this one
+
+    async def close(self) -> None:
+        await self._end()
+        if self._tasks:
+            await asyncio.wait(self._tasks)
+        if self._client is not None:
+            await self._client.aclose()
+
+    # The server
+
+    async def _open(self, ask: Ask) -> None:
+        if self._process is not None and self._process.exit_code is None:
+            return
+        self._session, password = "", secrets.token_urlsafe(24)
+        environment = {**ask.env, "OPENCODE_SERVER_PASSWORD": password}
+        if COMMAND.environment is not None:
+            environment |= COMMAND.environment(ask)
+        argv = [self._binary, "serve", "--hostname", "127.0.0.1", "--port", "0"]
+        try:
+            process = self._process = Process(argv, cwd=ask.cwd, env=environment)
+        except (OSError, ValueError) as problem:
+            raise Unreachable(clean_line(f"opencode serve cannot be started: {problem}"), _HINT) from None
+        listening: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self._later(self._watch(process, listening))
+        try:
+            async with asyncio.timeout(_SECONDS_TO_OPEN):
+                url = await listening
+                await self._listen(url, password)
+        except TimeoutError:
+            raise Unreachable(f"opencode serve did not open in {_SECONDS_TO_OPEN:.0f} s", _HINT) from None
+
+    async def _watch(self, process: Process, listening: "asyncio.Future[str]") -> None:
+        """Read what it prints: at first where it listens, at last that it has ended."""
+        head = b""
+        while chunk := await process.read():
+            if not listening.done() and len(head) < _HEAD_AT_MOST:
+                head += chunk
+                if found := _address(head):
+                    listening.set_result(found.group(1).decode())
+        said = clean_text(process.stderr.decode("utf-8", "replace")).strip().rpartition("\n")[2]
+        text = f"opencode serve ended with exit code {process.exit_code}" + (f": {said}" if said else "")
+        process.close()
+        if not listening.done():
+            listening.set_exception(Unreachable(text, _HINT))
+        await self._broke(text)
+
+    async def _listen(self, url: str, password: str) -> None:
+        import httpx2
+
+        if self._client is not None:
+            await self._client.aclose()
+        # Nothing on loopback goes through a proxy.
+        self._client = httpx2.AsyncClient(
+            base_url=url, auth=("opencode", password), trust_env=False, timeout=httpx2.Timeout(30, read=None)
+        )
+        heard = asyncio.Event()
+        self._later(self._hear(self._client, heard))
+        await heard.wait()
+
+    async def _hear(self, client: "httpx2.AsyncClient", heard: asyncio.Event) -> None:
+        """The stream of events, to its end."""
+        import httpx2
+
+        stream = EventStream(self)
+        text = "its stream of events ended"
+        try:
+            async with client.stream("GET", "/event") as response:
+                heard.set()
+                if response.status_code != 200:
+                    text = f"its stream of events cannot be read: status {response.status_code}"
+                    return
+                async for chunk in response.aiter_bytes():
+                    events = stream.feed(chunk)
+                    if self._run is not None:
+                        await self._run.put(events)
+        except httpx2.HTTPError as problem:
+            text = f"its stream of events broke: {problem}"
+        finally:
+            heard.set()
+            await self._broke(clean_line(f"opencode serve: {text}"))
+
+    async def _broke(self, text: str) -> None:
+        self._requests.clear()
+        self._session = ""
+        if self._run is not None:
+            hint = "say it again: the conversation goes on where it was"
+            await self._run.fail(Error(text, hint, source="opencode"))
+        if self._process is not None and self._process.exit_code is None:
+            self._later(self._process.end())
+
+    async def _find_session(self, resume: str) -> str:
+        if not resume:
+            made = await self._post("/session", {})
+        else:
+            made = await self._request("GET", f"/session/{resume}")
+        ident = made.get("id") if isinstance(made, dict) else None
+        if not isinstance(ident, str):
+            raise Unreachable("opencode serve has no such session", _HINT)
+        return ident
+
+    async def _interrupt(self) -> None:
+        self._stopping = True
+        try:
+            await self._post(f"/session/{self._session}/abort", {})
+        except Unreachable:
+            await self._end()
+            return
+        if self._run is not None and not self._run.over:
+            # Its last events come with the answer, on another connection.
+            await asyncio.sleep(_SECONDS_AFTER_STOP if self._busy else 0)
+            await self._run.put([RunEnded(stop_reason="cancelled", source="opencode")])
+
+    async def _end(self) -> None:
+        if self._process is not None and self._process.exit_code is None:
+            await self._process.end()
+
+    async def _reply(self, path: str, body: dict[str, Any]) -> None:
+        try:
+            await self._post(path, body)
+        except Unreachable as problem:
+            if self._run is not None:
+                await self._run.put([Error(problem.message, problem.hint, source="opencode")])
+
+    async def _post(self, path: str, body: dict[str, Any]) -> Any:
+        return await self._request("POST", path, body)
+
+    async def _request(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
+        import httpx2
+
+        if self._client is None:
+            raise Unreachable("opencode serve is not running", _HINT)
+        try:
+            response = await self._client.request(method, path, json=body, timeout=_SECONDS_TO_OPEN)
+        except httpx2.HTTPError as problem:
+            raise Unreachable(clean_line(f"opencode serve cannot be reached: {problem}"), _HINT) from None
+        if response.status_code >= 400:
+            raise Unreachable(clean_line(f"opencode serve refused {path}: status {response.status_code}"), _HINT)
+        try:
+            return msgspec.json.decode(response.content) if response.content else None
+        except ValueError:
+            return None
+
+    def _later(self, work: Any) -> None:
+        task: asyncio.Task[Any] = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    # Events
+
+    def parse_events(self, line: bytes) -> list[Event]:
+        """One line of the stream; those that are no data say nothing."""
+        if not line.startswith(b"data:"):
+            return []
+        data = line[5:].strip()
+        try:
+            told = _decode(data)
+        except (ValueError, RecursionError) as error:
+            try:
+                told = msgspec.convert(decode_leniently(data), _Told)
+            except (ValueError, RecursionError):
+                return [unknown(line, len(line), str(error), source="opencode")]
+        session = told.properties.get("sessionID")
+        talk = self._talks.get(session) if isinstance(session, str) else None
+        return [] if talk is None else self._of_talk(talk, told.type, told.properties)
+
+    def _of_talk(self, talk: Talk, kind: str, fields: dict[str, Any]) -> list[Event]:
+        part, info = fields.get("part"), fields.get("info")
+        match kind:
+            case "message.updated" if isinstance(info, dict):
+                talk.on_message(info)
+            case "message.part.delta" if fields.get("field") == "text":
+                return talk.on_delta(str(fields.get("partID")), str(fields.get("delta")))
+            case "message.part.updated" if isinstance(part, dict):
+                events = talk.on_part(part)
+                self._know_child(talk, part)
+                used = used_in(events)
+                context = [State("context", {"used": used, "of": None}, source="opencode")] if used else []
+                return [*events, *context]
+            case "permission.asked":
+                return self._asked(permission(fields, self._call(talk, fields), self._ask.cwd, talk.agent))
+            case "question.asked":
+                return self._asked(question(fields, talk.agent))
+            case "permission.replied" | "question.replied" | "question.rejected":
+                ident = str(fields.get("requestID"))
+                self._requests.pop(ident, None)
+                return [RequestResolved(ident, agent=talk.agent, source="opencode")]
+            case _ if not talk.agent:
+                return self._of_run(kind, fields)
+        return []
+
+    def _of_run(self, kind: str, fields: dict[str, Any]) -> list[Event]:
+        """What is said of the session that was prompted."""
+        status = fields.get("status")
+        match kind:
+            case "session.error":
+                self._failure = fields.get("error")
+            case "session.status" if isinstance(status, dict) and status.get("type") == "busy":
+                self._busy = True
+            case "session.status" if isinstance(status, dict) and status.get("type") == "retry":
+                reason = clean_text(str(status.get("message", "")))
+                return [State("retry", {"attempt": status.get("attempt"), "reason": reason}, source="opencode")]
+            case "session.idle" if (self._busy or self._failure is not None) and not self._stopping:
+                self._busy = False
+                failed = [] if self._failure is None else [error_event(self._failure)]
+                return [*failed, RunEnded(is_error=bool(failed), source="opencode")]
+        return []
+
+    def _asked(self, made: Any) -> list[Event]:
+        if made is None:
+            return []
+        request, answer = made
+        if self._ask.approval == "full" and request.what == "approval":
+            self._later(self._reply(*answer(ONCE)))
+            return []
+        self._requests[request.id] = answer
+        return [request]
+
+    def _call(self, talk: Talk, fields: dict[str, Any]) -> str:
+        tool = fields.get("tool")
+        return talk.call_of(str(tool.get("callID"))) if isinstance(tool, dict) else ""
+
+    def _know_child(self, talk: Talk, part: dict[str, Any]) -> None:
+        """A `task` call names the session of the subagent it started."""
+        state = part.get("state")
+        metadata = state.get("metadata") if isinstance(state, dict) else None
+        child = metadata.get("sessionId") if isinstance(metadata, dict) else None
+        if isinstance(child, str) and child not in self._talks and part.get("tool") == "task":
+            path = talk.agent_of(str(part.get("id")))
+            if path:
+                self._talks[child] = Talk(path)
+
+
+def _prompt(ask: Ask) -> dict[str, Any]:
+    text = ask.prompt.encode("utf-8", "replace").decode()
+    body: dict[str, Any] = {"parts": [{"type": "text", "text": text}]}
+    provider, _, model = ask.model.partition("/")
+    if model:
+        body["model"] = {"providerID": provider, "modelID": model}
+    if ask.approval in _AGENTS:
+        body["agent"] = _AGENTS[ask.approval]
+    return body

@@ -1,0 +1,108 @@
+"""What OpenCode's server asks, as requests to the person, and their answers as its own."""
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from sightline.events import Request
+from sightline.text import clean_value
+
+ONCE, SESSION, NO = "once", "this session", "no"
+
+# From the person's answer to the path it is sent to and the body that is sent.
+Answer = Callable[[Any], tuple[str, dict[str, Any]]]
+
+
+class _Tool(msgspec.Struct):
+    callID: str = ""
+
+
+class _Permission(msgspec.Struct):
+    id: str
+    permission: str = ""
+    patterns: list[str] = []
+    metadata: dict[str, Any] = {}
+    always: list[str] = []
+
+
+class _Question(msgspec.Struct):
+    question: str = ""
+    options: list[dict[str, Any]] = []
+    multiple: bool = False
+    custom: bool = True
+
+
+class _Questions(msgspec.Struct):
+    id: str
+    questions: list[_Question] = []
+
+
+def permission(properties: dict[str, Any], call: str, cwd: str, agent: str) -> tuple[Request, Answer] | None:
+    """None when it cannot be read. `this session` allows what fits OpenCode's own pattern until its server ends."""
+    try:
+        wanted = msgspec.convert(clean_value(properties), _Permission)
+    except (ValueError, RecursionError):
+        return None
+    command, diff = wanted.metadata.get("command"), wanted.metadata.get("diff")
+    what = command if isinstance(command, str) and command else ", ".join(wanted.patterns)
+    access = "exec" if wanted.permission == "bash" else "write" if wanted.permission == "edit" else wanted.permission
+    details = {
+        "ui": {"kind": "approval"},
+        "tool": wanted.permission,
+        "call": call,
+        "access": access,
+        "what": what,
+        "why": "",
+        "rule": ", ".join(wanted.always),
+        "args": wanted.metadata,
+        "cwd": cwd,
+        "sandboxed": False,
+        **({"diff": diff} if isinstance(diff, str) else {}),
+    }
+    words = f"OpenCode wants to run `{what}`" if access == "exec" else f"OpenCode wants to {wanted.permission} {what}"
+    choices = [ONCE, *([SESSION] if wanted.always else []), NO]
+    request = Request(wanted.id, "approval", words, choices, details, agent=agent, source="opencode")
+
+    def answer(said: Any) -> tuple[str, dict[str, Any]]:
+        given = said if isinstance(said, dict) else {"choice": said}
+        reply = {ONCE: "once", SESSION: "always"}.get(str(given.get("choice")), "reject")
+        reason = str(given.get("reason") or "") if reply == "reject" else ""
+        return f"/permission/{wanted.id}/reply", {"reply": reply, **({"message": reason} if reason else {})}
+
+    return request, answer
+
+
+def question(properties: dict[str, Any], agent: str) -> tuple[Request, Answer] | None:
+    """None when it cannot be read. Several at once are asked as one, and get one answer."""
+    try:
+        asked = msgspec.convert(clean_value(properties), _Questions)
+    except (ValueError, RecursionError):
+        return None
+    if not asked.questions:
+        return None
+    first = asked.questions[0]
+    options = first.options if len(asked.questions) == 1 else []
+    choices = [{"label": str(o.get("label", "")), "description": str(o.get("description", ""))} for o in options]
+    details = {"ui": {"kind": "question"}, "choices": choices, "several": first.multiple, "free_text": first.custom}
+    text = "\n".join([one.question for one in asked.questions])
+    labels = [choice["label"] for choice in choices]
+    request = Request(asked.id, "question", text, labels, details, agent=agent, source="opencode")
+
+    def answer(said: Any) -> tuple[str, dict[str, Any]]:
+        words = _words(said)
+        if not words:
+            return f"/question/{asked.id}/reject", {}
+        return f"/question/{asked.id}/reply", {"answers": [words for _ in asked.questions]}
+
+    return request, answer
+
+
+def _words(said: Any) -> list[str]:
+    if isinstance(said, dict):
+        chosen = said.get("chosen")
+        words = [str(one) for one in chosen] if isinstance(chosen, list) else []
+        return [*words, str(said["text"])] if said.get("text") else words
+    if isinstance(said, list):
+        return [str(one) for one in said]
+    return [] if said is None else [str(said)]

@@ -1,0 +1,133 @@
+"""What OpenCode's server tells, as events.
+
+Rules of this wire:
+
+- Every event names its session; sessions other than the one that was prompted are subagents, which the `task` call that
+  started them names in its metadata. What they do is shown as theirs.
+- A part is told again, whole, whenever it changes; words also come as deltas. The metadata of a running shell command
+  has all it printed so far; of a long output OpenCode leaves out the beginning, which its result says.
+- Parts of the person's own messages are told too. A message says whose it is before its parts come.
+- A session that has nothing more to do is `idle`, which is also told after it was stopped, then even twice.
+"""
+
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from sightline.events import Event, Reasoning, RunEnded, RunStarted, Text, ToolOutput, TurnEnded
+from sightline.providers.opencode._source import OpenCodeSource
+from sightline.text import clean_output, clean_text
+
+_KEPT = 256  # of the things that are remembered by an id
+_LINES = {"tool": "tool_use", "step-start": "step_start", "step-finish": "step_finish"}
+_WORDS: dict[str, type[Text] | type[Reasoning]] = {"text": Text, "reasoning": Reasoning}
+
+
+class Talk:
+    """One session of OpenCode's: the one that was prompted, or a subagent's."""
+
+    def __init__(self, agent: str = "") -> None:
+        self.agent = agent
+        self._inner = OpenCodeSource()
+        self._prompts: dict[str, None] = {}  # messages of the person
+        self._words: dict[str, tuple[type[Text] | type[Reasoning], int, int]] = {}  # part → kind, block, shown
+        self._parts: dict[str, str] = {}  # call → its part
+        self._printed: dict[str, str] = {}  # part of a running command → what was told of it
+
+    def call_of(self, native_id: str) -> str:
+        """Our id of a call that runs, by the id the model's API gave it."""
+        return self._call(self._parts.get(native_id, ""))
+
+    def _call(self, part: str) -> str:
+        return self._named(self._inner.open_id(part))
+
+    def agent_of(self, part: str) -> str:
+        """The path of the subagent a `task` part started."""
+        path = self._inner.agent_of(part)
+        return f"{self.agent}/{path}" if path and self.agent else path
+
+    def on_message(self, info: dict[str, Any]) -> None:
+        if info.get("role") == "user" and isinstance(info.get("id"), str):
+            _remember(self._prompts, info["id"], None)
+
+    def on_delta(self, part: str, delta: str) -> list[Event]:
+        kind, block, shown = self._words.get(part, (Text, 0, -1))
+        if shown < 0 or not delta:
+            return []
+        block = block or self._inner.new_block()
+        self._words[part] = (kind, block, shown + len(delta))
+        return self._told([kind(clean_text(delta), block, source="opencode")])
+
+    def on_part(self, part: dict[str, Any]) -> list[Event]:
+        kind, ident = part.get("type"), part.get("id")
+        if not isinstance(kind, str) or not isinstance(ident, str) or part.get("messageID") in self._prompts:
+            return []
+        if kind in _WORDS:
+            return self._on_words(_WORDS[kind], ident, part.get("text"))
+        if kind not in _LINES:
+            return []
+        if isinstance(part.get("callID"), str):
+            _remember(self._parts, part["callID"], ident)
+        line = msgspec.json.encode({"type": _LINES[kind], "sessionID": "s", "part": part})
+        events = self._told(self._inner.parse_events(line))
+        return [*events, *self._on_output(ident, part)] if kind == "tool" else events
+
+    def _on_words(self, kind: type[Text] | type[Reasoning], part: str, text: Any) -> list[Event]:
+        if part not in self._words:
+            _remember(self._words, part, (kind, 0, 0))
+        return self.on_delta(part, text[self._words[part][2] :]) if isinstance(text, str) else []
+
+    def _on_output(self, part: str, fields: dict[str, Any]) -> list[Event]:
+        """What a running command printed since it was last told."""
+        call, state = self._call(part), fields.get("state")
+        if not call:
+            self._printed.pop(part, None)
+            return []
+        metadata = state.get("metadata") if isinstance(state, dict) else None
+        printed = metadata.get("output") if isinstance(metadata, dict) else None
+        if not isinstance(printed, str):
+            return []
+        before = self._printed.get(part, "")
+        _remember(self._printed, part, printed)
+        more = clean_output(_after(before, printed))
+        return [ToolOutput(call, more, agent=self.agent, source="opencode")] if more else []
+
+    def _told(self, events: list[Event]) -> list[Event]:
+        """As this session's. That a run begins or ends is not its parts' to say."""
+        return [self._own(event) for event in events if not isinstance(event, RunStarted | RunEnded)]
+
+    def _own(self, event: Event) -> Event:
+        if not self.agent:
+            return event
+        fields: dict[str, Any] = {"agent": f"{self.agent}/{event.agent}" if event.agent else self.agent}
+        for name in ("id", "call", "path"):
+            value = getattr(event, name, "")
+            if value:
+                fields[name] = f"{self.agent}/{value}" if name == "path" else self._named(value)
+        return replace(event, **fields)
+
+    def _named(self, call: str) -> str:
+        """Subagents count their calls anew."""
+        return f"{self.agent}:{call}" if call and self.agent else call
+
+
+def used_in(events: list[Event]) -> int | None:
+    """How many tokens the last request of these had, if there was one."""
+    usages = [event.usage for event in events if isinstance(event, TurnEnded) and not event.agent]
+    return usages[-1].total_tokens if usages and usages[-1] is not None else None
+
+
+def _after(before: str, now: str) -> str:
+    """What `now` has after `before`; of an output that lost its beginning, what follows the end that was told."""
+    if now.startswith(before):
+        return now[len(before) :]
+    end = before[-200:]
+    at = now.rfind(end)
+    return now[at + len(end) :] if at >= 0 else now
+
+
+def _remember(known: dict[str, Any], key: str, value: Any) -> None:
+    known[key] = value
+    if len(known) > _KEPT:
+        del known[next(iter(known))]

@@ -1,0 +1,64 @@
+"""The first row of a call: how it fares, what it is, what it is about, and what came of it.
+
+Where there is not room for all, it takes more rows: what it is about is told over a few of them before it is cut, and
+what came of it, the exit code above all, is always there.
+"""
+
+from sightline.tty import Theme, measure, truncate, wrap
+
+SIGNS = {
+    "running": ("◌", "accent"),
+    "ok": ("✓", "success"),
+    "error": ("✕", "error"),
+    "stopped": ("–", "muted"),
+}
+INDENT = "  "
+
+
+def header_rows(
+    theme: Theme, width: int, *, state: str, label: str, title: str, suffix: str, most: int
+) -> tuple[list[str], bool]:
+    """The rows, and whether something of the title is missing."""
+    sign, role = SIGNS[state]
+    label = truncate(label, max(width - 2, 1))
+    start = f"{theme.style(role, sign)} {theme.style('strong', label)}" if label else theme.style(role, sign)
+    room = width - measure(start) - 1
+    end = theme.style("error" if state == "error" else "muted", suffix)
+    rows, cut = _title(title, room, width - len(INDENT), most)
+    rows = [f"{start} {rows[0]}" if rows else start, *(INDENT + row for row in rows[1:])]
+    if not suffix:
+        return rows, cut
+    if measure(rows[-1]) + 2 + measure(suffix) <= width:
+        rows[-1] += f"  {end}"
+    else:
+        rows.append(truncate(INDENT + end, width))
+    return rows, cut
+
+
+def _title(title: str, first: int, rest: int, most: int) -> tuple[list[str], bool]:
+    """The title over at most so many rows; the first has less room than the others."""
+    lines = [line.rstrip() for line in title.strip("\n").split("\n")] if title else []
+    if not lines:
+        return [], False
+    if first < 1:
+        rows = [""]
+    else:
+        whole = wrap(lines[0], first) or [""]
+        if len(whole) == 1:
+            rows, lines = whole, lines[1:]
+        else:
+            head = whole[0]
+            rows = [head]
+            lines[0] = lines[0][len(head) :].lstrip() if lines[0].startswith(head) else lines[0]
+    for line in lines:
+        if len(rows) > most:
+            break
+        rows += wrap(line, max(rest, 1)) or [""]
+    if len(rows) <= most:
+        return rows, False
+    kept = rows[:most]
+    room = first if most == 1 else rest
+    kept[-1] = (
+        truncate(kept[-1] + "…", max(room, 1)) if measure(kept[-1]) < room else truncate(kept[-1], room - 1) + "…"
+    )
+    return kept, True

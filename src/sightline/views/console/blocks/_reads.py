@@ -1,0 +1,48 @@
+"""Calls that only looked at something, one after the other: told in one go, with every name."""
+
+from collections.abc import Sequence
+
+from sightline.text import clean_line
+from sightline.transcript import Call
+from sightline.tty import measure, truncate
+from sightline.views.console._drawing import Drawing
+from sightline.views.console.blocks._header import INDENT, SIGNS
+from sightline.views.console.shapes import shape_of
+
+_BETWEEN = ", "
+
+
+def group_rows(calls: Sequence[Call], drawing: Drawing, width: int) -> tuple[str, ...]:
+    """Names side by side as they fit; unfolded, one a row with how much it is."""
+    theme = drawing.theme
+    shapes = [shape_of(call, drawing) for call in calls]
+    labels = list(dict.fromkeys(clean_line(call.name) for call in calls))
+    sign, role = SIGNS["ok"]
+    key = "".join(f" ({key})" for key in drawing.bindings.keys("view_output")[:1])
+    head = truncate(f"{'/'.join(labels)} {len(calls)}", width - 2 - len(key))
+    first = f"{theme.style(role, sign)} {theme.style('strong', head)}{theme.style('muted', key)}"
+    if drawing.unfolded:
+        rows = [f"{shape.title} {theme.style('muted', shape.suffix)}" for shape in shapes]
+    else:
+        rows = _packed([shape.title for shape in shapes], width - len(INDENT))
+    return (first, *(INDENT + truncate(row, width - len(INDENT)) for row in rows))
+
+
+def _packed(names: Sequence[str], width: int) -> list[str]:
+    rows: list[str] = []
+    for name in names:
+        joined = f"{rows[-1]}{_BETWEEN}{name}" if rows else name
+        if rows and measure(joined) <= width:
+            rows[-1] = joined
+        else:
+            if rows:
+                rows[-1] += _BETWEEN.rstrip()
+            rows.append(name if measure(name) <= width else _end_of(name, width))
+    return rows
+
+
+def _end_of(name: str, width: int) -> str:
+    """Of a path that does not fit its end is kept: that is what tells it from others."""
+    while measure(name) > max(width - 1, 1):
+        name = name[1:]
+    return "…" + name

@@ -1,0 +1,87 @@
+"""A call as an extension draws it: the console half of its tool.
+
+What an extension gives counts for as long as nothing changes. Where it gives nothing, or fails (which is said once,
+elsewhere), the call is drawn by its shape.
+"""
+
+from sightline.transcript import Call
+from sightline.tty import Component, Rows
+from sightline.views.console._drawing import Drawing
+from sightline.views.console._renderers import Renderers, RenderOptions, Result
+from sightline.views.console.shapes import Body
+
+_FRAME = 0.08  # seconds a spinner stands still
+
+
+class Rendered:
+    """Both halves of one call's drawing."""
+
+    def __init__(self, call: Call, drawing: Drawing) -> None:
+        self._call = call
+        self._drawing = drawing
+        self._made_of: tuple[object, ...] | None = None
+        self._parts: tuple[Component | None, Component | None] = (None, None)
+
+    @staticmethod
+    def is_for(call: Call, renderers: Renderers) -> bool:
+        return any(renderers.call_for(name) or renderers.result_for(name) for name in _names(call))
+
+    def frame(self) -> int | None:
+        """Which picture of a spinner is due; None where nobody asked for one."""
+        call, drawing = self._call, self._drawing
+        if drawing.renderers is None or call.content is not None or drawing.linear:
+            return None
+        return int(max(drawing.clock() - call.began, 0) / _FRAME) if self.is_for(call, drawing.renderers) else None
+
+    def header(self, width: int) -> Rows | None:
+        self._make()
+        return _rows(self._parts[0], width)
+
+    def result(self, width: int) -> Body | None:
+        self._make()
+        rows = _rows(self._parts[1], width)
+        return None if rows is None else Body(rows)
+
+    def forget(self) -> None:
+        for part in self._parts:
+            if part is not None:
+                part.dispose()
+        self._made_of, self._parts = None, (None, None)
+
+    def _make(self) -> None:
+        call, drawing = self._call, self._drawing
+        if drawing.renderers is None:
+            return
+        frame = self.frame()
+        made_of = (call.updates, call.args is None, call.content is None, len(call.written), drawing.unfolded, frame)
+        if made_of == self._made_of:
+            return
+        self.forget()
+        self._made_of = made_of
+        options = RenderOptions(drawing.unfolded, call.content is None, frame)
+        self._parts = (self._call_part(drawing.renderers, options), self._result_part(drawing.renderers, options))
+
+    def _call_part(self, renderers: Renderers, options: RenderOptions) -> Component | None:
+        draw = next((found for name in _names(self._call) if (found := renderers.call_for(name))), None)
+        return None if draw is None else draw(self._call.args, options, self._drawing.theme)
+
+    def _result_part(self, renderers: Renderers, options: RenderOptions) -> Component | None:
+        call = self._call
+        draw = next((found for name in _names(call) if (found := renderers.result_for(name))), None)
+        if draw is None or (call.content is None and call.details is None and not call.pieces):
+            return None
+        result = Result(call.content or "", call.details, call.is_error, call.exit_code, call.output)
+        return draw(result, options, self._drawing.theme, call.args)
+
+
+def _names(call: Call) -> tuple[str, ...]:
+    """As the model calls the tool; where a source does not say that, as we do."""
+    return (call.native_name, call.name) if call.native_name else (call.name,)
+
+
+def _rows(component: Component | None, width: int) -> Rows | None:
+    """What it draws; None where it does not, or failed just now."""
+    if component is None:
+        return None
+    rows = component.render(width)
+    return None if getattr(component, "failed", False) else rows

@@ -1,0 +1,143 @@
+"""`/agents`: everybody who works in this session: what at, for how long, what it cost; what one said, and ending it."""
+
+import asyncio
+from collections.abc import Iterator
+from functools import partial
+
+from sightline.host import Abort, CancelCall, Command
+from sightline.text import clean_line, clean_text
+from sightline.transcript import Agent, Call, Entry, Message, Remark, Snapshot, Words
+from sightline.tty.components import Item
+from sightline.views.console._desk import Desk
+from sightline.views.console.selectors._pager import Document, show
+from sightline.views.console.selectors._pages import Told
+from sightline.views.console.selectors._panel import Choice
+from sightline.views.console.status._facts import count, duration
+
+_LOOKS_APART = 0.5
+_ROOT = "\0"  # no path of an agent, and not the empty value of a list
+
+
+async def open(desk: Desk, args: str) -> None:
+    at = ""
+    while True:
+        panel = AgentsPanel(desk, at)
+        desk.spawn(panel.keep_looking())
+        at = await desk.ask(panel)
+        if at is None:
+            return
+        await show(desk, [partial(_document, desk, _path(at))])
+
+
+class AgentsPanel(Choice):
+    """Answers with who is to be looked at."""
+
+    def __init__(self, desk: Desk, at: str) -> None:
+        self._shown: list[Item] = []
+        hints = (("list_remove", "stop"),)
+        super().__init__(desk, "Agents", (), hints=hints, keys={"list_remove": self._remove})
+        self.look(at)
+
+    def look(self, at: str = "") -> None:
+        if (items := items_of(self.desk.state, self.desk.drawing.clock())) != self._shown:
+            self._shown = items
+            self.set_items(items, at)
+            self.redraw()
+
+    async def keep_looking(self) -> None:
+        while not self.finished:
+            await asyncio.sleep(_LOOKS_APART)
+            self.look()
+
+    def _remove(self, item: Item) -> None:
+        agent = self.desk.state.agents.get(_path(item.value))
+        if agent is None:
+            self._stop(Abort(), self.desk.state.running)
+        else:
+            self._stop(CancelCall(agent.call), agent.running and bool(agent.call))
+
+    def _stop(self, command: Command, possible: bool) -> None:
+        if possible:
+            self.desk.spawn(self._stopped(command))
+        else:
+            self.heading.set_note("it is not running")
+            self.redraw()
+
+    async def _stopped(self, command: Command) -> None:
+        reply = await self.desk.submit(command)
+        self.heading.set_note("stopping" if reply.ok else reply.error)
+        if reply.ok and isinstance(command, Abort):
+            self._give_back(reply.data)
+        self.redraw()
+
+    def _give_back(self, data: object) -> None:
+        """What waited for the agent comes back, as when Escape stops it."""
+        queued = data.get("queued") if isinstance(data, dict) else None
+        texts = [str(row.get("text", "")) if isinstance(row, dict) else str(row) for row in queued or ()]
+        if texts:
+            self.desk.set_draft("\n\n".join([*texts, *([self.desk.draft] if self.desk.draft else [])]))
+
+
+def items_of(state: Snapshot, now: float) -> list[Item]:
+    """The agent of the session, then each below the one that started it."""
+    root = Item(_ROOT, "the agent of this session", _facts(state, None, now))
+    return [root, *_below(state, "", 1, now)]
+
+
+def _below(state: Snapshot, parent: str, depth: int, now: float) -> Iterator[Item]:
+    for agent in state.agents.values():
+        lost = depth == 1 and agent.parent not in state.agents
+        if agent.path != parent and (agent.parent == parent or lost):
+            label = f"{'  ' * depth}{clean_line(agent.name or agent.path)}: {clean_line(agent.task)}"
+            yield Item(agent.path, label, _facts(state, agent, now))
+            yield from _below(state, agent.path, depth + 1, now)
+
+
+def _facts(state: Snapshot, agent: Agent | None, now: float) -> str:
+    """How it fares, in a few words; the first is its state."""
+    running = state.running if agent is None else agent.running
+    facts = ["running" if running else "failed" if agent is not None and agent.is_error else "done"]
+    if agent is None and not running:
+        facts = ["waits"]
+    if agent is not None and agent.started:
+        facts.append(duration((now if running else agent.ended or agent.started) - agent.started))
+    total = state.totals.get("" if agent is None else agent.path)
+    if total is not None:
+        tokens = (total.input_tokens or 0) + (total.output_tokens or 0)
+        facts += [f"{count(tokens)} tokens"] if tokens else []
+        facts += [f"${total.cost:.2f}"] if total.cost else []
+    return " · ".join(facts)
+
+
+def _path(value: str) -> str:
+    return "" if value == _ROOT else value
+
+
+def _document(desk: Desk, path: str) -> Document:
+    agent = desk.state.agents.get(path)
+    title = "the agent of this session" if agent is None else f"{agent.name or path}: {agent.task}"
+
+    def runs() -> bool:
+        one = desk.state.agents.get(path)
+        return desk.state.running if one is None else one.running
+
+    return Document(title, Told(lambda: transcript_of(desk.state, path), lambda: desk.state.seq), runs)
+
+
+def transcript_of(state: Snapshot, path: str) -> str:
+    """What one agent was told, said and did."""
+    parts = [text for entry in list(state.shown) if entry.agent == path and (text := _told(entry))]
+    return "\n\n".join(parts) + "\n" if parts else "nothing yet\n"
+
+
+def _told(entry: Entry) -> str:
+    match entry:
+        case Message():
+            return "\n".join(f"> {line}" for line in clean_text(entry.text).splitlines())
+        case Words():
+            return "" if entry.reasoning else clean_text(entry.text).strip()
+        case Call():
+            said = entry.content if entry.content is not None else entry.output
+            return f"$ {clean_line(entry.name)} {clean_line(entry.arg)}\n{said}".rstrip()
+        case Remark():
+            return f"{entry.level}: {clean_text(entry.text)}"

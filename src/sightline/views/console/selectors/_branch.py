@@ -1,0 +1,45 @@
+"""`/branch`: a new session from before one of one's messages. Where Escape twice opens the tree, so does this."""
+
+import asyncio
+
+from sightline.exceptions import SightlineError
+from sightline.host import Outline
+from sightline.journal import Move, Tree
+from sightline.tty.components import Item
+from sightline.views.console._desk import Desk
+from sightline.views.console.selectors import _fork, _tree
+from sightline.views.console.selectors._panel import Choice
+from sightline.views.console.selectors._tree_rows import outlined
+
+
+async def open(desk: Desk, args: str) -> None:
+    if desk.settings.console.double_escape == "tree":
+        await _tree.open(desk, args)
+        return
+    reply = await desk.submit(Outline("user-only", args.strip()))
+    if not reply.ok:
+        desk.tell(reply.error, "error", reply.hint)
+        return
+    lines = outlined(reply.data).lines
+    if not lines:
+        desk.tell("there is no message of yours to branch from")
+        return
+    items = [Item(line.id, line.text, line.label) for line in lines]
+    target = await desk.ask(Choice(desk, "Branch from before a message", items, at=items[-1].value))
+    if target is not None:
+        await _branched(desk, target)
+
+
+async def _branched(desk: Desk, target: str) -> None:
+    def work() -> Move:
+        return Tree.load(desk.store.folder(desk.session)).move(target)
+
+    try:
+        move = await asyncio.to_thread(work)
+    except (SightlineError, OSError) as error:
+        desk.tell(getattr(error, "message", "") or str(error), "error", getattr(error, "hint", ""))
+        return
+    if not move.leaf:  # before the first message there is nothing to copy
+        await desk.switch("", draft=move.prefill)
+    else:
+        await _fork.fork(desk, move.leaf, move.prefill)

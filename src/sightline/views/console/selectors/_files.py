@@ -1,0 +1,118 @@
+"""`/files`: what was changed in this session, file by file: its diffs, one after the other, and the file itself.
+
+Files are found by the shape of what calls tell of themselves (`details.ui.kind` is `diff`), whoever made the call.
+"""
+
+import os
+import shlex
+from collections.abc import Iterable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from sightline.text import clean_line
+from sightline.transcript import Call, Entry
+from sightline.tty.components import Item
+from sightline.views.console._desk import Desk
+from sightline.views.console.selectors._pager import Document, show
+from sightline.views.console.selectors._pages import Kept
+from sightline.views.console.selectors._panel import Choice
+from sightline.views.console.selectors._viewer import diff_of, paint_diff
+
+
+class Changed(msgspec.Struct):
+    """A file, and what was done to it."""
+
+    path: str
+    diffs: list[str] = []
+    added: int = 0
+    removed: int = 0
+    created: bool = False
+
+
+class _Edit(msgspec.Struct, frozen=True):
+    path: str
+
+
+async def open(desk: Desk, args: str) -> None:
+    at = args.strip()
+    while True:
+        files = changed_files(desk.state.shown)
+        if not files:
+            desk.tell("no file has been changed in this session")
+            return
+        chosen = await desk.ask(_panel(desk, files, at))
+        if chosen is None:
+            return
+        if isinstance(chosen, _Edit):
+            at = chosen.path
+            _edit(desk, at)
+        else:
+            at = chosen
+            await show(desk, [partial(_document, file) for file in files.values()], list(files).index(at))
+
+
+def _panel(desk: Desk, files: dict[str, Changed], at: str) -> Choice:
+    panel = Choice(
+        desk,
+        "Files changed",
+        [_item(file) for file in files.values()],
+        at=at,
+        hints=(("list_edit", "edit"),),
+        keys={"list_edit": lambda item: panel.finish(_Edit(item.value))},
+    )
+    return panel
+
+
+def changed_files(entries: Iterable[Entry]) -> dict[str, Changed]:
+    """By path, in the order they were changed first. What failed or is still being written changed nothing."""
+    found: dict[str, Changed] = {}
+    for entry in entries:
+        if isinstance(entry, Call) and entry.content is not None and not entry.is_error:
+            for change in _changes(entry.details):
+                file = found.setdefault(change.path, Changed(change.path, created=change.created))
+                file.diffs += change.diffs
+                file.added += change.added
+                file.removed += change.removed
+    return found
+
+
+def _changes(details: Any) -> Iterator[Changed]:
+    diff = diff_of(details)
+    if not diff or details.get("partial"):
+        return
+    several = details.get("per_file_results")
+    for one in several if isinstance(several, list) else [details]:
+        if isinstance(one, dict) and isinstance(one.get("path"), str) and isinstance(one.get("diff"), str):
+            lines = one["diff"].splitlines()
+            yield Changed(
+                one["path"],
+                [one["diff"]],
+                sum(line.startswith("+") and not line.startswith("+++") for line in lines),
+                sum(line.startswith("-") and not line.startswith("---") for line in lines),
+                one.get("op") == "create",
+            )
+
+
+def _item(file: Changed) -> Item:
+    times = f" · {len(file.diffs)} changes" if len(file.diffs) > 1 else ""
+    return Item(
+        file.path, clean_line(file.path), f"{'new · ' if file.created else ''}+{file.added} −{file.removed}{times}"
+    )
+
+
+def _document(file: Changed) -> Document:
+    return Document(file.path, Kept("\n".join(file.diffs)), paint=paint_diff)
+
+
+def _edit(desk: Desk, path: str) -> None:
+    editor = shlex.split(os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi")
+    try:
+        code = desk.run_program([*editor, str(Path(desk.cwd) / path)])
+    except OSError as error:
+        desk.tell(f"{editor[0]} cannot be started: {error.strerror}", "error", "set $VISUAL or $EDITOR")
+        return
+    if code:
+        desk.tell(f"{editor[0]} ended with {code}", "warning")

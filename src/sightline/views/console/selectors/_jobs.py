@@ -1,0 +1,115 @@
+"""`/jobs`: commands that go on by themselves, and those that have ended: what they said, and ending one."""
+
+import asyncio
+from collections.abc import Iterable
+from functools import partial
+
+import msgspec
+
+from sightline.host import Cancel
+from sightline.journal import JobRecord
+from sightline.text import clean_line
+from sightline.transcript import Snapshot
+from sightline.tty.components import Item
+from sightline.views.console._desk import Desk
+from sightline.views.console.selectors._pager import Document, show
+from sightline.views.console.selectors._panel import Choice
+from sightline.views.console.status import Facts
+from sightline.views.console.status._facts import duration
+
+_LOOKS_APART = 0.5
+
+
+class Job(msgspec.Struct, frozen=True):
+    """One line of the list."""
+
+    id: str
+    label: str
+    running: bool
+    facts: str = ""
+
+
+async def open(desk: Desk, args: str) -> None:
+    kept = await asyncio.to_thread(_kept, desk)
+    at = ""
+    while True:
+        panel = JobsPanel(desk, kept, at)
+        if not panel.jobs():
+            desk.tell("no job has been started in this session")
+            return
+        desk.spawn(panel.keep_looking())
+        at = await desk.ask(panel)
+        if at is None:
+            return
+        label = next((job.label for job in panel.jobs() if job.id == at), at)
+        await show(desk, [partial(_document, desk, at, label)])
+
+
+class JobsPanel(Choice):
+    """Answers with the id of a job to look at. It looks itself whether one has ended meanwhile."""
+
+    def __init__(self, desk: Desk, kept: list[JobRecord], at: str) -> None:
+        self._kept = kept
+        self._shown: list[Job] = []
+        hints = (("list_remove", "cancel"),)
+        super().__init__(desk, "Jobs", (), hints=hints, keys={"list_remove": self._remove})
+        self.look(at)
+
+    def jobs(self) -> list[Job]:
+        return jobs_of(self.desk.state, self._kept, self.desk.drawing.clock())
+
+    def look(self, at: str = "") -> None:
+        if (jobs := self.jobs()) != self._shown:
+            self._shown = jobs
+            self.set_items([_item(job) for job in jobs], at)
+            self.redraw()
+
+    async def keep_looking(self) -> None:
+        while not self.finished:
+            await asyncio.sleep(_LOOKS_APART)
+            self.look()
+
+    def _remove(self, item: Item) -> None:
+        self.desk.spawn(self._cancel_job(item.value))
+
+    async def _cancel_job(self, id: str) -> None:
+        reply = await self.desk.submit(Cancel(id))
+        self.heading.set_note("cancelled" if reply.ok else reply.error)
+        self.look()
+        self.redraw()
+
+
+def jobs_of(state: Snapshot, kept: Iterable[JobRecord], now: float) -> list[Job]:
+    """Those that run first; what the session says now counts for more than what was kept."""
+    found: dict[str, Job] = {}
+    for record in kept:
+        ended = record.state if record.exit_code is None else f"{record.state} · exit {record.exit_code}"
+        took = f" · {duration(record.duration)}" if record.duration is not None else ""
+        found[record.id] = Job(record.id, clean_line(record.command), False, ended + took)
+    for row in state.state.get("jobs") or ():
+        if isinstance(row, dict) and isinstance(row.get("id"), str):
+            started, status = row.get("started"), clean_line(str(row.get("status") or ""))
+            running = status == "running"
+            facts = duration(now - started) if running and isinstance(started, int | float) else status
+            found[row["id"]] = Job(row["id"], clean_line(str(row.get("label") or "")), running, facts)
+    return sorted(found.values(), key=lambda job: (not job.running, -_number(job.id)))
+
+
+def _item(job: Job) -> Item:
+    return Item(job.id, job.label or job.id, job.facts, "running" if job.running else "ended")
+
+
+def _number(id: str) -> int:
+    digits = id.rpartition("-")[2]
+    return int(digits) if digits.isascii() and digits.isdecimal() else 0
+
+
+def _kept(desk: Desk) -> list[JobRecord]:
+    return [record for record in desk.store.jobs() if record.session == desk.session]
+
+
+def _document(desk: Desk, id: str, label: str) -> Document:
+    def runs() -> bool:
+        return any(row.get("id") == id for row in Facts(desk.state).jobs)
+
+    return Document(f"{label} ({id})", desk.store.artifact(id), runs)

@@ -1,0 +1,128 @@
+"""`/keys`: every action, its keys and where it is heard; another key by pressing it.
+
+What is changed is kept in `console.keys` and holds at once. A key that would mean two things in one place is said
+before it is taken.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import msgspec
+
+from sightline.text import clean_line
+from sightline.tty import Input, Key, Paste
+from sightline.tty._keys import KeySpecError, parse_key
+from sightline.tty.components import Item, Text
+from sightline.views.console._actions import ABOUT, ACTIONS, bindings_from
+from sightline.views.console._desk import Desk
+from sightline.views.console.selectors._kept import forget, keep_value
+from sightline.views.console.selectors._panel import Choice, Panel
+
+_HELD_ALONE = ("shift", "ctrl", "alt", "super", "hyper", "meta", "level3", "level5")
+
+
+class _Wanted(msgspec.Struct, frozen=True):
+    what: Literal["add", "reset"]
+    action: str
+
+
+async def open(desk: Desk, args: str) -> None:
+    at = args.strip()
+    while True:
+        chosen = await desk.ask(_panel(desk, at))
+        match chosen:
+            case None:
+                return
+            case _Wanted(what="reset"):
+                at = chosen.action
+                await _reset(desk, at)
+            case _Wanted():
+                at = chosen.action
+                await _bound(desk, at, desk.bindings.keys(at))
+            case str():
+                at = chosen
+                await _bound(desk, at, ())
+
+
+def _panel(desk: Desk, at: str) -> Choice:
+    panel = Choice(
+        desk,
+        "Keys",
+        [_item(desk, action) for action in desk.bindings.actions()],
+        at=at,
+        hints=(("list_add", "one more key"), ("list_remove", "as by default")),
+        keys={
+            "list_add": lambda item: panel.finish(_Wanted("add", item.value)),
+            "list_remove": lambda item: panel.finish(_Wanted("reset", item.value)),
+        },
+    )
+    panel.heading.set_note("; ".join(map(clean_line, desk.bindings.problems)))
+    return panel
+
+
+def _item(desk: Desk, action: str) -> Item:
+    keys = " ".join(desk.bindings.keys(action)) or "(none)"
+    about = ABOUT.get(action, action.replace("_", " "))
+    return Item(action, action, f"{keys} · {about}", ACTIONS[action].scope)
+
+
+async def _bound(desk: Desk, action: str, beside: tuple[str, ...]) -> None:
+    """Ask for a key until there is one nobody minds, and keep it."""
+    mistake = ""
+    while True:
+        key: Key | None = await desk.ask(KeyQuestion(desk, action, mistake))
+        if key is None:
+            return
+        keys = [*dict.fromkeys([*beside, str(key)])]
+        overrides = {**_overrides(desk), action: keys}
+        found = set(bindings_from(overrides).problems) - set(desk.bindings.problems)
+        again = "; ".join(sorted(found))
+        if found and mistake != again:  # pressed a second time it is meant
+            mistake = again
+            continue
+        desk.set_bindings(bindings_from(overrides))
+        if problem := await keep_value(desk, f"console.keys.{action}", keys):
+            desk.tell(problem, "error")
+        return
+
+
+async def _reset(desk: Desk, action: str) -> None:
+    overrides = _overrides(desk)
+    if action not in overrides:
+        return
+    if problem := await forget(desk, f"console.keys.{action}"):
+        desk.tell(problem, "error")
+        return
+    desk.set_bindings(bindings_from(_overrides(desk)))
+
+
+def _overrides(desk: Desk) -> dict[str, Any]:
+    keys: Mapping[str, Any] = desk.settings.console.keys
+    return dict(keys)
+
+
+class KeyQuestion(Panel):
+    """Waits for one key, and answers with it. Escape and what interrupts leave it."""
+
+    def __init__(self, desk: Desk, action: str, mistake: str = "") -> None:
+        super().__init__(desk, f"Press the key for {action}", (("select_cancel", "leave it as it is"),))
+        about = Text(ABOUT.get(action, ""), "muted", theme=self.theme)
+        said = f"{mistake}. Press it again to take it all the same" if mistake else ""
+        self._said = Text(clean_line(said), "warning", theme=self.theme)
+        self.body.children = [about, self._said]
+
+    def react(self, event: Input) -> bool:
+        if isinstance(event, Paste):
+            self._written(event.text)
+        elif event.name == "escape":
+            self.finish(None)
+        elif event.kind == "press" and not event.name.endswith(_HELD_ALONE):
+            self.finish(event)
+        return True
+
+    def _written(self, spec: str) -> None:
+        """A key's name instead of the key: what cannot be pressed, or in a mode of entered lines."""
+        try:
+            self.finish(parse_key(spec))
+        except KeySpecError as error:
+            self._said.set_text(clean_line(str(error)))

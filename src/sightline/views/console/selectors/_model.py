@@ -1,0 +1,115 @@
+"""`/model`: which model is asked from the next request on; also what else it is used for, and how long it thinks.
+
+A name that is typed and found nowhere can be taken as it is: another agent's CLI knows models that are not listed here.
+"""
+
+import asyncio
+import os
+from typing import Any
+
+import msgspec
+
+from sightline.host import SetModel
+from sightline.models import Usable, usable
+from sightline.text import clean_line
+from sightline.tty import Input
+from sightline.tty.components import Item
+from sightline.views.console._desk import Desk
+from sightline.views.console.selectors import _thinking
+from sightline.views.console.selectors._kept import keep
+from sightline.views.console.selectors._panel import Choice
+
+_ADD_KEY = "\0add"
+_HINTS = (("model_thinking", "thinking"), ("model_role", "use for"))
+_ROLES = (
+    Item("default", "default", "the model new sessions begin with"),
+    Item("small", "small", "summaries and titles"),
+    Item("slow", "slow", "hard questions"),
+    Item("vision", "vision", "images, where the model that works cannot see"),
+)
+_HOW = (
+    "set ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or OPENROUTER_API_KEY in your shell and start again, or "
+    "start a model server on this machine (such as Ollama), or name one in the settings (models.servers)"
+)
+
+
+class _Wanted(msgspec.Struct, frozen=True):
+    """Something other than choosing a model."""
+
+    what: str
+    model: str = ""
+
+
+class ModelChoice(Choice):
+    """The list; what is typed and matches nothing is a name, too."""
+
+    def react(self, event: Input) -> bool:
+        typed = self.list.query.strip()
+        if typed and not len(self.list) and self.desk.bindings.matches(event, "select_confirm"):
+            self.finish(typed)
+            return True
+        return super().react(event)
+
+
+async def open(desk: Desk, args: str) -> None:
+    chosen: Any = args.strip() or None
+    while chosen is None or isinstance(chosen, _Wanted):
+        chosen = await _chosen(desk)
+        if chosen is None:
+            return
+        if isinstance(chosen, _Wanted):
+            await _do(desk, chosen)
+    if chosen == _ADD_KEY:
+        desk.tell("No model can be used yet", "warning", _HOW)
+        return
+    reply = await desk.submit(SetModel(model=chosen))
+    if not reply.ok:
+        desk.tell(reply.error, "error", reply.hint)
+
+
+async def _chosen(desk: Desk) -> Any:
+    listing = await asyncio.to_thread(usable, desk.settings, dict(os.environ))
+    now = model_now(desk)
+    items = [_item(model, now) for model in listing.models]
+    if not items:
+        items = [Item(_ADD_KEY, "how to add a key", "there is no key and no model server")]
+    panel = ModelChoice(
+        desk,
+        "Model",
+        items,
+        at=now,
+        empty="not listed: enter takes the name as it is",
+        hints=_HINTS,
+        keys={
+            "model_thinking": lambda item: panel.finish(_Wanted("thinking")),
+            "model_role": lambda item: panel.finish(_Wanted("role", item.value)),
+        },
+    )
+    panel.heading.set_note(" · ".join([f"thinking {_thinking.level_now(desk)}", *map(clean_line, listing.notes)]))
+    return await desk.ask(panel)
+
+
+async def _do(desk: Desk, wanted: _Wanted) -> None:
+    if wanted.what == "thinking":
+        await _thinking.open(desk, "")
+    elif wanted.model != _ADD_KEY:
+        role = await desk.ask(Choice(desk, f"Use {wanted.model} for", _ROLES, filter=False))
+        if role is not None and (mistake := await keep(desk, f"models.{role}", wanted.model)):
+            desk.tell(mistake, "error")
+
+
+def _item(model: Usable, now: str) -> Item:
+    provider, _, _ = model.name.partition("/")
+    facts = ["now"] if model.name == now else []
+    facts += [", ".join(model.roles)] if model.roles else []
+    facts += [f"{model.context // 1000}k context"] if model.context else []
+    if model.price_in is not None and model.price_out is not None:
+        facts.append(f"${model.price_in:g}/${model.price_out:g}")
+    facts += ["thinks"] if model.thinking else []
+    facts += ["sees"] if model.images else []
+    return Item(model.name, model.name, " · ".join(facts), f"{provider} ({model.found})")
+
+
+def model_now(desk: Desk) -> str:
+    said = desk.state.state.get("model")
+    return said if isinstance(said, str) and said else desk.state.model

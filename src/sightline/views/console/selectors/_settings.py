@@ -1,0 +1,109 @@
+"""`/settings`: every setting with its value and where that comes from, changed in place.
+
+What is changed is written into the person's file, or into the project's (`list_project`), and holds at once where it
+can. A value that would be wrong is not written; why stands under it.
+"""
+
+import asyncio
+from pathlib import Path
+from typing import Any, Literal, get_args, get_origin
+
+import msgspec
+
+from sightline.exceptions import SightlineError
+from sightline.settings._fields import kind_at
+from sightline.settings._toml import split_key
+from sightline.settings.keeping import HIDDEN, Shown, shown_settings, written
+from sightline.text import clean_line
+from sightline.tty.components import Item
+from sightline.views.console._desk import Desk
+from sightline.views.console.selectors._kept import forget, keep
+from sightline.views.console.selectors._panel import Choice, Question
+
+_SHOWN = 200
+
+
+class _Wanted(msgspec.Struct, frozen=True):
+    what: Literal["reset", "place"]
+    name: str = ""
+
+
+async def open(desk: Desk, args: str) -> None:
+    at, project = args.strip(), False
+    while True:
+        try:
+            settings, notices = await asyncio.to_thread(shown_settings, Path(desk.cwd))
+        except SightlineError as error:
+            desk.tell(error.message, "error", error.hint)
+            return
+        chosen = await desk.ask(_panel(desk, settings, notices, at, project))
+        match chosen:
+            case None:
+                return
+            case _Wanted(what="place"):
+                project, at = not project, chosen.name
+            case _Wanted():
+                at = chosen.name
+                if mistake := await forget(desk, at, project=project):
+                    desk.tell(mistake, "error")
+            case str():
+                at = chosen
+                await _edited(desk, next(each for each in settings if each.key == at), project)
+
+
+def _panel(desk: Desk, settings: list[Shown], notices: list[str], at: str, project: bool) -> Choice:
+    panel = Choice(
+        desk,
+        "Settings",
+        [_item(each) for each in settings],
+        at=at,
+        hints=(("list_remove", "as by default"), ("list_project", "for whom")),
+        keys={
+            "list_remove": lambda item: panel.finish(_Wanted("reset", item.value)),
+            "list_project": lambda item: panel.finish(_Wanted("place", item.value)),
+        },
+    )
+    whose = "changes are for this project" if project else "changes are for you"
+    panel.heading.set_note(" · ".join([whose, *map(clean_line, notices)]))
+    return panel
+
+
+def _item(each: Shown) -> Item:
+    counting = [said.source for said in each.said if said.counts]
+    source = f" · {clean_line(counting[-1].where)}" if counting else ""
+    return Item(each.key, each.key, f"{_text(each.value)}{source}", each.key.partition(".")[0])
+
+
+async def _edited(desk: Desk, each: Shown, project: bool) -> None:
+    """Ask until it is right, or the person leaves it."""
+    mistake, text = "", "" if each.value == HIDDEN else _text(each.value)
+    while True:
+        answer = await desk.ask(_editor(desk, each, text, mistake))
+        if answer is None:
+            return
+        mistake, text = await keep(desk, each.key, answer, project=project), answer
+        if not mistake:
+            return
+
+
+def _editor(desk: Desk, each: Shown, text: str, mistake: str) -> Choice | Question:
+    kind = kind_at(split_key(each.key))
+    values = ["true", "false"] if kind is bool else list(get_args(kind)) if get_origin(kind) is Literal else []
+    if values:
+        items = [Item(value, value, "by default" if value == _text(each.default) else "") for value in values]
+        panel = Choice(desk, each.key, items, filter=False, at=text)
+        panel.heading.set_note(mistake)
+        return panel
+    about = f"{each.wanted}; by default {_text(each.default) or 'empty'}"
+    return Question(desk, each.key, text=text, about=about, mistake=mistake)
+
+
+def _text(value: Any) -> str:
+    """As it is typed in: a list between commas."""
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return clean_line(value)[:_SHOWN]
+    if isinstance(value, list) and all(isinstance(each, str) for each in value):
+        return clean_line(", ".join(value))
+    return clean_line(written(value))[:_SHOWN]

@@ -1,0 +1,137 @@
+// Subagents: everything one of them does is in one group, where its first entry stands. Folded, a group shows the last
+// things it did; what a person chose stays.
+
+import { Elapsed, startTicking, stopTicking } from "./clock.js";
+import { button, make, setText } from "./dom.js";
+import { count, seconds, stateOf } from "./format.js";
+
+const SHOWN_FOLDED = 3;
+
+let made = 0;
+
+class Group {
+  constructor(path) {
+    made += 1;
+    this.path = path;
+    this.lines = new Map(); // place of an entry → what it says in one line
+    this.calls = new Set();
+    this.elapsed = new Elapsed();
+    this.fold = button("", () => this.setFolded(!this.folded), { className: "fold", "aria-controls": `agent${made}` });
+    this.name = make("span", { className: "agent-name", text: path });
+    this.task = make("span", { className: "task" });
+    this.sign = make("span", { className: "sign", "aria-hidden": "true" });
+    this.facts = make("span", { className: "facts" });
+    this.activity = make("ol", { className: "activity", "aria-label": `What ${path} did last` });
+    this.entries = make("div", { className: "entries", id: `agent${made}` });
+    const title = make("h3", { id: `agent${made}-title` }, this.name, this.task);
+    this.element = make("section", { className: "agent", "aria-labelledby": `agent${made}-title` },
+      make("header", {}, this.fold, title, make("p", { className: "standing" }, this.sign, this.facts)), this.activity, this.entries);
+    this.setFolded(true);
+  }
+
+  setFolded(folded) {
+    this.folded = folded;
+    this.entries.hidden = folded;
+    this.activity.hidden = !folded;
+    this.element.classList.toggle("folded", folded);
+    this.fold.setAttribute("aria-expanded", String(!folded));
+    this.fold.setAttribute("aria-label", `${folded ? "Unfold" : "Fold"}: ${this.path}`);
+  }
+
+  note(place, entry) {
+    if (entry.kind === "call") this.calls.add(entry.id);
+    this.lines.set(place, lineOf(entry));
+    this.drawActivity();
+    this.drawFacts();
+  }
+
+  forget(place) {
+    this.lines.delete(place);
+    this.drawActivity();
+  }
+
+  drawActivity() {
+    const last = [...this.lines].sort(([a], [b]) => a - b).slice(-SHOWN_FOLDED);
+    this.activity.replaceChildren(...last.map(([, text]) => make("li", { text })));
+  }
+
+  know(agent) {
+    if (this.agent?.running && !agent.running) stopTicking(this);
+    if (!this.agent?.running && agent.running) startTicking(this);
+    this.agent = agent;
+    if (agent.name && agent.name !== this.path) setText(this.name, `${agent.name} (${this.path})`);
+    setText(this.task, agent.task);
+    const began = agent.started ? (agent.ended || Date.now() / 1000) - agent.started : 0;
+    if (began) this.elapsed.set(Math.max(0, began), agent.running);
+    this.drawFacts();
+  }
+
+  drawFacts() {
+    const state = this.agent?.running === false ? (this.agent.is_error ? "failed" : "ok") : "running";
+    this.element.dataset.state = state;
+    const { sign, word } = stateOf(state);
+    setText(this.sign, sign);
+    const time = this.elapsed.value ? seconds(this.elapsed.now, { running: this.elapsed.running }) : "";
+    setText(this.facts, [word, count(this.calls.size, "call", "calls"), time].filter(Boolean).join(" · "));
+  }
+
+  tick() {
+    this.drawFacts();
+  }
+}
+
+function lineOf(entry) {
+  if (entry.kind === "call") return `${stateOf(entry.state).sign} ${entry.name} ${entry.command || entry.arg || ""}`.slice(0, 160);
+  return (entry.text ?? "").trim().split("\n").at(-1).slice(0, 160);
+}
+
+export class Agents {
+  constructor(root, insert) {
+    this.root = root;
+    this.insert = insert; // (place, element, container)
+    this.groups = new Map(); // path → Group
+    this.known = new Map(); // path → what is known of the agent
+  }
+
+  // Where entries of an agent go. One at another's call is in that one's group.
+  container(path, place) {
+    if (!path) return this.root;
+    const held = this.groups.get(path);
+    if (held) return held.entries;
+    const group = new Group(path);
+    this.groups.set(path, group);
+    group.element.dataset.n = place;
+    if (this.known.has(path)) group.know(this.known.get(path));
+    this.insert(place, group.element, this.container(path.split("/").slice(0, -1).join("/"), place));
+    return group.entries;
+  }
+
+  note(path, place, entry) {
+    this.groups.get(path)?.note(place, entry);
+  }
+
+  forget(path, place) {
+    this.groups.get(path)?.forget(place);
+  }
+
+  know(agents) {
+    for (const agent of agents) {
+      this.known.set(agent.path, agent);
+      this.groups.get(agent.path)?.know(agent);
+    }
+  }
+
+  // What an element is in is opened, so that it can be seen.
+  open(element) {
+    for (const group of this.groups.values()) if (group.entries.contains(element)) group.setFolded(false);
+  }
+
+  clear() {
+    for (const group of this.groups.values()) {
+      stopTicking(group);
+      group.element.remove();
+    }
+    this.groups.clear();
+    this.known.clear();
+  }
+}

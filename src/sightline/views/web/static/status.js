@@ -1,0 +1,77 @@
+// How the chosen session stands, in one line, and what is worth keeping in sight: the todo list, and what extensions show.
+
+import { byId, make, setText } from "./dom.js";
+import { count, tokens } from "./format.js";
+import { todo } from "./shapes.js";
+
+const DONE = new Set(["completed", "abandoned", "done", "cancelled"]);
+
+export class Status {
+  constructor() {
+    this.line = byId("status");
+    this.state = byId("status-state");
+    this.facts = byId("status-facts");
+    this.todo = byId("todo");
+    this.todoTitle = byId("todo-title");
+    this.todoList = byId("todo-list");
+    this.widgets = byId("widgets");
+    this.drawnTodo = "";
+  }
+
+  take(facts) {
+    this.line.hidden = !facts.talks;
+    const { state, word } = standing(facts);
+    this.line.dataset.state = state;
+    setText(this.state, word);
+    setText(this.facts, said(facts).join(" · "));
+    this.takeTodo(facts.todo ?? []);
+    this.takeWidgets(facts.ui_widgets ?? {});
+  }
+
+  takeTodo(phases) {
+    const tasks = phases.flatMap((phase) => phase.tasks);
+    const open = tasks.filter((task) => !DONE.has(task.status));
+    this.todo.hidden = open.length === 0;
+    const now = JSON.stringify(phases);
+    if (this.todo.hidden || now === this.drawnTodo) return;
+    this.drawnTodo = now;
+    const current = open.find((task) => task.status === "in_progress") ?? open[0];
+    setText(this.todoTitle, `Todo ${tasks.length - open.length}/${tasks.length}: ${current.text}`);
+    this.todoList.replaceChildren(...todo({ phases }));
+  }
+
+  takeWidgets(widgets) {
+    const shown = Object.values(widgets).filter((widget) => Array.isArray(widget?.lines));
+    this.widgets.hidden = shown.length === 0;
+    this.widgets.replaceChildren(...shown.map((widget) => make("pre", { text: widget.lines.join("\n") })));
+  }
+}
+
+function standing({ live, running, requests = [], retry, compaction }) {
+  if (!live) return { state: "ended", word: "· ended" };
+  if (requests.length) return { state: "waiting", word: "◆ waits for your answer" };
+  if (compaction?.running) return { state: "running", word: "● summarising the conversation" };
+  if (retry) return { state: "running", word: "● asking the model again" };
+  return running ? { state: "running", word: "● working" } : { state: "ok", word: "✓ ready" };
+}
+
+function said({ model, thinking, context, totals = {}, agents = [], jobs = [], queue = [], ui_status: shown = {} }) {
+  const parts = [];
+  if (model) parts.push(thinking && thinking !== "off" ? `${model} (${thinking})` : model);
+  if (context?.used) parts.push(context.of ? `context ${Math.round((100 * context.used) / context.of)} %` : `context ${tokens(context.used)}`);
+  parts.push(...spent(Object.values(totals)));
+  const working = agents.filter((agent) => agent.running).length;
+  if (working) parts.push(count(working, "agent", "agents"));
+  const running = jobs.filter?.((job) => job.status === "running").length;
+  if (running) parts.push(count(running, "job", "jobs"));
+  if (queue.length) parts.push(`${queue.length} queued`);
+  return [...parts, ...Object.values(shown).map(String)];
+}
+
+function spent(totals) {
+  const sum = (...names) => totals.reduce((all, total) => all + names.reduce((one, name) => one + (total[name] ?? 0), 0), 0);
+  const read = sum("input_tokens", "cache_read_tokens", "cache_write_tokens");
+  const written = sum("output_tokens");
+  const cost = sum("cost");
+  return [...(read || written ? [`${tokens(read)} in, ${tokens(written)} out`] : []), ...(cost ? [`$${cost.toFixed(cost < 1 ? 3 : 2)}`] : [])];
+}

@@ -1,0 +1,1 @@
+"""Dialogs, as rows and keys."""

@@ -1,0 +1,195 @@
+"""The approval dialog: everything there is to know, four answers, and the keys that give them."""
+
+from typing import Any
+
+import pytest
+
+from sightline.views.console.dialogs import ApprovalDialog, dialog_for
+from tests.views.console.dialogs.support import HOSTILE, WIDTHS, Bench, check_rows, coloured, drawing
+
+DIFF = "--- a/x.py\n+++ b/x.py\n@@ -1 +1 @@\n-old = 1\n+new = 2\n"
+
+
+def request(*, agent: str = "", **details: Any) -> dict[str, Any]:
+    given = {
+        "ui": {"kind": "approval"},
+        "tool": "bash",
+        "call": "call-1",
+        "access": "exec",
+        "what": "git push origin main",
+        "why": "the call asks to run outside the sandbox",
+        "rule": "exec(git push origin main)",
+        "cwd": "/project/sub",
+        "sandboxed": False,
+        "args": {"command": "git push origin main", "timeout": 30},
+    }
+    return {
+        "id": "request-1",
+        "what": "approval",
+        "text": "bash wants to run `git push origin main`",
+        "choices": ["once", "this session", "always here", "no"],
+        "agent": agent,
+        "details": {**given, **details},
+    }
+
+
+def bench(asked: dict[str, Any] | None = None, height: int = 40, **options: Any) -> Bench:
+    return Bench(dialog_for(asked or request(), drawing(**options), lambda: height))
+
+
+def test_everything_there_is_to_know_is_on_it() -> None:
+    """The whole command, the folder, who asks, whether it is sandboxed, why, the other arguments, and the rule."""
+    shown = bench(request(agent="Explore-2/Read-1")).text()
+    assert "Explore-2/Read-1: bash wants to run a command outside the sandbox" in shown
+    assert "git push origin main" in shown
+    assert "folder: /project/sub" in shown
+    assert "why: the call asks to run outside the sandbox" in shown
+    assert "timeout: 30" in shown
+    assert "as a rule: exec(git push origin main)" in shown
+
+
+def test_what_would_change_is_a_diff() -> None:
+    """An edit shows its lines, not its patch; the path is there."""
+    asked = request(tool="edit", access="write", what="/project/x.py", diff=DIFF, args={"input": "¶x.py#1\nreplace"})
+    shown = bench(asked).text()
+    assert "Main: edit wants to write" in shown
+    assert "/project/x.py" in shown
+    assert "- old = 1" in shown
+    assert "+ new = 2" in shown
+    assert "replace" not in shown
+
+
+def test_without_a_diff_the_arguments_are_shown() -> None:
+    """Nothing that is asked for stays unseen."""
+    asked = request(tool="write", access="write", what="/etc/x", diff="", args={"path": "/etc/x", "content": "a\nb\nc"})
+    rows = [row.strip("│ ") for row in bench(asked).text().split("\n")]
+    at = rows.index("content: a")
+    assert rows[at : at + 3] == ["content: a", "b", "c"]
+
+
+def test_a_long_command_is_scrolled_and_says_so() -> None:
+    """What is out of sight is named, with the keys that show it, and comes into sight."""
+    command = "\n".join(f"echo line {number}" for number in range(60))
+    shown = bench(request(what=command, args={"command": command}), height=24)
+    assert "echo line 0" in shown.text()
+    assert "echo line 59" not in shown.text()
+    assert "of 6" in shown.text()
+    assert "pagedown" in shown.text()
+    for _ in range(10):
+        shown.press("pagedown")
+    assert "echo line 59" in shown.text()
+    assert "echo line 0\n" not in shown.text()
+    assert len(shown.dialog.render(80)) <= 24
+
+
+@pytest.mark.parametrize(
+    ("keys", "answer"),
+    [
+        (["y"], {"choice": "once"}),
+        (["enter"], {"choice": "once"}),
+        (["1"], {"choice": "once"}),
+        (["s"], {"choice": "this session", "rule": "exec(git push origin main)"}),
+        (["down", "enter"], {"choice": "this session", "rule": "exec(git push origin main)"}),
+        (["a", "enter"], {"choice": "always here", "rule": "exec(git push origin main)"}),
+        (["down", "down", "enter", "enter"], {"choice": "always here", "rule": "exec(git push origin main)"}),
+        (["n", "enter"], {"choice": "no"}),
+        (["up", "enter", "enter"], {"choice": "no"}),
+    ],
+)
+def test_single_keys_and_arrows_answer(keys: list[str], answer: dict[str, str]) -> None:
+    """Once, for the session, always for a rule that is shown first, or no."""
+    assert bench().press(*keys).answer == answer
+
+
+def test_the_rule_can_be_changed_before_it_is_saved() -> None:
+    """It stands there to be edited."""
+    shown = bench().press("a")
+    assert "Allowed in this folder from now on" in shown.text()
+    shown.press("ctrl+w", "ctrl+w").type("origin *)").press("enter")
+    assert shown.answer == {"choice": "always here", "rule": "exec(git push origin *)"}
+
+
+def test_the_rule_of_a_session_can_be_changed_too() -> None:
+    """With the key for it, on that choice."""
+    shown = bench().press("down", "e").press("ctrl+u").type("exec(git push *)").press("enter")
+    assert shown.answer == {"choice": "this session", "rule": "exec(git push *)"}
+
+
+def test_a_rule_that_is_none_is_not_taken() -> None:
+    """It says what is wrong, and the text stays to be mended."""
+    shown = bench().press("a", "ctrl+u").type("exce(git)").press("enter")
+    assert not shown.answers
+    assert "not a rule: exce(git)" in shown.text()
+    shown.press("ctrl+u").type("exec(git log)").press("enter")
+    assert shown.answer == {"choice": "always here", "rule": "exec(git log)"}
+
+
+def test_a_no_may_have_a_reason() -> None:
+    """The model is told."""
+    assert bench().press("n").type("use make").press("enter").answer == {"choice": "no", "reason": "use make"}
+
+
+@pytest.mark.parametrize("key", ["escape", "ctrl+c"])
+def test_escape_goes_back_and_then_puts_it_away(key: str) -> None:
+    """Put away it is not answered: neither yes nor no."""
+    shown = bench().press("n", key)
+    assert not shown.answers
+    assert "Yes, this once" in shown.text()
+    assert shown.press(key).answer is None
+
+
+def test_it_answers_once() -> None:
+    """A second key comes too late."""
+    assert bench().press("y", "n", "enter").answers == [{"choice": "once"}]
+
+
+def test_keys_can_be_moved() -> None:
+    """The letters are actions like any other."""
+    shown = bench(keys={"approve_once": "o"})
+    assert not shown.press("y").answers
+    assert shown.press("o").answer == {"choice": "once"}
+
+
+def test_only_what_can_be_answered_is_offered() -> None:
+    """Who asks says which choices there are; without a rule there is none to save."""
+    asked = {**request(rule=""), "choices": ["once", "no"]}
+    shown = bench(asked)
+    assert "always" not in shown.text()
+    assert not shown.press("a", "s").answers
+    assert shown.press("y").answer == {"choice": "once"}
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("height", [8, 12, 24, 60])
+def test_it_fits_and_hostile_text_does_nothing(width: int, height: int) -> None:
+    """At every width and from eight rows on the choices are there; whatever the fields hold, rows are rows."""
+    asked = request(
+        agent=HOSTILE, tool=HOSTILE, what=HOSTILE + "\n" + HOSTILE * 30, why=HOSTILE, rule=HOSTILE, cwd=HOSTILE,
+        diff=HOSTILE, args={HOSTILE: HOSTILE, "more": [HOSTILE]},
+    )  # fmt: skip
+    dialog = ApprovalDialog(asked, drawing(theme=coloured()), lambda: height)
+    dialog.done = lambda answer: None
+    dialog.focused = True
+    check_rows(dialog, width)
+    assert len(dialog.render(width)) <= max(height, 8)
+    assert any("Yes, this once" in row for row in dialog.render(width))
+
+
+@pytest.mark.parametrize("details", [None, [], "x", {}, {"args": 3, "diff": 4, "rule": None, "sandboxed": "x"}])
+def test_details_that_are_none_are_shown_as_far_as_they_go(details: Any) -> None:
+    """A request from elsewhere may hold anything; what it says in words is shown."""
+    shown = bench({"what": "approval", "text": "something wants something", "details": details})
+    assert "something wants something" in shown.text()
+    assert shown.press("y").answer == {"choice": "once"}
+
+
+def test_on_lines_everything_is_said_and_a_line_answers() -> None:
+    """No frame, no window: the command is written whole, and a rule that is typed takes the place of the one there."""
+    command = "\n".join(f"echo line {number}" for number in range(60))
+    shown = bench(request(what=command), linear=True)
+    assert "echo line 59" in shown.text()
+    assert "Allow this?" in shown.text()
+    shown.press("a")
+    assert "exec(git push origin main)" in shown.text()
+    shown.type("exec(git push *)").press("enter")
+    assert shown.answer == {"choice": "always here", "rule": "exec(git push *)"}

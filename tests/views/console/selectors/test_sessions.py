@@ -1,0 +1,212 @@
+"""Other sessions: resume one, fork this one, branch from an earlier message (tree.md, /tree vs adjacent operations)."""
+
+import asyncio
+
+import pytest
+
+from sightline.conversation import text_of
+from sightline.host import Outline, Reply
+from sightline.journal import Tree
+from sightline.settings import Settings
+from sightline.settings._tree import Console
+from sightline.views.console.selectors import _branch, _fork, _resume
+from sightline.views.console.selectors._panel import Choice
+from sightline.views.console.selectors._resume import ResumePanel
+from sightline.views.console.selectors._tree_panel import TreePanel
+from tests.journal.conversations import Talk, assistant, user
+from tests.views.console.selectors.support import HOSTILE, WIDTHS, Desk, HostOf, new_store
+
+BRANCHING = Settings(console=Console(double_escape="branch"))
+
+
+@pytest.fixture
+def store(tmp_path):
+    return new_store(tmp_path)
+
+
+def talk_about(store, words, cwd="/here", *, close=True):
+    talk = Talk(store, cwd=cwd)
+    talk.step(user(words))
+    talk.step(assistant(f"about {words}"))
+    if close:
+        talk.close()
+    return talk
+
+
+async def resumed(desk, args=""):
+    task = asyncio.ensure_future(_resume.open(desk, args))
+    await desk.until_shown(ResumePanel)
+    return task
+
+
+async def test_conversations_of_this_folder_are_listed_and_one_is_gone_on_with(store):
+    """tree.md//tree vs adjacent operations: /resume switches to another session file."""
+    one, other = talk_about(store, "apples"), talk_about(store, "pears")
+    talk_about(store, "elsewhere", cwd="/there")
+    desk = Desk(store, "", cwd="/here")
+    task = await resumed(desk)
+    assert {item.value for item in desk.panel.list.matching} == {one.id, other.id}
+    desk.panel.list.move([item.value for item in desk.panel.list.matching].index(one.id))
+    desk.press("enter")
+    await task
+    assert desk.switched == [(one.id, "")]
+
+
+async def test_words_that_were_said_are_searched_for(store):
+    """What is typed is looked for in what was said; enter waits for the answer."""
+    one = talk_about(store, "apples")
+    talk_about(store, "pears")
+    desk = Desk(store, "", cwd="/here")
+    task = await resumed(desk)
+    desk.type("apples")
+    desk.press("enter")
+    await asyncio.wait_for(task, 5)
+    assert desk.switched == [(one.id, "")]
+
+
+async def test_escape_ends_a_search_and_then_leaves(store):
+    """As in every list."""
+    talk_about(store, "apples")
+    talk_about(store, "pears")
+    desk = Desk(store, "", cwd="/here")
+    task = await resumed(desk, "apples")
+    assert len(desk.panel.list) == 1
+    desk.press("escape")
+    await desk.until(lambda: len(desk.panel.list) == 2)
+    desk.press("escape")
+    await task
+    assert desk.switched == []
+
+
+async def test_other_folders_come_on_a_key_and_running_ones_are_marked(store):
+    """Each with its folder."""
+    talk_about(store, "apples")
+    running = talk_about(store, "elsewhere", cwd="/there", close=False)
+    desk = Desk(store, "", cwd="/here")
+    task = await resumed(desk)
+    desk.press("ctrl+a")
+    await desk.until(lambda: len(desk.panel.list) == 2)
+    row = next(row for row in desk.rows(120) if "elsewhere" in row)
+    assert "● " in row
+    assert "running" in row
+    assert "/there" in row
+    assert any("all folders" in row for row in desk.rows(120))
+    desk.press("ctrl+c")
+    await task
+    running.close()
+
+
+async def test_the_conversation_one_is_in_is_not_switched_to(store):
+    """It says so."""
+    one = talk_about(store, "apples")
+    desk = Desk(store, one.id, cwd="/here")
+    task = await resumed(desk)
+    desk.press("enter")
+    await task
+    assert desk.switched == []
+    assert desk.told[0][1] == "You are in this conversation"
+
+
+async def test_in_linear_mode_what_was_found_is_read_out(store):
+    """A line searches, and a new list comes; a number chooses."""
+    one = talk_about(store, "apples")
+    talk_about(store, "pears")
+    desk = Desk(store, "", cwd="/here", linear=True)
+    task = await resumed(desk)
+    first = desk.panel
+    desk.paste("apples")
+    desk.press("enter")
+    await desk.until(lambda: desk.shown and desk.panel is not first)
+    assert [item.value for item in desk.panel.list.matching] == [one.id]
+    desk.panel.list.choose()
+    await task
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("height", [8, 24])
+async def test_it_fits_and_stays_clean(store, width, height):
+    """Whatever was said, however small the terminal."""
+    for _ in range(30):
+        talk_about(store, HOSTILE)
+    desk = Desk(store, "", cwd="/here", height=height)
+    task = await resumed(desk)
+    assert len(desk.rows(width)) <= height - 3
+    desk.press("escape")
+    await task
+
+
+async def test_a_fork_has_everything_and_is_gone_on_with(store):
+    """tree.md//tree vs adjacent operations: /fork duplicates the whole session into a new file."""
+    one = talk_about(store, "apples", close=False)
+    desk = Desk(store, one.id, cwd="/here")
+    await _fork.open(desk, "")
+    ((new, draft),) = desk.switched
+    assert new != one.id
+    assert draft == ""
+    assert set(Tree.load(store.folder(new)).nodes) == set(one.loaded().nodes)
+    assert one.id in desk.told[0][1]
+    one.close()
+
+
+async def test_a_fork_that_cannot_be_made_is_said(store):
+    """Nothing is switched to."""
+    desk = Desk(store, "zzzzzz")
+    await _fork.open(desk, "")
+    assert desk.switched == []
+    assert desk.told[0][0] == "error"
+
+
+async def test_branch_opens_the_tree_where_double_escape_does(store):
+    """tree.md/How to open it: /branch when doubleEscapeAction is "tree", which is the default."""
+    one = talk_about(store, "apples")
+    desk = Desk(store, one.id)
+    HostOf(desk, one)
+    task = asyncio.ensure_future(_branch.open(desk, ""))
+    await desk.until_shown(TreePanel)
+    desk.press("escape")
+    await task
+
+
+async def test_branch_makes_a_new_session_up_to_before_a_message(store):
+    """tree.md//tree vs adjacent operations: /branch goes from a user message into a new session file."""
+    talk = Talk(store, cwd="/here")
+    talk.step(user("first"))
+    answer = talk.step(assistant("answer"))
+    talk.step(user("second\nwith two lines"))
+    talk.step(assistant("more"))
+    desk = Desk(store, talk.id, settings=BRANCHING)
+    HostOf(desk, talk)
+    task = asyncio.ensure_future(_branch.open(desk, ""))
+    await desk.until_shown(Choice)
+    assert [item.label for item in desk.panel.list.matching] == ["first", "second with two lines"]
+    desk.press("enter")
+    await task
+    ((new, draft),) = desk.switched
+    tree = Tree.load(store.folder(new))
+    assert draft == "second\nwith two lines"
+    assert tree.leaf == answer
+    assert [text_of(entry.message) for entry in tree.read(tree.path())] == ["first", "answer"]
+    assert talk.loaded().leaf != answer  # this session is as it was
+    talk.close()
+
+
+async def test_branching_from_the_first_message_is_a_new_session(store):
+    """tree.md//tree vs adjacent operations: before the first message there is nothing to copy."""
+    talk = talk_about(store, "apples")
+    desk = Desk(store, talk.id, settings=BRANCHING)
+    HostOf(desk, talk)
+    task = asyncio.ensure_future(_branch.open(desk, ""))
+    await desk.until_shown(Choice)
+    desk.press("enter")
+    await task
+    assert desk.switched == [("", "apples")]
+
+
+async def test_branching_without_a_message_or_a_host_says_so(store):
+    """tree.md//tree vs adjacent operations: nothing to choose from is said."""
+    desk = Desk(store, "abcdef", settings=BRANCHING)
+    desk.answers[Outline] = lambda command: Reply(True, data={"lines": [], "leaf": ""})
+    await _branch.open(desk, "")
+    desk.answers[Outline] = lambda command: Reply(False, error="the host is gone")
+    await _branch.open(desk, "")
+    assert [level for level, _, _ in desk.told] == ["info", "error"]
