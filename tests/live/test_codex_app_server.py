@@ -61,7 +61,8 @@ async def test_a_question_is_answered_and_the_work_goes_on(tmp_path: Path, monke
         for number, choice in enumerate(["once", "no", "once"]):
             await it.until(lambda n=number: len(it.of(Request)) > n, "a question")
             request = it.of(Request)[number]
-            assert request.what == "approval" and choice in request.choices
+            assert request.what == "approval"
+            assert choice in request.choices
             reply = await it.session.submit(AnswerRequest(request.id, {"choice": choice, "reason": ""}))
             assert reply.ok
             await it.until_event(RequestResolved, id=request.id)
@@ -71,9 +72,11 @@ async def test_a_question_is_answered_and_the_work_goes_on(tmp_path: Path, monke
         assert not (it.project / "no.txt").exists()
         assert (it.project / "new.txt").read_text() == "hello\n"
         about = [request.details for request in it.of(Request)]
-        assert about[0]["what"] == "touch yes.txt" and about[0]["cwd"] == str(it.project)
+        assert about[0]["what"] == "touch yes.txt"
+        assert about[0]["cwd"] == str(it.project)
         assert about[0]["call"] in {use.id for use in it.of(ToolUse)}
-        assert "+hello" in about[2]["diff"] and about[2]["path"].endswith("new.txt")
+        assert "+hello" in about[2]["diff"]
+        assert about[2]["path"].endswith("new.txt")
         assert said(it.events) == "Done."
 
 
@@ -131,7 +134,8 @@ async def test_a_server_that_dies_ends_the_run_and_the_next_prompt_starts_anothe
             process.send_signal(signal.SIGKILL)
         await it.until(lambda: not it.worker.busy, "the end")
         (error,) = it.of(Error)
-        assert "app-server ended" in error.text and error.hint
+        assert "app-server ended" in error.text
+        assert error.hint
         assert ends(it.events)[-1].is_error
         await it.turn("Three.")
         assert not ends(it.events)[-1].is_error
@@ -143,6 +147,7 @@ async def test_tokens_and_model_are_told(tmp_path: Path, monkeypatch: pytest.Mon
     async with desk(tmp_path, "codex", [[{"text": "Hi."}]], monkeypatch) as it:
         await it.turn("Hello.")
         states = {state.key: state.value for state in it.of(State)}
-        assert states["context"]["used"] > 0 and states["context"]["of"] > 0
+        assert states["context"]["used"] > 0
+        assert states["context"]["of"] > 0
         assert states["model"] == "gpt-5.5"
         assert commands(it.events) == []

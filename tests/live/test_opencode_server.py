@@ -45,7 +45,8 @@ async def test_output_arrives_while_the_command_runs(tmp_path: Path, monkeypatch
         assert len(it.of(Text)) > 1
         assert [event.text for event in it.of(Reasoning)] == ["Hm."]
         assert it.session.read_artifact(output.id).read(0, 100) == b"first\nsecond\n"
-        assert not it.of(Notice) and not it.of(Error)
+        assert not it.of(Notice)
+        assert not it.of(Error)
         assert asked(it.events) == ["Go."]
 
 
@@ -69,7 +70,8 @@ async def test_a_question_is_answered_and_the_work_goes_on(tmp_path: Path, monke
         assert (it.project / "yes.txt").exists()
         assert (it.project / "new.txt").read_text() == "hello\n"
         about = [request.details for request in it.of(Request)]
-        assert about[0]["what"] == "touch yes.txt" and about[0]["access"] == "exec"
+        assert about[0]["what"] == "touch yes.txt"
+        assert about[0]["access"] == "exec"
         assert about[0]["call"] in {use.id for use in it.of(ToolUse)}
         assert about[1]["access"] == "write"
         assert said(it.events) == "Done."
@@ -86,7 +88,8 @@ async def test_no_is_no(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
         await it.until(lambda: not it.worker.busy, "the end")
         assert not (it.project / "no.txt").exists()
         (result,) = it.of(ToolResult)
-        assert result.is_error and "Not this." in result.content
+        assert result.is_error
+        assert "Not this." in result.content
 
 
 async def test_it_is_stopped_and_goes_on_in_the_same_session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -130,7 +133,8 @@ async def test_a_server_that_dies_ends_the_run_and_the_next_prompt_starts_anothe
             process.send_signal(signal.SIGKILL)
         await it.until(lambda: not it.worker.busy, "the end")
         (error,) = it.of(Error)
-        assert "opencode serve" in error.text and error.hint
+        assert "opencode serve" in error.text
+        assert error.hint
         assert ends(it.events)[-1].is_error
         await it.turn("Three.")
         assert not ends(it.events)[-1].is_error

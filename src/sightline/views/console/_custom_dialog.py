@@ -40,7 +40,9 @@ class CustomDialog(Ask):
         if self._answers:
             done(self._answers[0])
 
-    def hold(self, component: Component) -> None:
+    def hold(self, component: object) -> None:
+        if not isinstance(component, Component):
+            raise TypeError(f"{component!r} is no component")
         self._component = Guarded(component, self._drawing.theme, self.fail)
         if self._answers:
             self.dispose()

@@ -167,15 +167,24 @@ def open_painted(
 
     for number in _ENDING:
         _signal.signal(number, ended_by)
-    termios.tcsetattr(0, termios.TCSANOW, _raw(modes))
     try:
-        _write(screen.paint() + _PASTE)
+        _write(_typed_early(screen, modes) + screen.paint() + _PASTE)
         before_import()
         _listen_while_loading(screen, load)
         return take_over(modes) if screen.leaves is None else screen.leaves
     finally:
         _take_off(screen)
         restore()
+
+
+def _typed_early(screen: FirstPaint, modes: "Modes") -> str:
+    """Have every key from now on. What was typed before has been shown by the terminal's driver, where the paint
+    begins: it goes into the prompt, and what is given back takes it off the screen."""
+    termios.tcsetattr(0, termios.TCSANOW, _raw(modes, wait=0))
+    early = os.read(0, 4096)
+    termios.tcsetattr(0, termios.TCSANOW, _raw(modes, wait=1))
+    screen.take(early)
+    return "\r\x1b[J" if early else ""
 
 
 def _take_off(screen: FirstPaint) -> None:
@@ -224,9 +233,12 @@ def _load(load: "Callable[[], None]", done: int, failed: list[BaseException]) ->
     os.close(done)
 
 
-def _raw(modes: "Modes") -> "Modes":
-    """Every key as it is pressed, nothing shown and nothing done by the terminal's driver."""
+def _raw(modes: "Modes", wait: int) -> "Modes":
+    """Every key as it is pressed, nothing shown and nothing done by the terminal's driver; a read waits for so many."""
     changed = list(modes)
+    characters = list(changed[6])  # type: ignore[arg-type]
+    characters[termios.VMIN], characters[termios.VTIME] = wait, 0
+    changed[6] = characters
     changed[0] &= ~(termios.BRKINT | termios.ICRNL | termios.INPCK | termios.ISTRIP | termios.IXON)  # type: ignore[operator]
     changed[3] &= ~(termios.ECHO | termios.ICANON | termios.IEXTEN | termios.ISIG)  # type: ignore[operator]
     return changed

@@ -33,7 +33,7 @@ class Guarded(Component):
 
     @focused.setter
     def focused(self, focused: bool) -> None:
-        self.component.focused = focused
+        self._try(lambda: setattr(self.component, "focused", focused))
 
     @property
     def children(self) -> list[Component]:

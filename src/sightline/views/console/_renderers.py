@@ -99,6 +99,8 @@ class Renderers:
             made = make()
             if made is None:
                 return None
+            if not isinstance(made, Component):
+                raise TypeError(f"{made!r} is no component")
             drawn = Guarded(made, theme, lambda error: self._failed(among, name, extension, error))
             drawn.render(80)  # what fails at once is found out while there is another way to draw it
         except Exception as error:

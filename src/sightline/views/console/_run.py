@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -26,11 +26,13 @@ def run(
     host_fd: int | None = None,
     prompt: str = "",
     resumable: bool = True,
+    greeted: Callable[[int], object] = lambda pid: None,
     painted: "FirstPaint | None" = None,
     before: Attributes | None = None,
 ) -> int:
     """Be the console. `wanted` is what `HostWanted` holds, `host_fd` where its host answers if it was started already;
-    `prompt`: said first, as if it had been entered. `resumable`: say in the end how to go on. The exit code."""
+    `prompt`: said first, as if it had been entered. `resumable`: say in the end how to go on.
+    `greeted` is told the process of every host that is connected to. The exit code."""
     asked = msgspec.convert(dict(wanted), HostWanted)
     settings = _settings(asked)
     terminal = Terminal()
@@ -39,6 +41,7 @@ def run(
     def start(application: Application) -> None:
         console = Console(application, Store(data_folder()), settings, asked)
         consoles.append(console)
+        console.sessions.on_host = greeted
         if settings.console.theme != "auto":
             console.set_theme(settings.console.theme)
         if painted is not None:

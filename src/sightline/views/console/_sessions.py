@@ -8,6 +8,7 @@ Rules:
 """
 
 import asyncio
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -35,6 +36,8 @@ class Sessions:
         self.link = self._new_link()
         self._told_version = False
         self._gone = False
+        self.on_host: Callable[[int], object] = lambda pid: None
+        """Called with the process of a host that was connected to."""
         self.farewell = ""
         """What there is to say once the terminal is given back."""
 
@@ -141,6 +144,7 @@ class Sessions:
     # ---- while it is shown
 
     def _greeted(self, hello: Hello) -> None:
+        self.on_host(hello.pid)
         self._console.status.note = ""
         if hello.version != __version__ and not self._told_version:
             self._told_version = True

@@ -21,6 +21,7 @@ from sightline.tty.components import Transcript
 from sightline.views.console._drawing import Drawing
 from sightline.views.console.blocks import block_for
 from sightline.views.console.blocks._block import Block
+from sightline.views.console.blocks._pieces import pieces_of
 
 SHOWN_FIRST = 30
 """Blocks of a long past that are shown at once: more than a screen holds, nearly always."""
@@ -151,13 +152,25 @@ class TranscriptView:
         if last is not None and last.take(entry):
             self._by_entry[id(entry)] = last
             return
-        block = self._by_entry[id(entry)] = self._add(block_for(entry, self._drawing, self.state.agents))
+        block = self._by_entry[id(entry)] = self._add_whole(entry)
         if isinstance(entry, Words):
             self._speaking = block
         if not isinstance(entry, Call):
             self._close_before(block)
         elif entry.content is not None:
             self._ended(entry, block)
+
+    def _add_whole(self, entry: Entry) -> Block:
+        """The block of an entry; of a long text that is complete, several, of which the last is returned."""
+        over = not self.state.running or entry is not self.state.entries[-1]
+        if isinstance(entry, Words) and self._laying_out and over:
+            *pieces, last = pieces_of(entry.text)
+            for piece in pieces:
+                part = Words(entry.agent, entry.block, piece, entry.reasoning, entry.seq)
+                self._add(block_for(part, self._drawing, self.state.agents)).close()
+            if pieces:
+                entry = Words(entry.agent, entry.block, last, entry.reasoning, entry.seq)
+        return self._add(block_for(entry, self._drawing, self.state.agents))
 
     def _begin_in_agent(self, entry: Entry) -> None:
         root = entry.agent.partition("/")[0]

@@ -130,8 +130,8 @@ def test_a_no_may_have_a_reason() -> None:
 
 
 @pytest.mark.parametrize("key", ["escape", "ctrl+c"])
-def test_escape_goes_back_and_then_puts_it_away(key: str) -> None:
-    """Put away it is not answered: neither yes nor no."""
+def test_escape_goes_back_and_then_closes_it(key: str) -> None:
+    """Closed it is no yes."""
     shown = bench().press("n", key)
     assert not shown.answers
     assert "Yes, this once" in shown.text()

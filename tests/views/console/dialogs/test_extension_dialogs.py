@@ -62,12 +62,12 @@ def test_closing_answers_none(kind: str, key: str) -> None:
     assert bench(dialog(kind, choices=["a"])).press(key).answer == {"value": None}
 
 
-def test_what_is_not_known_says_so_and_can_be_put_away() -> None:
-    """Put away it is not answered; it can be closed for good, too."""
+@pytest.mark.parametrize("key", ["enter", "escape"])
+def test_what_is_not_known_says_so_and_can_be_closed(key: str) -> None:
+    """Whoever asked goes on."""
     shown = bench(dialog("hologram", name="x"))
     assert "does not know how to show x" in shown.text()
-    assert shown.press("escape").answer is None
-    assert bench(dialog("hologram")).press("enter").answer == {"value": None}
+    assert shown.press(key).answer == {"value": None}
 
 
 LEAVING = [(["enter"], "keep"), (["down", "enter"], "stop"), (["up", "enter"], None), (["escape"], None)]

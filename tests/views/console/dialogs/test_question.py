@@ -74,7 +74,7 @@ def test_without_choices_there_is_a_line() -> None:
     assert shown.type("the grail").press("enter").answer == {"chosen": [], "text": "the grail"}
 
 
-def test_escape_goes_back_to_the_choices_and_then_puts_it_away() -> None:
+def test_escape_goes_back_to_the_choices_and_then_closes_it() -> None:
     """Also Ctrl+C."""
     shown = bench(question("red")).type("x").press("escape")
     assert not shown.answers

@@ -108,6 +108,12 @@ class Desk:
         for name in names:
             self.panel.handle_input(key(name))
 
+    async def go(self, *names):
+        """Press keys that lead to another panel, and wait for it."""
+        before = self.panel
+        self.press(*names)
+        await self.until(lambda: self.shown and self.panel is not before, f"another panel after {names}")
+
     def type(self, text):
         self.press(*text)
 

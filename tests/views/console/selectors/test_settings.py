@@ -94,22 +94,19 @@ async def test_a_project_has_settings_of_its_own(desk, tmp_path):
     """`list_project` says for whom; what an untrusted folder says is kept and does not count, which is told."""
     task = opened(desk, _settings, "read.summarize")
     await desk.until_shown(Choice)
-    for trusted in (False, True):
-        if trusted:
-            trust(tmp_path / "project")
-        if not trusted:
-            desk.press("ctrl+o")
-            await desk.until_rows("for this project")
-        before = desk.panel
-        desk.press("enter")
-        await desk.until(lambda before=before: desk.shown and desk.panel is not before)
-        desk.press("end", "enter")
-        await desk.until(lambda trusted=trusted: desk.settings.read.summarize is not trusted or desk.told)
-        await desk.until_shown(Choice)
-        await desk.until(lambda: desk.panel.list.highlighted.value == "read.summarize")
+    await desk.go("ctrl+o")
+    assert any("for this project" in row for row in desk.rows())
+    await desk.go("enter")
+    await desk.go("end", "enter")
+    assert desk.settings.read.summarize is True
+    ((level, said, _),) = desk.told
+    assert level == "warning"
+    assert "not trusted" in said
+    trust(tmp_path / "project")
+    await desk.go("enter")
+    await desk.go("end", "enter")
     assert desk.settings.read.summarize is False
-    assert [level for level, _, _ in desk.told] == ["warning"]
-    assert "not trusted" in desk.told[0][1]
+    assert len(desk.told) == 1
     desk.press("escape")
     await task
 

@@ -5,8 +5,8 @@ Rules:
 - Shown are who asks (agent and tool), all of the command or what would change, the folder, whether the sandbox holds
   it, why it has to be asked, the other arguments of the call, and the rule an answer for longer would become.
 - "Always here" saves a rule, and shows it first: it can be changed, and one that cannot be read is not taken.
-- "No" may have a reason; the model hears it. Escape and Ctrl+C are a step back; from the choices they put the
-  dialog away unanswered.
+- "No" may have a reason; the model hears it. Escape and Ctrl+C are a step back; from the choices they close the dialog
+  unanswered, which is never a yes.
 """
 
 from collections.abc import Callable, Iterator
@@ -29,7 +29,7 @@ _VALUE_AT_MOST = 20_000
 
 
 class ApprovalDialog(Dialog):
-    """Answers `{"choice": …, "rule": …, "reason": …}`."""
+    """Answers `{"choice": …, "rule": …, "reason": …}`; None when it was closed."""
 
     def __init__(self, request: dict[str, Any], drawing: Drawing, height: Height = usual_height) -> None:
         super().__init__("Allow this?", drawing, height, role="warning")

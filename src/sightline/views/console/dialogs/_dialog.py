@@ -97,7 +97,7 @@ class EditorDialog(ExtensionDialog):
 
 
 class UnknownDialog(ExtensionDialog):
-    """A request this console cannot show. It says so; put away, it can still be answered elsewhere."""
+    """A request this console cannot show. It says so, and can be closed."""
 
     def __init__(self, request: dict[str, Any], drawing: Drawing, height: Height = usual_height) -> None:
         super().__init__(_title(request), drawing, height)
@@ -106,10 +106,7 @@ class UnknownDialog(ExtensionDialog):
         close = SelectList([Item("close", "Close it unanswered")], bindings=self.bindings, theme=self.theme)
         close.on_select = lambda item: self.reply(None)
         close.on_cancel = self.cancel
-        self.show(about, close, hints=[("select_confirm", "close"), ("interrupt", "put away")])
-
-    def cancel(self) -> None:
-        self.finish(None)
+        self.show(about, close, hints=[("select_confirm", "close")])
 
 
 def _details(request: dict[str, Any]) -> dict[str, Any]:

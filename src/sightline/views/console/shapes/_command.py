@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sightline.text import clean_line
+from sightline.text import clean_line, clean_text
 from sightline.transcript import Call
 from sightline.tty import expand_tabs
 from sightline.tty.components import Code
@@ -57,8 +57,8 @@ class CellShape(CommandShape):
 
     @property
     def title(self) -> str:
-        code = text_in(record(self.call.args), "code")
-        return code if "\n" not in code.strip() else f"{code.strip().count(chr(10)) + 1} lines"
+        code = clean_text(text_in(record(self.call.args), "code"))
+        return code.strip() if "\n" not in code.strip() else f"{code.strip().count(chr(10)) + 1} lines"
 
     @property
     def source(self) -> str:
@@ -83,9 +83,9 @@ def command_of(args: Any) -> str:
     for name in _COMMANDS:
         value = given.get(name)
         if isinstance(value, str) and value.strip():
-            return expand_tabs(value.strip())
+            return expand_tabs(clean_text(value.strip()))
         if isinstance(value, list) and value and all(isinstance(word, str) for word in value):
-            return expand_tabs(" ".join(value))
+            return expand_tabs(clean_text(" ".join(value)))
     return ""
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from sightline.text import clean_line
+from sightline.text import clean_line, clean_text
 from sightline.transcript import Call
 from sightline.tty import truncate
 from sightline.views.console._drawing import Drawing
@@ -88,7 +88,7 @@ class JobsShape(Shape):
         rows = [truncate(row, width)]
         if job.status == "failed":
             lines = job.said.removesuffix("\n").rsplit("\n", FAILED_ROWS)[-FAILED_ROWS:] if job.said else []
-            said = [row for line in lines for row in wrapped(line[:2000], max(width - 2, 2))]
+            said = [row for line in lines for row in wrapped(clean_text(line[:2000]), max(width - 2, 2))]
             rows += indented(styled(theme, "error", said[-FAILED_ROWS:]))
         elif self.drawing.unfolded and job.said:
             last = job.said.rstrip("\n").rpartition("\n")[2]

@@ -3,7 +3,7 @@
 What a call came to is drawn from what the fold keeps of it alone, so that it looks the same live and replayed.
 """
 
-from sightline.text import Screen, clean_line, row_text
+from sightline.text import Screen, clean_line, clean_output, clean_text, row_text
 from sightline.transcript import Call
 from sightline.views.console._drawing import Drawing
 from sightline.views.console.shapes._shape import Body, Shape, details_of, wrapped
@@ -44,7 +44,7 @@ class OutputShape(Shape):
 
     def last_of(self, text: str, width: int) -> Body:
         lines = text.removesuffix("\n").rsplit("\n", self.room + 1)[-self.room - 1 :] if text else []
-        rows = [row for line in lines for row in wrapped(line[-_LONGEST_LINE:], width)]
+        rows = [row for line in lines for row in wrapped(clean_text(line[-_LONGEST_LINE:]), width)]
         if len(rows) <= self.room and len(lines) == text.removesuffix("\n").count("\n") + bool(text):
             return Body(rows, from_end=True)
         shown = rows[-(self.room - 1) :]
@@ -78,7 +78,7 @@ def output_text(call: Call) -> str:
     if call.pieces and (not call.skipped or not call.content):
         screen = Screen(height=1)
         for piece in call.pieces:
-            screen.feed(piece.text, piece.stream)
+            screen.feed(clean_output(piece.text), piece.stream)
         screen.finish()
         return "\n".join([row_text(row).rstrip() for row in screen.take_settled()])
     return call.content or ""

@@ -1,6 +1,6 @@
 """A question to the person, and the answer."""
 
-from sightline.text import clean_line
+from sightline.text import clean_line, clean_text
 from sightline.transcript import Call
 from sightline.views.console._drawing import Drawing
 from sightline.views.console.shapes._shape import Body, Shape, details_of, kind_of, record, text_in, texts, wrapped
@@ -30,7 +30,7 @@ class QuestionShape(Shape):
 
     def _answers(self) -> list[str]:
         details = details_of(self.call)
-        return [*map(clean_line, texts(details.get("chosen"))), *filter(None, [text_in(details, "text")])]
+        return [*map(clean_line, texts(details.get("chosen"))), *filter(None, [clean_text(text_in(details, "text"))])]
 
 
 def question(call: Call, drawing: Drawing) -> Shape | None:

@@ -13,7 +13,7 @@ Rules:
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
-from sightline.text import clean_line, cut_graphemes, first_line
+from sightline.text import clean_line, clean_text, cut_graphemes, first_line
 from sightline.transcript import Call
 from sightline.tty import Theme, expand_tabs, measure, truncate, wrap
 from sightline.views.console._drawing import Drawing
@@ -127,7 +127,7 @@ def clipped_lines(text: str, count: int) -> list[str]:
     lines = text.split("\n", count)
     if len(lines) > count or (lines and not lines[-1]):
         lines.pop()
-    return [line if len(line) <= _LONGEST_LINE else line[:_LONGEST_LINE] + "…" for line in lines]
+    return [clean_text(line if len(line) <= _LONGEST_LINE else line[:_LONGEST_LINE] + "…") for line in lines]
 
 
 def line_count(text: str) -> int:

@@ -8,7 +8,7 @@
 
 from collections import deque
 
-from sightline.text import DEFAULT, Row, Screen
+from sightline.text import DEFAULT, Row, Screen, clean_output
 from sightline.transcript import Call, Piece
 from sightline.tty import Theme, measure, truncate
 
@@ -48,7 +48,7 @@ class Tail:
             if self._half:
                 _, newline, text = text.partition("\n")
                 self._half = not newline
-            self._screen.feed(text, piece.stream)
+            self._screen.feed(clean_output(text), piece.stream)
         self._settled += self._screen.take_settled()
         if self._call.pieces:
             self._last = self._call.pieces[-1]

@@ -1,0 +1,341 @@
+"""What goes on in a session: jobs, agents, files that were changed. And models."""
+
+import asyncio
+
+import pytest
+
+from sightline.events import Notice, ToolOutput, ToolResult, ToolUse, stamp
+from sightline.host import Abort, Cancel, CancelCall, Reload, Reply, SetModel
+from sightline.journal import JobRecord
+from sightline.settings import load
+from sightline.transcript import Agent, Call, Message, Words
+from sightline.transcript._totals import Total
+from sightline.views.console.selectors import _agents, _files, _jobs, _model
+from sightline.views.console.selectors._agents import AgentsPanel
+from sightline.views.console.selectors._files import changed_files
+from sightline.views.console.selectors._jobs import JobsPanel
+from sightline.views.console.selectors._model import ModelChoice
+from sightline.views.console.selectors._pager import Viewer
+from sightline.views.console.selectors._panel import Choice
+from tests.views.console.selectors.support import HOSTILE, WIDTHS, Desk, new_store
+
+KEYS = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "OPENROUTER_API_KEY")
+
+
+@pytest.fixture
+def store(tmp_path):
+    return new_store(tmp_path)
+
+
+async def closed(desk, task):
+    """Leave whatever is open."""
+    while not task.done():
+        if desk.shown:
+            desk.press("ctrl+c")
+        await asyncio.sleep(0)
+    await task
+    for each in tuple(desk.tasks):
+        each.cancel()
+
+
+def running(desk, *ids):
+    desk.state.state["jobs"] = [{"id": id, "label": f"build {id}", "status": "running", "started": 940.0} for id in ids]
+
+
+async def test_jobs_that_run_come_first_then_those_that_ended(store):
+    """What the session says, and what was kept of earlier ones."""
+    store.index.add(
+        JobRecord(
+            id="abcdef-1", session="abcdef", command="make", state="failed", exit_code=2, started=1, duration=3.0
+        ),
+        JobRecord(id="abcdef-2", session="abcdef", command="old words", started=2),
+        JobRecord(id="zzzzzz-1", session="zzzzzz", command="of another", started=3),
+    )
+    desk = Desk(store, "abcdef")
+    running(desk, "abcdef-2")
+    task = asyncio.ensure_future(_jobs.open(desk, ""))
+    await desk.until_shown(JobsPanel)
+    rows = desk.rows(100)
+    assert [item.value for item in desk.panel.list.matching] == ["abcdef-2", "abcdef-1"]
+    assert any("build abcdef-2" in row and "1:00" in row for row in rows)
+    assert any("make" in row and "failed · exit 2 · 3 s" in row for row in rows)
+    await closed(desk, task)
+
+
+async def test_a_job_is_looked_at_while_it_runs_and_after(store):
+    """Its output opens, and the list is there again after that."""
+    writer = store.create()
+    session = writer.folder.name
+    artifact = writer.artifact(f"{session}-1")
+    artifact.write("stdout", b"building\n")
+    desk = Desk(store, session, height=12)
+    running(desk, f"{session}-1")
+    task = asyncio.ensure_future(_jobs.open(desk, ""))
+    await desk.until_shown(JobsPanel)
+    desk.press("enter")
+    await desk.until_rows("building", "following")
+    desk.press("q")
+    await desk.until_shown(JobsPanel)
+    await closed(desk, task)
+    artifact.close()
+    writer.close()
+
+
+async def test_a_job_is_cancelled_and_the_list_follows(store, monkeypatch):
+    """The list sees by itself what became of it."""
+    monkeypatch.setattr(_jobs, "_LOOKS_APART", 0.005)
+    desk = Desk(store, "abcdef")
+    running(desk, "abcdef-1", "abcdef-2")
+    desk.answers[Cancel] = lambda command: Reply(True, command.id)
+    task = asyncio.ensure_future(_jobs.open(desk, ""))
+    await desk.until_shown(JobsPanel)
+    desk.press("delete")
+    await desk.until_rows("cancelled")
+    assert desk.submitted == [Cancel("abcdef-2")]
+    desk.state.state["jobs"] = [{"id": "abcdef-1", "label": "b", "status": "cancelled", "started": 1.0}]
+    await desk.until(lambda: [item.group for item in desk.panel.list.matching] == ["ended"])
+    await closed(desk, task)
+
+
+async def test_without_jobs_it_says_so(store):
+    """No empty list."""
+    desk = Desk(store, "abcdef")
+    desk.state.state["jobs"] = "nonsense from another version"
+    await _jobs.open(desk, "")
+    assert desk.told == [("info", "no job has been started in this session", "")]
+
+
+def with_agents(desk):
+    desk.state.running = True
+    desk.state.agents = {
+        "a": Agent("a", "", "scout", "look around", call="call_1", started=900.0),
+        "a/b": Agent("a/b", "a", "digger", "dig", running=False, is_error=True, started=900.0, ended=910.0),
+    }
+    desk.state.totals = {
+        "": Total(turns=1, input_tokens=1000, output_tokens=500, cost=0.5),
+        "a": Total(turns=2, input_tokens=20_000, output_tokens=300, cost=0.25),
+    }
+    desk.state.entries = [
+        Message("", "go", seq=1),
+        Words("a", 1, "I look", seq=2),
+        Call("a", "c1", "Bash", arg="ls", args={"command": "ls"}, content="file.py\n", seq=3),
+        Words("", 2, "root words", seq=4),
+    ]
+    desk.state.seq = 4
+
+
+async def test_agents_are_a_tree_with_what_they_do_and_cost(store):
+    """State, time, tokens and cost of each; who started whom."""
+    desk = Desk(store, "abcdef")
+    with_agents(desk)
+    task = asyncio.ensure_future(_agents.open(desk, ""))
+    await desk.until_shown(AgentsPanel)
+    described = {item.label: item.description for item in desk.panel.list.matching}
+    assert described == {
+        "the agent of this session": "running · 1.5k tokens · $0.50",
+        "  scout: look around": "running · 1:40 · 20.3k tokens · $0.25",
+        "    digger: dig": "failed · 10 s",
+    }
+    await closed(desk, task)
+
+
+async def test_what_an_agent_said_is_looked_at_as_it_comes(store, monkeypatch):
+    """Its own words and calls, and nobody else's."""
+    monkeypatch.setattr("sightline.views.console.selectors._pager._LOOKS_APART", 0.005)
+    desk = Desk(store, "abcdef", height=14)
+    with_agents(desk)
+    task = asyncio.ensure_future(_agents.open(desk, ""))
+    await desk.until_shown(AgentsPanel)
+    desk.press("down", "enter")
+    await desk.until_shown(Viewer)
+    await desk.until_rows("I look", "$ Bash ls", "file.py")
+    assert not any("root words" in row for row in desk.rows())
+    desk.state.entries.append(Words("a", 3, "I found it", seq=5))
+    desk.state.seq = 5
+    await desk.until_rows("I found it")
+    await closed(desk, task)
+
+
+async def test_an_agent_is_stopped_by_the_call_that_started_it(store):
+    """The session's own is stopped as Escape does, and what was queued comes back; one that ended cannot be."""
+    desk = Desk(store, "abcdef")
+    with_agents(desk)
+    desk.draft = "mine"
+    desk.answers[CancelCall] = lambda command: Reply(True)
+    desk.answers[Abort] = lambda command: Reply(True, data={"queued": ["later"]})
+    task = asyncio.ensure_future(_agents.open(desk, ""))
+    await desk.until_shown(AgentsPanel)
+    desk.press("down", "down", "delete")
+    assert any("it is not running" in row for row in desk.rows())
+    desk.press("up", "delete", "up", "delete")
+    await desk.until(lambda: len(desk.submitted) == 2)
+    assert desk.submitted == [CancelCall("call_1"), Abort()]
+    await desk.until(lambda: desk.draft == "later\n\nmine")
+    await closed(desk, task)
+
+
+def diff(path, text, **more):
+    return {"ui": {"kind": "diff"}, "path": path, "diff": text, **more}
+
+
+A = "--- a.py\n+++ a.py\n@@ -1 +1,2 @@\n-old\n+new\n+more\n"
+B = "--- /dev/null\n+++ b.py\n@@ -0,0 +1 @@\n+fresh\n"
+
+
+def edit(id, details, **more):
+    return Call("", id, "anything", args={}, details=details, **{"content": "", **more})
+
+
+def test_files_are_found_by_shape_and_joined_by_path():
+    """Whatever the tool is called; several files of one call; what failed or is not done changed nothing."""
+    entries = [
+        Words("", 1, "words"),
+        edit("1", diff("a.py", A)),
+        edit("2", diff("a.py", A + B, per_file_results=[diff("a.py", A), diff("b.py", B, op="create")])),
+        edit("3", diff("failed.py", A), is_error=True),
+        edit("4", diff("running.py", A), content=None),
+        edit("5", diff("partial.py", A, partial=True)),
+        edit("6", {"ui": {"kind": "table"}, "path": "t", "diff": A}),
+        edit("7", {"ui": "diff", "diff": 3}),
+        edit("8", [1, 2]),
+    ]
+    files = changed_files(entries)
+    assert {path: (file.added, file.removed, len(file.diffs), file.created) for path, file in files.items()} == {
+        "a.py": (4, 2, 2, False),
+        "b.py": (1, 0, 1, True),
+    }
+
+
+async def test_a_changed_file_is_looked_at_and_edited(store, monkeypatch):
+    """Its diffs in the pager, the others beside it; the person's own editor on a key."""
+    monkeypatch.setenv("VISUAL", "ed --fast")
+    desk = Desk(store, "abcdef", cwd="/here", height=14)
+    desk.state.entries = [edit("1", diff("a.py", A)), edit("2", diff("b.py", B, op="create"))]
+    task = asyncio.ensure_future(_files.open(desk, ""))
+    await desk.until_shown(Choice)
+    assert any("b.py" in row and "new · +1 −0" in row for row in desk.rows())
+    await desk.go("down", "enter")
+    await desk.until_rows("+fresh", "2/2")
+    desk.press("left")
+    await desk.until_rows("-old", "1/2")
+    await desk.go("q")
+    await desk.go("ctrl+e")
+    assert desk.programs == [["ed", "--fast", "/here/b.py"]]
+    await closed(desk, task)
+
+
+async def test_without_changes_it_says_so(store):
+    """No empty list."""
+    desk = Desk(store, "abcdef")
+    await _files.open(desk, "")
+    assert desk.told == [("info", "no file has been changed in this session", "")]
+
+
+@pytest.fixture
+def models(monkeypatch, tmp_path):
+    """A machine with no key and no server but those of the settings."""
+    for name in KEYS:
+        monkeypatch.delenv(name, raising=False)
+    home = tmp_path / "sightline-home"
+    home.mkdir(exist_ok=True)
+    settings = home / "settings.toml"
+
+    def desk(text):
+        settings.write_text(f"[models]\ndiscover = false\n{text}")
+        made = Desk(new_store(tmp_path), "abcdef", cwd=str(tmp_path), settings=load(tmp_path).settings)
+        made.answers |= {SetModel: lambda command: Reply(True), Reload: lambda command: Reply(True)}
+        return made
+
+    return desk
+
+
+SERVER = '[models.servers.mine]\nbase_url = "http://127.0.0.1:9/v1"\nmodels = ["large-3", "small-1"]\ncontext = 32000\n'
+
+
+async def test_models_that_can_be_used_are_listed_and_one_is_chosen(models):
+    """In groups by where they are from; the one there is now is marked; letters in order find one."""
+    desk = models(SERVER)
+    desk.state.state["model"] = "mine/small-1"
+    task = asyncio.ensure_future(_model.open(desk, ""))
+    await desk.until_shown(ModelChoice)
+    assert desk.panel.list.highlighted.value == "mine/small-1"
+    assert any("mine/small-1" in row and "now · " in row and "32k context" in row for row in desk.rows())
+    assert any(row.startswith("mine (") for row in desk.rows())
+    desk.type("lrg")
+    desk.press("enter")
+    await task
+    assert desk.submitted == [SetModel(model="mine/large-3")]
+
+
+async def test_a_model_that_is_not_listed_can_be_named(models):
+    """Given with the command, or typed into the list; a refusal is told."""
+    desk = models(SERVER)
+    await _model.open(desk, "opus")
+    task = asyncio.ensure_future(_model.open(desk, ""))
+    await desk.until_shown(ModelChoice)
+    desk.type("nobody/knows")
+    assert any("not listed" in row for row in desk.rows())
+    desk.answers[SetModel] = lambda command: Reply(False, error="no model", hint="see `sightline models`")
+    desk.press("enter")
+    await task
+    assert desk.submitted == [SetModel(model="opus"), SetModel(model="nobody/knows")]
+    assert desk.told == [("error", "no model", "see `sightline models`")]
+
+
+async def test_without_a_model_it_says_how_to_get_one(models):
+    """First start without a key."""
+    desk = models("")
+    task = asyncio.ensure_future(_model.open(desk, ""))
+    await desk.until_shown(ModelChoice)
+    assert any("how to add a key" in row for row in desk.rows())
+    desk.press("enter")
+    await task
+    assert "ANTHROPIC_API_KEY" in desk.told[0][2]
+    assert desk.submitted == []
+
+
+async def test_roles_and_thinking_are_set_from_the_list(models):
+    """And the list is there again after that."""
+    desk = models(SERVER)
+    task = asyncio.ensure_future(_model.open(desk, ""))
+    await desk.until_shown(ModelChoice)
+    await desk.go("ctrl+r")
+    await desk.go("down", "enter")
+    assert desk.settings.models.small == "mine/large-3"
+    assert any("mine/large-3" in row and "small" in row for row in desk.rows(120))
+    await desk.go("ctrl+t")
+    await desk.go("home", "enter")
+    assert SetModel(thinking="off") in desk.submitted
+    await closed(desk, task)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("height", [8, 24])
+async def test_they_fit_and_stay_clean(models, width, height):
+    """With hostile names, labels, paths and tasks."""
+    desk = models(SERVER)
+    desk.height = height
+    with_agents(desk)
+    desk.state.agents["x"] = Agent("x", "gone", HOSTILE, HOSTILE)
+    desk.state.state["jobs"] = [{"id": f"abcdef-{n}", "label": HOSTILE, "status": HOSTILE} for n in range(20)]
+    desk.state.entries += [edit(str(n), diff(f"{HOSTILE}{n}", A)) for n in range(20)]
+    for module in (_jobs, _agents, _files, _model):
+        task = asyncio.ensure_future(module.open(desk, ""))
+        await desk.until_shown()
+        assert len(desk.rows(width)) <= height - 3
+        assert desk.panel.render(width) is desk.panel.render(width)
+        await closed(desk, task)
+
+
+def test_the_fold_gives_what_is_shown_here(store):
+    """A call whose details came with its result is found in a real fold, too."""
+    from sightline.transcript import fold
+
+    events = [
+        ToolUse("c1", "Write", args={"path": "a.py"}),
+        ToolOutput("c1", "x"),
+        ToolResult("c1", "done", details=diff("a.py", A)),
+        Notice("something"),
+    ]
+    state = fold([stamp(event, number, float(number)) for number, event in enumerate(events, start=1)])
+    assert list(changed_files(state.shown)) == ["a.py"]
