@@ -169,3 +169,48 @@ async def test_a_link_turned_elsewhere_while_somebody_decides(tmp_path: Path) ->
         (result,) = here.of(ToolResult)
         assert result.is_error
         assert "private" not in result.content
+
+
+async def test_the_person_is_told_where_and_whether_sandboxed(tmp_path: Path) -> None:
+    """The folder is the one the call names, or the workspace."""
+    (tmp_path / "work" / "sub").mkdir(parents=True)
+    call = {"tool": "bash", "args": {"command": "echo out", "sandbox": False, "cwd": "sub"}}
+    async with lab(tmp_path, [[call], [{"text": "ok"}]], approval="edit", attended=True) as here:
+        request = await answered(here, "once")
+        await here.ended()
+        assert request.details["cwd"] == str(tmp_path / "work" / "sub")
+        assert request.details["sandboxed"] is False
+        assert "diff" not in request.details
+
+
+async def test_the_person_sees_what_would_change(tmp_path: Path) -> None:
+    """A write shows its diff before it is made; nothing has changed by then."""
+    target = tmp_path / "elsewhere.txt"
+    target.write_text("old\n")
+    call = {"tool": "write", "args": {"path": str(target), "content": "new\n"}}
+    async with lab(tmp_path, [[call], [{"text": "ok"}]], approval="edit", attended=True) as here:
+        await here.agent.prompt("go")
+        request = await here.first(Request)
+        assert "-old" in request.details["diff"]
+        assert "+new" in request.details["diff"]
+        assert request.details["path"] == str(target)
+        assert target.read_text() == "old\n"
+        here.agent.requests.answer(request.id, {"choice": "once"})
+        await here.ended()
+        assert target.read_text() == "new\n"
+
+
+async def test_an_edit_shows_what_would_change_too(tmp_path: Path) -> None:
+    """As the lines it changes, not as its patch; one that cannot be made is asked about without."""
+    target = tmp_path / "elsewhere.txt"
+    patches = [f"¶{target}\ninsert head:\n+new line", f"¶{target}#0000\nreplace 1..1:\n+x"]
+    turns = [[{"tool": "edit", "args": {"input": patch}}] for patch in patches]
+    async with lab(tmp_path, [*turns, [{"text": "ok"}]], approval="edit", attended=True) as here:
+        first = await answered(here, "once")
+        assert "+new line" in first.details["diff"]
+        await here.until(lambda: len(here.of(Request)) == 2)
+        second = here.of(Request)[1]
+        assert "diff" not in second.details
+        here.agent.requests.answer(second.id, "no")
+        await here.ended()
+        assert target.read_text() == "new line\n"

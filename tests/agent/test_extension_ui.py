@@ -96,7 +96,8 @@ ANSWERS = [
 async def test_a_dialog_is_a_request_and_its_answer_the_result(
     session: Start, kind: str, answer: object, result: str
 ) -> None:
-    """tui.md/Mount points and return contracts: whoever asks waits until it is answered; what does not fit is None."""
+    """tui.md/Mount points and return contracts: whoever asks waits until it is answered; what does not fit is None, as
+    is what a view cannot mount (Runtime behavior by mode)."""
     async with session() as here:
         request = await asked(here, f"/ask {kind}")
         assert request.what == "dialog"
@@ -251,7 +252,8 @@ async def test_a_file_with_a_console_half_only_is_fine(session: Start, tmp_path:
 
 
 async def test_the_example_asks_and_says_what_was_picked(session: Start, tmp_path: Path) -> None:
-    """tui.md/Hook/custom-tool UI context: a tool asks, and what was picked is its content; without a person it says so."""
+    """tui.md/Hook/custom-tool UI context: a tool asks, and what was picked is its content; with nobody there it says
+    so."""
     shutil.copy(EXAMPLE, tmp_path / "home" / "extensions")
     turns = [[{"tool": "choose_profile", "args": {"why": "it depends"}}], [{"text": "done"}]]
     async with session(turns) as here:

@@ -90,7 +90,7 @@ async def test_every_command_over_the_socket(tmp_path: Path) -> None:
         await here.until(lambda: len(here.of(Text)) > 20)
         assert (await client.submit(Prompt("later", "follow_up"))).ok
         reply = await client.submit(Abort())
-        assert reply.data == {"queued": ["later"]}
+        assert reply.data == {"queued": ["later"], "attachments": []}
         assert (await here.ended()).exit_code == 130
         assert not (await client.submit(Prompt("  "))).ok
         assert_sound(here.seen)

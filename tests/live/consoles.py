@@ -20,7 +20,7 @@ from sightline.journal import KeptSession, Store
 from sightline.testing.place import Place, prepare_place
 from sightline.testing.standin import StandIn
 
-DEADLINE = 40.0
+DEADLINE = 90.0
 
 
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,10 +49,13 @@ class Desk:
         before = len(self.events)
         reply = await self.say(text)
         assert reply.ok, reply.error
-        await self.until(lambda: not self.worker.busy, "the end of the work")
-        self.session.flush()
-        await asyncio.sleep(0)
+        await self.done()
         return self.events[before:]
+
+    async def done(self) -> None:
+        """The work is over, and all that was told of it is here."""
+        await self.until(lambda: not self.worker.busy, "the end of the work")
+        await self.until(lambda: self.events and self.events[-1].seq == self.session.seq, "the last event")
 
     async def until(self, condition: Callable[[], Any], what: str) -> Any:
         try:

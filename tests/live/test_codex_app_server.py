@@ -41,7 +41,7 @@ async def test_output_arrives_while_the_command_runs(tmp_path: Path, monkeypatch
         (it.project / "go").touch()
         result = await it.until_event(ToolResult, id=output.id)
         assert (result.content, result.exit_code) == ("first\nsecond\n", 0)
-        await it.until(lambda: not it.worker.busy, "the end")
+        await it.done()
         assert said(it.events) == "Done."
         assert it.session.read_artifact(output.id).read(0, 100) == b"first\nsecond\n"
         assert not it.of(Notice)
@@ -67,7 +67,7 @@ async def test_a_question_is_answered_and_the_work_goes_on(tmp_path: Path, monke
             assert reply.ok
             await it.until_event(RequestResolved, id=request.id)
             assert not (await it.session.submit(AnswerRequest(request.id, "once"))).ok
-        await it.until(lambda: not it.worker.busy, "the end")
+        await it.done()
         assert (it.project / "yes.txt").exists()
         assert not (it.project / "no.txt").exists()
         assert (it.project / "new.txt").read_text() == "hello\n"
@@ -93,10 +93,10 @@ async def test_it_is_stopped_and_goes_on_in_the_same_thread(tmp_path: Path, monk
         await it.say("Two.")
         await it.until((it.project / "began").exists, "the command")
         assert (await it.session.submit(Abort())).ok
-        await it.until(lambda: not it.worker.busy, "the end")
+        await it.done()
         assert ends(it.events)[-1].stop_reason == "cancelled"
         assert {use.id for use in it.of(ToolUse)} == {result.id for result in it.of(ToolResult)}
-        assert not running("sleep 300")
+        await it.until(lambda: not running("sleep 300"), "the end of the command")
         await it.turn("Three.")
         assert server in {process.pid for process in running("app-server")}
         assert "One." in str(it.server.conversations[-1].body)
@@ -111,7 +111,7 @@ async def test_words_are_taken_into_the_turn_that_goes_on(tmp_path: Path, monkey
         await it.until_event(ToolOutput, content="first\n")
         assert (await it.say("By the way.", how="steer")).ok
         (it.project / "go").touch()
-        await it.until(lambda: not it.worker.busy, "the end")
+        await it.done()
         assert asked(it.events) == ["Go.", "By the way."]
         assert len(ends(it.events)) == 1
         assert "By the way." in str(it.server.conversations[1].body)
@@ -132,7 +132,7 @@ async def test_a_server_that_dies_ends_the_run_and_the_next_prompt_starts_anothe
         await it.until((it.project / "began").exists, "the command")
         for process in running("app-server"):
             process.send_signal(signal.SIGKILL)
-        await it.until(lambda: not it.worker.busy, "the end")
+        await it.done()
         (error,) = it.of(Error)
         assert "app-server ended" in error.text
         assert error.hint

@@ -199,7 +199,7 @@ def a_frame_is_not_ended(patch: pytest.MonkeyPatch) -> None:
 
 @mutation(7, "a frame is one write")
 def a_frame_is_two_writes(patch: pytest.MonkeyPatch) -> None:
-    def twice(display: Display, text: str) -> None:
+    def twice(display: Display, text: str, **_: Any) -> None:
         middle = len(text) // 2
         display.surface.write(text[:middle])
         display.surface.write(text[middle:])

@@ -64,3 +64,39 @@ def test_resize_a_drag_that_never_pauses_does_not_keep_keys_from_being_shown() -
     gaps = [after - before for before, after in zip([begun, *drawn.times], drawn.times, strict=False)]
     assert len(drawn.times) >= 4
     assert max(gaps) <= LONGEST_HOLD + RESIZE_SETTLE
+
+
+def test_render_loop_what_comes_after_a_quiet_moment_is_drawn_at_once() -> None:
+    """A line every tenth of a second waits for nothing."""
+    drawn = _Drawn()
+    for _ in range(5):
+        drawn.clock.advance(0.1)
+        asked = drawn.clock.time()
+        drawn.scheduler.request()
+        drawn.clock.advance(0)
+        assert drawn.times[-1] == asked
+
+
+def test_render_loop_a_spinner_does_not_disturb_the_quiet() -> None:
+    """A frame that turned it a moment ago makes nothing else wait; turning it keeps its distance from everything."""
+    drawn = _Drawn()
+    drawn.scheduler.drawn(small=True)
+    drawn.clock.advance(0.001)
+    drawn.scheduler.request()
+    drawn.clock.advance(0)
+    assert len(drawn.times) == 1
+    drawn.clock.advance(0.001)
+    drawn.scheduler.request(small=True)
+    drawn.clock.advance(FRAME_INTERVAL - 0.002)
+    assert len(drawn.times) == 1
+    drawn.clock.advance(0.002)
+    assert len(drawn.times) == 2
+
+
+def test_render_loop_small_frames_keep_their_distance_from_each_other() -> None:
+    """However often one row is said to have changed."""
+    drawn = _Drawn()
+    drawn.scheduler.drawn(small=True)
+    drawn.scheduler.request(small=True)
+    drawn.clock.advance(FRAME_INTERVAL / 2)
+    assert drawn.times == []

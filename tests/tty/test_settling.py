@@ -83,3 +83,17 @@ def test_s2_style_alone_is_not_a_rewrite() -> None:
     settling.observe(_rows("a", "b", "c"))
     settling.observe(_rows("\x1b[2ma\x1b[0m", "b", "c", "d"))
     assert settling.safe == 3
+
+
+def test_a_long_block_that_is_restyled_reads_the_same() -> None:
+    """Rows are looked at many at a time: one that only changed its colour among them is no change, one word is."""
+    watched = Settling()
+    rows = [f"row {index}" for index in range(1000)]
+    for _ in range(STABLE_FRAMES + 1):
+        watched.observe(rows)
+    assert watched.safe == 1000
+    rows = [*rows[:300], "\x1b[31mrow 300\x1b[0m", *rows[301:]]
+    watched.observe(rows)
+    assert watched.safe == 1000
+    watched.observe([*rows[:700], "another", *rows[701:]])
+    assert watched.safe == 700

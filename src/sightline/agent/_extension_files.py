@@ -42,4 +42,3 @@ def _left_out(files: list[Path], project: Path, why: str) -> Notice:
     if why == "not trusted":
         return Notice(text + "the folder is not trusted", "warning", f"read them, then `{trust}`", source="agent")
     return Notice(f"{text}{project.parent} {why}", "warning", f"look at it, then `{trust}` again", source="agent")
-

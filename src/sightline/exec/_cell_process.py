@@ -19,6 +19,9 @@ from sightline.exec._spawn import Spawned, spawn
 from sightline.exec._tree import Ending, ProcessTree
 
 
+_SECONDS_TO_DIE = 1.0
+
+
 class CellAnswer(msgspec.Struct, frozen=True):
     ended: str  # ok, error, interrupted or exit
     code: int  # as a process's exit code
@@ -73,6 +76,8 @@ class CellProcess:
                 line = await self._answer()
             except OSError:
                 line = b""
+            if not line:  # how it ended is known a moment after its pipe is closed
+                await asyncio.wait([self._gone], timeout=_SECONDS_TO_DIE)
             self._drain()
         return msgspec.json.decode(line, type=CellAnswer) if line else None
 

@@ -23,7 +23,15 @@ from sightline.settings import Approval, Thinking
 async def opened_agent(store: Store, wanted: HostWanted) -> AsyncIterator[tuple[Session, SocketServer]]:
     """As `working`, for whoever may detach and come back."""
     folder = go_to(store, wanted)
-    async with working(store, asked_for(folder, wanted), resume=wanted.resume, title=wanted.title, attended=True) as it:
+    begun = working(
+        store,
+        asked_for(folder, wanted),
+        resume=wanted.resume,
+        title=wanted.title,
+        attended=True,
+        keep_unused=False,
+    )
+    async with begun as it:
         it.worker.settings_again = lambda: asked_for(folder, wanted)
         Announcing(it.session, it.agent).tell()
         await it.session.fold_kept()

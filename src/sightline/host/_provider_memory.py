@@ -1,14 +1,17 @@
 """What is kept of a conversation with a provider besides its events: the words, so that it is listed and found, and
 what is needed to go on with it (the provider's own session id, and how many subagents there were)."""
 
+import asyncio
 import time
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from sightline.conversation import AssistantMessage, Message, StopReason, TextPart, UserMessage
+from sightline.conversation import AssistantMessage, Message, StopReason, TextPart, ToolMessage, UserMessage
+from sightline.events import AgentEnded, AgentStarted, Event
 from sightline.host._session import Session
-from sightline.journal import Entry, EntryType, Tree
+from sightline.journal import Entry, EntryType, KeptSession, Tree
 
 _NAME = "provider"
 _WORDS_AT_MOST = 4_000_000  # characters of an answer
@@ -32,6 +35,25 @@ class ProviderMemory:
         self.agents = dict(kept.agents)
         self._kept = kept
         self._provider = provider
+
+    async def mend(self) -> None:
+        """Bring to an end what a host that was killed left open."""
+        messages = [node for node in self._tree.nodes.values() if node.type == "message" and node.size]
+        if not messages:
+            return
+        from sightline.agent import mended
+
+        last = messages[-1]
+        tail = await asyncio.to_thread(_events, self._session.folder, last.offset + last.size + 1)
+        ended = {event.path for event in tail if isinstance(event, AgentEnded)}
+        for event in tail:
+            if isinstance(event, AgentStarted) and event.path not in ended:
+                self._session.publish(AgentEnded(event.path, True, agent=event.agent, source=event.source))
+        for missing in mended([], tail):
+            if isinstance(missing, AssistantMessage):
+                self._add("message", message=missing)
+            elif not isinstance(missing, UserMessage | ToolMessage):
+                self._session.publish(missing)
 
     def prompted(self, text: str) -> None:
         self._add("message", message=UserMessage([TextPart(text)]))
@@ -60,6 +82,10 @@ class ProviderMemory:
             data=data,
         )
         self._tree.add(entry, self._session.keep(entry))
+
+
+def _events(folder: Path, place: int) -> list[Event]:
+    return list(KeptSession(folder).events(place))
 
 
 def _last_kept(tree: Tree) -> _Kept:

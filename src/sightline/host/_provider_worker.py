@@ -11,6 +11,7 @@ Rules:
 """
 
 import asyncio
+import os
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
@@ -25,11 +26,15 @@ from sightline.host._commands import (
     AnswerRequest,
     Attach,
     CancelCall,
+    Cell,
+    Outline,
     Prompt,
     Reply,
     SetModel,
+    Shell,
     Unqueue,
 )
+from sightline.host._person_runs import PersonRuns
 from sightline.host._provider_events import Retelling
 from sightline.host._provider_memory import ProviderMemory
 from sightline.host._session import Session
@@ -51,6 +56,7 @@ from sightline.text import clean_line, clean_text
 
 _QUEUED_AT_MOST = 100
 _QUEUED_SHOWN = 2000  # characters of what waits
+_HEARD_AT_MOST = 20
 _PROMPT_AT_MOST = 4_000_000  # characters
 
 
@@ -90,7 +96,9 @@ async def open_provider(session: Session, wanted: ProviderWanted, tree: Tree, sh
         cwd=str(wanted.cwd),
         options=dict(wanted.option),
     )
-    return ProviderWorker(session, provider, ask, ProviderMemory(session, tree, provider.name), shelf)
+    memory = ProviderMemory(session, tree, provider.name)
+    await memory.mend()
+    return ProviderWorker(session, provider, ask, memory, shelf)
 
 
 class _Queued(msgspec.Struct, frozen=True):
@@ -117,6 +125,10 @@ class ProviderWorker:
         self._stopped = self._closed = False
         self._model = ask.model
         self._attached = 0
+        self._heard: list[str] = []  # what the person ran themselves, for the next prompt
+        self._person = PersonRuns(
+            session, cwd=ask.cwd, environ=dict(os.environ), mask=lambda text: text, tell_model=self._hear
+        )
         session.publish(State("provider", provider.name, source=provider.name))
         session.publish(State("model", ask.model, source=provider.name))
 
@@ -131,7 +143,15 @@ class ProviderWorker:
             case Attach():
                 return self._attach(command)
             case Unqueue():
-                return Reply(True, data={"queued": self._unqueue()})
+                return Reply(True, data=self._unqueue())
+            case Shell(text=text) | Cell(code=text) if not text.strip():
+                return Reply(False, error="there is nothing to run", hint="type it after the ! or the $")
+            case Shell():
+                return Reply(True, self._person.shell(command.text, private=command.private))
+            case Cell():
+                return Reply(True, self._person.cell(command.code, private=command.private))
+            case Outline():
+                return await self._outline(command)
             case Abort():
                 return self._abort()
             case AnswerRequest():
@@ -139,6 +159,8 @@ class ProviderWorker:
             case SetModel():
                 return self._set_model(command)
             case CancelCall():
+                if self._person.cancel(command.id):
+                    return Reply(True, command.id)
                 return self._refusal("no way to stop one call", "stop all it does with Esc")
             case _:
                 name = type(command).__name__
@@ -146,8 +168,8 @@ class ProviderWorker:
 
     async def stop(self) -> None:
         self._closed = True
-        self._queue = []
         self._abort()
+        await self._person.close()
         if self._task is not None:
             await asyncio.wait([self._task])
         if self._channel is not None:
@@ -193,18 +215,19 @@ class ProviderWorker:
         except OSError as problem:
             return Reply(False, error=clean_line(f"it cannot be kept: {problem}"), hint="make room on the disk")
 
-    def _unqueue(self) -> list[str]:
-        given_back = [queued.text for queued in self._queue]
+    def _unqueue(self) -> dict[str, Any]:
+        texts = [queued.text for queued in self._queue]
+        attachments = [url for queued in self._queue for url in queued.attachments]
         self._queue = []
         self._tell_queue()
-        return given_back
+        return {"queued": texts, "attachments": attachments}
 
     def _abort(self) -> Reply:
         self._stopped = True
         given_back = self._unqueue()
         if self._run is not None and (self._cancelling is None or self._cancelling.done()):
             self._cancelling = asyncio.get_running_loop().create_task(self._run.cancel())
-        return Reply(True, data={"queued": given_back})
+        return Reply(True, data=given_back)
 
     def _answer(self, command: AnswerRequest) -> Reply:
         native = self._retelling.native_request(command.id) if self._retelling is not None else ""
@@ -219,6 +242,19 @@ class ProviderWorker:
             self._ask = replace(self._ask, model=command.model)
             self._know_model(clean_line(command.model))
         return Reply(True, data={"model": self._ask.model, "thinking": ""})
+
+    async def _outline(self, command: Outline) -> Reply:
+        from sightline.host._outlined import outlined
+
+        self._session.flush()
+        try:
+            data = await asyncio.to_thread(outlined, self._session.folder, command.filter, command.search)
+        except SightlineError as error:
+            return Reply(False, error=error.message, hint=error.hint)
+        return Reply(True, data=data)
+
+    def _hear(self, text: str, kind: str) -> None:
+        self._heard = [*self._heard, text][-_HEARD_AT_MOST:]
 
     def _refusal(self, what: str, hint: str) -> Reply:
         return Reply(False, error=f"{self._provider.title} has {what}", hint=hint)
@@ -235,7 +271,7 @@ class ProviderWorker:
         text = clean_text(queued.text)
         self._session.publish(User(text, queued.attachments, queued.how))
         self._memory.prompted(text)
-        prompt = self._with_files(queued)
+        prompt = self._whole_prompt(queued)
         self._retelling = retelling = Retelling(self._session, clean_text(prompt), self._memory.agents, self._on_run)
         ask = replace(self._ask, prompt=prompt, resume=self._memory.session)
         outcome, problem = None, None
@@ -301,11 +337,12 @@ class ProviderWorker:
             self._model = model
             self._session.publish(State("model", model, source=self._provider.name))
 
-    def _with_files(self, queued: _Queued) -> str:
-        """The prompt, with the files the person attached named at its end: its tools can read them."""
+    def _whole_prompt(self, queued: _Queued) -> str:
+        """The prompt after what the person ran, with the files they attached named at its end: its tools read them."""
+        heard, self._heard = self._heard, []
         paths = [self._shelf.find(url) for url in queued.attachments]
         named = [f"Attached file: {path}" for path in paths if path is not None]
-        return "\n\n".join([queued.text, *named]) if named else queued.text
+        return "\n\n".join([*heard, queued.text, *named])
 
     def _tell_queue(self) -> None:
         waiting = [{"text": q.text[:_QUEUED_SHOWN], "how": q.how} for q in self._queue if q.how != "prompt"]

@@ -38,9 +38,17 @@ class Working(msgspec.Struct, frozen=True):
 
 @asynccontextmanager
 async def working(
-    store: Store, wanted: Wanted, *, resume: str = "", title: str = "", attended: bool = False
+    store: Store,
+    wanted: Wanted,
+    *,
+    resume: str = "",
+    title: str = "",
+    attended: bool = False,
+    keep_unused: bool = True,
 ) -> AsyncIterator[Working]:
-    """A new session, or a kept one that is gone on with; on the way out its work is ended and everybody told."""
+    """A new session, or a kept one that is gone on with; on the way out its work is ended and everybody told.
+
+    `attended`: somebody answers sooner or later. `keep_unused`: also a session in which nothing was said or run."""
     secrets = Secrets(wanted.environ)
     writer, tree = opened_journal(store, str(wanted.cwd), resume, secrets.masked(title))
     unused = not resume
@@ -63,6 +71,7 @@ async def working(
             await server.open()
             add_extensions(agent, wanted.environ)
             await agent.hooks.tell("session_start")
+            unused = unused and not keep_unused
             yield Working(session, server, agent, stage, worker, first, place)
         finally:
             await session.stop()

@@ -43,7 +43,7 @@ def jobs_of(events: Iterable[Event]) -> dict[str, JobRecord]:
     """Every command among the events, by id, as of the last of them."""
     found: dict[str, JobRecord] = {}
     for event in events:
-        if isinstance(event, ToolUse) and session_of(event.id):
+        if isinstance(event, ToolUse) and session_of(event.id) and event.native_name == "exec":
             found[event.id] = job_began(event)
         elif isinstance(event, ToolResult) and event.id in found:
             found[event.id] = job_ended(found[event.id], event)

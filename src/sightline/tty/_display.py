@@ -181,7 +181,7 @@ class Display:
         self._force = self._force or force
         self._replace = self._replace or clear_scrollback
         if self._scheduler is not None:
-            self._scheduler.request(urgent=urgent or force or clear_scrollback)
+            self._scheduler.request(urgent=urgent or force or clear_scrollback, small=component is not None)
 
     def resized(self) -> None:
         """The surface has another size: draw when it has been still for a moment."""
@@ -285,7 +285,7 @@ class Display:
         text = self._painter.patch(((index - top, row) for index, row in rows), self._cursor, self._size[0])
         if self.log is not None:
             self.log.add("patch", rows=len(rows), characters=len(text))
-        self._write(text)
+        self._write(text, small=True)
         return True
 
     def _cursor_is_drawn(self) -> bool:
@@ -298,14 +298,14 @@ class Display:
         self._history, self._history_start = [], 0
         self._released = 0
 
-    def _write(self, text: str) -> None:
+    def _write(self, text: str, *, small: bool = False) -> None:
         if text:
             self.surface.write(text)
-        self._was_drawn()
+        self._was_drawn(small=small)
 
-    def _was_drawn(self) -> None:
+    def _was_drawn(self, *, small: bool = False) -> None:
         if self._scheduler is not None:
-            self._scheduler.drawn()
+            self._scheduler.drawn(small=small)
         waiting, self._after_frame = self._after_frame, []
         for callback in waiting:
             callback()

@@ -1,4 +1,8 @@
-"""When frames are drawn: requests are gathered, ordinary frames keep a distance, what was typed does not wait."""
+"""When frames are drawn: requests are gathered, ordinary frames keep a distance, what was typed does not wait.
+
+What comes after a quiet moment is drawn at once. A spinner does not disturb the quiet: frames that change a few rows in
+place (small ones) keep their distance from all others, but others only from each other.
+"""
 
 from collections.abc import Callable
 from typing import Protocol
@@ -28,13 +32,14 @@ class Scheduler:
         self._draw = draw
         self._timer: Timer | None = None
         self._due = 0.0
-        self._last = float("-inf")
+        self._last = self._last_small = float("-inf")
         self._held_until = float("-inf")
         self._held_since: float | None = None
 
-    def request(self, *, urgent: bool = False) -> None:
+    def request(self, *, urgent: bool = False, small: bool = False) -> None:
         now = self._clock.time()
-        due = max(now if urgent else self._last + FRAME_INTERVAL, self._held_until)
+        last = max(self._last, self._last_small) if small else self._last
+        due = max(now if urgent else last + FRAME_INTERVAL, self._held_until)
         self._schedule(max(now, due))
 
     def hold(self) -> None:
@@ -46,9 +51,12 @@ class Scheduler:
         self._forget_timer()
         self._schedule(self._held_until)
 
-    def drawn(self) -> None:
+    def drawn(self, *, small: bool = False) -> None:
         """A frame was drawn, asked for or not: what was requested before is in it."""
-        self._last = self._clock.time()
+        if small:
+            self._last_small = self._clock.time()
+        else:
+            self._last = self._clock.time()
         self._held_since = None
         self._forget_timer()
 

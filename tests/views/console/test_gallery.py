@@ -26,10 +26,10 @@ def opened(own_home):
 
 @pytest.fixture
 def gallery(opened):
-    """The gallery with everything loaded: it has switched bracketed paste on."""
+    """The gallery with everything loaded: it has asked the terminal what it can do."""
     terminal = opened("gallery")
     terminal.until_shows("type a name", HINTS)
-    until(lambda: (terminal.pump(), b"\x1b[?2004h" in terminal.program.output)[1], "it to be loaded")
+    until(lambda: (terminal.pump(), b"\x1b[c" in terminal.program.output)[1], "it to be loaded")
     return terminal
 
 
@@ -94,7 +94,7 @@ def test_a_resize_while_it_loads_is_survived(opened, size):
     terminal = opened("gallery")
     terminal.until_shows("type a name", HINTS)
     terminal.resize(*size)
-    until(lambda: (terminal.pump(), b"\x1b[?2004h" in terminal.program.output)[1], "it to be loaded")
+    until(lambda: (terminal.pump(), b"\x1b[c" in terminal.program.output)[1], "it to be loaded")
     terminal.press("tabs\r")
     terminal.until_shows("[Read-2]", "type a name")
     for text in ("Sightline gallery", "type a name", "tab next", "[Read-2]"):
@@ -169,7 +169,7 @@ def test_a_signal_leaves_the_terminal_as_it_was(opened, number):
         terminal = opened("gallery")
         terminal.until_shows("type a name", HINTS)
         if loaded:
-            until(lambda terminal=terminal: (terminal.pump(), b"\x1b[?2004h" in terminal.program.output)[1], "loading")
+            until(lambda terminal=terminal: (terminal.pump(), b"\x1b[c" in terminal.program.output)[1], "loading")
         terminal.program.process.send_signal(number)
         assert terminal.ended() == -number
         assert terminal.modes() == terminal.before
@@ -210,7 +210,7 @@ def test_a_narrow_and_a_tiny_terminal_work(opened):
     """Nothing is wider than the screen."""
     for columns, rows in ((20, 6), (5, 3), (2, 2)):
         terminal = opened("gallery", columns=columns, rows=rows)
-        until(lambda terminal=terminal: (terminal.pump(), b"\x1b[?2004h" in terminal.program.output)[1], "loading")
+        until(lambda terminal=terminal: (terminal.pump(), b"\x1b[c" in terminal.program.output)[1], "loading")
         terminal.press(b"\t\t\t")
         terminal.until(lambda rows: any(rows), "something")
         terminal.press(b"q")

@@ -64,7 +64,9 @@ class AppServer:
         opened = await self._open_thread(ask)
         run = self._run = ChannelRun("codex", self._thread, self._interrupt, self._end)
         flags = list(_APPROVALS[ask.approval].values())
-        begun = RunStarted(self._thread, clean_line(ask.model or self._model), ask.cwd, source="codex")
+        begun = RunStarted(
+            clean_line(self._thread), clean_line(ask.model or self._model), clean_line(ask.cwd), source="codex"
+        )
         await run.put([State("approval", {"level": ask.approval, "flags": flags}, source="codex"), begun, *opened])
         more = {"model": ask.model} if ask.model else {}
         try:
@@ -205,7 +207,7 @@ class AppServer:
         if message.id is not None:
             return self._asked(message)
         if message.method == "serverRequest/resolved":
-            self._requests.pop(str(message.params.get("requestId")), None)
+            self._requests.pop(clean_line(str(message.params.get("requestId"))), None)
         if message.method in ("item/started", "item/fileChange/patchUpdated"):
             self._note_changes(message.params)
         events = self._source.notified(message.method, message.params, line)
@@ -224,8 +226,8 @@ class AppServer:
             future.set_exception(Unreachable(clean_text(text), _HINT))
 
     def _asked(self, message: wire.Message) -> list[Event]:
-        id, item = str(message.id), message.params.get("itemId")
-        call = self._source.call_id(item) if isinstance(item, str) and item else ""
+        id, item = clean_line(str(message.id)), message.params.get("itemId")
+        call = self._source.call_id(clean_line(item)) if isinstance(item, str) and item else ""
         event, answer = asked(message.method, id, message.params, call, self._changes_of)
         if answer is None:
             self._send({"id": message.id, "error": {"code": _NO_SUCH_METHOD, "message": "not supported"}})

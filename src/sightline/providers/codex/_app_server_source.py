@@ -115,12 +115,14 @@ class AppServerSource(Source):
 
     def _on_started(self, params: wire.ItemParams, agent: str) -> list[Event]:
         item = params.item
+        item.id = clean_line(item.id)
         if item.type in WORDS or item.type in SILENT or item.id in self._open_calls:
             return []
         return [self._use(item, agent)]
 
     def _on_completed(self, params: wire.ItemParams, agent: str) -> list[Event]:
         item = params.item
+        item.id = clean_line(item.id)
         match item.type:
             case "agentMessage" | "plan":
                 return self._rest(Text, item.id, [item.text], agent)
@@ -148,8 +150,7 @@ class AppServerSource(Source):
             name, native, arg = item.type, item.type, preview(args)
         else:
             name, native, arg, args = DESCRIPTIONS[type(call)](call)
-        name = clean_line(name)
-        return ToolUse(ident, name, clean_line(native), arg, args, item.id, agent=agent, source="codex")
+        return ToolUse(ident, clean_line(name), clean_line(native), arg, args, item.id, agent=agent, source="codex")
 
     def _on_output(self, delta: wire.Delta, agent: str) -> list[Event]:
         text = clean_output(delta.delta)
@@ -229,7 +230,7 @@ class AppServerSource(Source):
         return [State("model", clean_line(params.toModel), agent=agent, source="codex")]
 
     def _on_resolved(self, params: wire.Resolved, agent: str) -> list[Event]:
-        return [RequestResolved(str(params.requestId), agent=agent, source="codex")]
+        return [RequestResolved(clean_line(str(params.requestId)), agent=agent, source="codex")]
 
 
 def _error(message: str, agent: str) -> Error:

@@ -73,7 +73,8 @@ class OpenCodeServer:
         self._failure = None
         run = self._run = ChannelRun("opencode", self._session, self._interrupt, self._end)
         approval = State("approval", {"level": ask.approval, "flags": []}, source="opencode")
-        await run.put([approval, RunStarted(self._session, clean_line(ask.model), ask.cwd, source="opencode")])
+        begun = RunStarted(clean_line(self._session), clean_line(ask.model), clean_line(ask.cwd), source="opencode")
+        await run.put([approval, begun])
         try:
             await self._post(f"/session/{self._session}/prompt_async", _prompt(ask))
         except Unreachable as problem:
@@ -272,7 +273,7 @@ class OpenCodeServer:
             case "question.asked":
                 return self._asked(question(fields, talk.agent))
             case "permission.replied" | "question.replied" | "question.rejected":
-                ident = str(fields.get("requestID"))
+                ident = clean_line(str(fields.get("requestID")))
                 self._requests.pop(ident, None)
                 return [RequestResolved(ident, agent=talk.agent, source="opencode")]
             case _ if not talk.agent:
@@ -291,8 +292,8 @@ class OpenCodeServer:
                 reason = clean_text(str(status.get("message", "")))
                 return [State("retry", {"attempt": status.get("attempt"), "reason": reason}, source="opencode")]
             case "session.idle" if (self._busy or self._failure is not None) and not self._stopping:
-                self._busy = False
                 failed = [] if self._failure is None else [error_event(self._failure)]
+                self._busy, self._failure = False, None
                 return [*failed, RunEnded(is_error=bool(failed), source="opencode")]
         return []
 

@@ -6,16 +6,12 @@ from typing import Any
 import msgspec
 
 from sightline.events import Request
-from sightline.text import clean_value
+from sightline.text import clean_line, clean_value
 
 ONCE, SESSION, NO = "once", "this session", "no"
 
 # From the person's answer to the path it is sent to and the body that is sent.
 Answer = Callable[[Any], tuple[str, dict[str, Any]]]
-
-
-class _Tool(msgspec.Struct):
-    callID: str = ""
 
 
 class _Permission(msgspec.Struct):
@@ -62,7 +58,7 @@ def permission(properties: dict[str, Any], call: str, cwd: str, agent: str) -> t
     }
     words = f"OpenCode wants to run `{what}`" if access == "exec" else f"OpenCode wants to {wanted.permission} {what}"
     choices = [ONCE, *([SESSION] if wanted.always else []), NO]
-    request = Request(wanted.id, "approval", words, choices, details, agent=agent, source="opencode")
+    request = Request(clean_line(wanted.id), "approval", words, choices, details, agent=agent, source="opencode")
 
     def answer(said: Any) -> tuple[str, dict[str, Any]]:
         given = said if isinstance(said, dict) else {"choice": said}
@@ -87,7 +83,7 @@ def question(properties: dict[str, Any], agent: str) -> tuple[Request, Answer] |
     details = {"ui": {"kind": "question"}, "choices": choices, "several": first.multiple, "free_text": first.custom}
     text = "\n".join([one.question for one in asked.questions])
     labels = [choice["label"] for choice in choices]
-    request = Request(asked.id, "question", text, labels, details, agent=agent, source="opencode")
+    request = Request(clean_line(asked.id), "question", text, labels, details, agent=agent, source="opencode")
 
     def answer(said: Any) -> tuple[str, dict[str, Any]]:
         words = _words(said)

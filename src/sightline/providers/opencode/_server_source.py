@@ -60,8 +60,10 @@ class Talk:
         return self._told([kind(clean_text(delta), block, source="opencode")])
 
     def on_part(self, part: dict[str, Any]) -> list[Event]:
-        kind, ident = part.get("type"), part.get("id")
-        if not isinstance(kind, str) or not isinstance(ident, str) or part.get("messageID") in self._prompts:
+        kind, ident, message = part.get("type"), part.get("id"), part.get("messageID")
+        if not isinstance(kind, str) or not isinstance(ident, str):
+            return []
+        if isinstance(message, str) and message in self._prompts:
             return []
         if kind in _WORDS:
             return self._on_words(_WORDS[kind], ident, part.get("text"))

@@ -16,6 +16,7 @@ from sightline.tty._ledger import visible
 
 REARM_FRAMES = 12
 STABLE_FRAMES = 24
+_STRIDE = 256
 
 
 class Settling:
@@ -77,8 +78,13 @@ class Settling:
 
 
 def _common(old: Sequence[str], new: Sequence[str]) -> int:
-    """How many rows from the top read the same."""
-    for index, (before, after) in enumerate(zip(old, new, strict=False)):
-        if before is not after and before != after and visible(before) != visible(after):
-            return index
-    return min(len(old), len(new))
+    """How many rows from the top read the same. Of a long block nearly all are, which is seen many at a time."""
+    end = min(len(old), len(new))
+    for start in range(0, end, _STRIDE):
+        if old[start : start + _STRIDE] == new[start : start + _STRIDE]:
+            continue
+        for index in range(start, min(start + _STRIDE, end)):
+            before, after = old[index], new[index]
+            if before is not after and before != after and visible(before) != visible(after):
+                return index
+    return end

@@ -5,7 +5,6 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from sightline.views.console._widgets import Widgets, editor_text, status_texts, title
-from sightline.views.console.dialogs import dialog_for
 
 if TYPE_CHECKING:
     from sightline.tty import Overlay
@@ -63,6 +62,7 @@ class ExtensionScreen:
     async def dialog_for(self, request: dict[str, Any]) -> "tuple[Ask, Overlay | None, bool]":
         """What to mount, over what, and whether it stands above the editor instead of in its place."""
         from sightline.views.console._extensions import is_custom
+        from sightline.views.console.dialogs import dialog_for
 
         if not is_custom(request):
             return dialog_for(request, self._console.drawing, self._console.rows), None, True

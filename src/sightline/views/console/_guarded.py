@@ -98,4 +98,4 @@ class Guarded(Component):
 
     def _one_line(self, row: str) -> str:
         """Tabs as spaces; line breaks, and everything but style that a terminal would obey, gone."""
-        return "" if not row else styled_lines(row.replace("\n", " "), self._theme)[0]
+        return "".join(styled_lines(row.replace("\n", " "), self._theme))

@@ -23,18 +23,18 @@ class Requests:
         self._console = console
         self._shown = ""
         self._dialog: Ask | None = None
-        self._refused: set[str] = set()
-        """Answered, and nobody took it: the session will say that they are settled."""
+        self._answered: set[str] = set()
+        """The session has yet to say that they are settled."""
 
     def look(self) -> None:
         """Something changed: ask the next, close what is moot."""
         open_ones = self._console.state.requests
-        self._refused &= set(open_ones)
+        self._answered &= set(open_ones)
         if self._shown:
             if self._shown not in open_ones and self._dialog is not None:
                 self._dialog.done(None)
             return
-        waiting = [id for id in open_ones if id not in self._refused]
+        waiting = [id for id in open_ones if id not in self._answered]
         if waiting and self._console.screen.asking is None:
             self._shown = waiting[0]
             self._console.spawn(self._ask(waiting[0], open_ones[waiting[0]]))
@@ -49,8 +49,8 @@ class Requests:
             self._shown, self._dialog = "", None
             dialog.dispose()
         if id in console.state.requests:
+            self._answered.add(id)
             reply = await console.submit(AnswerRequest(id, answer))
             if not reply.ok:
-                self._refused.add(id)
                 console.tell(reply.error, "info", reply.hint)
         self.look()

@@ -2,8 +2,8 @@
 
     transcript · queue · what goes on · todo · jobs · widgets · editor, or what is asked · widgets · status · keys
 
-What is asked by a request stands above the editor, whose draft stays in sight, and has the keys only once the person
-has stopped typing: an answer is never given by a letter that was meant for the draft.
+What is asked by a request stands above the editor, whose draft stays in sight, and comes only once the person has
+stopped typing: an answer is never given by a letter that was meant for the draft.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,7 +21,7 @@ HINTS = (
     ("ctrl+d", "leave"),
 )
 QUIET = 0.5
-"""Seconds without a key after which what is asked gets the keys."""
+"""Seconds without a key after which what somebody asks is shown, and has the keys."""
 
 
 class _Gap(Component):
@@ -122,8 +122,8 @@ class Screen:
         if not inline:
             self.slot.children, self.slot.front = [self._editor], self._editor
         elif inline[-1].above:
-            self.slot.children = [inline[-1].ask, self._editor]
-            self._give_keys(inline[-1])
+            self.slot.children, self.slot.front = [self._editor], self._editor
+            self._show_above(inline[-1])
         else:
             self.slot.children, self.slot.front = [inline[-1].ask], inline[-1].ask
         if all(mounted.overlay is None for mounted in self._mounted):
@@ -131,16 +131,15 @@ class Screen:
             self._display.set_focus(self.slot)
         self._display.request_render(urgent=True)
 
-    def _give_keys(self, mounted: Mounted) -> None:
+    def _show_above(self, mounted: Mounted) -> None:
         """Now, or when the person has stopped typing."""
         if not self._mounted or self._mounted[-1] is not mounted:
             return
         wait = self._last_key + QUIET - self._loop.time()
         if wait > 0:
-            self.slot.front = self._editor
-            self._loop.call_later(wait, self._give_keys, mounted)
+            self._loop.call_later(wait, self._show_above, mounted)
             return
-        self.slot.front = mounted.ask
+        self.slot.children, self.slot.front = [mounted.ask, self._editor], mounted.ask
         self._display.request_render(urgent=True)
 
 

@@ -54,30 +54,30 @@ class Sessions:
 
     async def begin(self, host: int | None) -> None:
         """Show what was asked for: a session that runs, one that is kept, or a new one whose host boots at `host`."""
-        if not self._wanted.resume:
-            others = await self._running_here()
-            what, chosen = await self._choose(others) if others else ("new", "")
+        booting = asyncio.ensure_future(started(host)) if host is not None else None
+        if not self._wanted.resume and (others := await self._running_here(booting)):
+            what, chosen = await self._choose(others)
             if what == "leave":
-                await self._dismiss(host)
+                await self._dismiss(booting)
                 self._console.exit(0)
                 return
             if what == "attach":
-                self._console.spawn(self._dismiss(host))
+                self._console.spawn(self._dismiss(booting))
                 await self._follow(chosen)
                 return
             if what == "pick":
                 self._console.spawn(self._console.run_command("resume"))
-        await self._boot(self._wanted, host)
+        await self._boot(self._wanted, booting)
 
-    async def _boot(self, wanted: HostWanted, host: int | None) -> None:
+    async def _boot(self, wanted: HostWanted, booting: "asyncio.Future[str] | None" = None) -> None:
         """Show a session whose host boots, or is to be started; one that runs already is attached to."""
         link = self.link
-        if wanted.resume and host is None and self._console.store.is_running(wanted.resume):
+        if wanted.resume and booting is None and self._console.store.is_running(wanted.resume):
             await self._follow(wanted.resume)
             return
         kept = asyncio.ensure_future(link.show_kept(wanted.resume)) if wanted.resume else None
         try:
-            session = await (started(host) if host is not None else launch_agent(wanted))
+            session = await (booting if booting is not None else launch_agent(wanted))
         except SightlineError as error:
             if kept is not None:
                 await kept
@@ -109,15 +109,19 @@ class Sessions:
         dialog = GoneDialog("The session could not start", "", "Try again", console.drawing, console.rows)
         if await console.ask(dialog, above=True) == "again":
             console.status.note = "starting…"
-            await self._boot(wanted, None)
+            await self._boot(wanted)
         else:
             console.exit(1)
 
-    async def _running_here(self) -> list[Hello]:
-        """Sessions with an agent that run in this folder."""
-        hosts = await running_hosts(self._console.store)
+    async def _running_here(self, booting: "asyncio.Future[str] | None") -> list[Hello]:
+        """Sessions with an agent that run in this folder, but for the one that boots for us."""
         here = clean_line(self._console.cwd)
-        return [hello for hello in hosts if hello.cwd == here and hello.agent and hello.session != self.session]
+        found = [hello for hello in await running_hosts(self._console.store) if hello.cwd == here and hello.agent]
+        if found and booting is not None:
+            await asyncio.wait([booting])
+            own = "" if booting.exception() else booting.result()
+            found = [hello for hello in found if hello.session != own]
+        return found
 
     async def _choose(self, others: list[Hello]) -> tuple[str, str]:
         from sightline.views.console.dialogs import RunningDialog, RunningSession
@@ -128,12 +132,12 @@ class Sessions:
         answer = await self._console.ask(RunningDialog(sessions, self._console.drawing, self._console.rows))
         return answer if isinstance(answer, tuple) else ("leave", "")
 
-    async def _dismiss(self, host: int | None) -> None:
+    async def _dismiss(self, booting: "asyncio.Future[str] | None") -> None:
         """A host that was started and is not needed."""
-        if host is None:
+        if booting is None:
             return
         try:
-            session = await started(host)
+            session = await booting
         except SightlineError:
             return
         link = Link(self._console.store)
@@ -190,7 +194,7 @@ class Sessions:
             console.spawn(self._follow(session))
             return
         wanted = msgspec.structs.replace(self._wanted, resume=session, title="")
-        console.spawn(self._boot(wanted, None))
+        console.spawn(self._boot(wanted))
 
     async def _leave_behind(self, link: Link) -> None:
         """What nobody needs ends; what works goes on."""

@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 
 from sightline.events import ToolUpdate, ToolUse, delegation_from_args, delegation_from_details
-from sightline.tty import Theme
 from tests.views.console.blocks.support import COLOURS, call, drawing, drawn, told, ui
 
 DOCUMENT = "delegation-ui.md"
@@ -14,16 +13,13 @@ STATUSES = ("ok", "running", "error", "pending")
 
 def steps(count: int, **fields: Any) -> list[dict[str, Any]]:
     return [
-        {"id": str(n), "agent": "Explore", "task": f"find {n}", "status": STATUSES[n % 4], **fields} for n in range(count)
+        {"id": str(n), "agent": "Explore", "task": f"find {n}", "status": STATUSES[n % 4], **fields}
+        for n in range(count)
     ]
 
 
 def live(items: Any, mode: Any = "parallel", **more: Any) -> dict[str, Any]:
     return {"ui": {"kind": "agent_delegation", "mode": mode, "items": items, **more}}
-
-
-def styles(theme: Theme, role: str, text: str) -> str:
-    return theme.style(role, text)
 
 
 @pytest.mark.parametrize(
@@ -75,7 +71,9 @@ def test_a_plan_has_the_sign_of_no_status_and_no_suffix() -> None:
 @pytest.mark.parametrize(
     ("args", "title"),
     [
-        pytest.param({"chain": [{"agent": "a", "task": "t"}] * 3}, "chain (3 steps)", id=f"{DOCUMENT}/toolTitle: chain"),
+        pytest.param(
+            {"chain": [{"agent": "a", "task": "t"}] * 3}, "chain (3 steps)", id=f"{DOCUMENT}/toolTitle: chain"
+        ),
         pytest.param(
             {"tasks": [{"agent": "a", "task": "t"}] * 2}, "parallel (2 tasks)", id=f"{DOCUMENT}/toolTitle: tasks"
         ),
@@ -122,12 +120,19 @@ def test_a_long_list_is_capped_and_says_how_many_more(unfolded: bool, most: int)
 def test_a_long_plan_is_capped_too() -> None:
     """delegation-ui.md/Phase 3: a plan that is longer than the cap says that there is more."""
     rows = drawn(call(args={"tasks": [{"agent": "a", "task": "t"}] * 20}))
-    assert len(rows) == 10 and rows[-1].startswith("  … 12 more …")
+    assert len(rows) == 10
+    assert rows[-1].startswith("  … 12 more …")
 
 
 def test_what_is_long_is_cut_to_its_first_line() -> None:
     """delegation-ui.md/Phase 3: agents at 24 characters, tasks at 80, previews at 120, first line only."""
-    item = {"id": "1", "agent": "A" * 30, "task": "T" * 90 + "\nsecond", "status": "ok", "preview": "P" * 130 + "\nmore"}
+    item = {
+        "id": "1",
+        "agent": "A" * 30,
+        "task": "T" * 90 + "\nsecond",
+        "status": "ok",
+        "preview": "P" * 130 + "\nmore",
+    }
     _, step, preview = drawn(call(details=live([item])), drawing(unfolded=True), width=200)
     assert step == f"  ✓ {'A' * 23}… {'T' * 79}…"
     assert preview == f"    {'P' * 119}…"
@@ -149,7 +154,7 @@ def test_previews_are_shown_unfolded_only() -> None:
     ],
 )
 def test_what_is_malformed_is_shown_as_any_other_call(fields: dict[str, Any], shown: str) -> None:
-    """delegation-ui.md/Error Handling Strategy: a guard that fails means output, arguments or the plan, never a crash."""
+    """delegation-ui.md/Error Handling Strategy: a guard that fails means output, arguments or the plan."""
     assert f"  {shown}" in drawn(call(**fields))
 
 
@@ -157,7 +162,8 @@ def test_live_progress_wins_over_the_plan() -> None:
     """delegation-ui.md/Implementation Approach: details first, then arguments, then output."""
     args = {"chain": [{"agent": "planned", "task": "t"}]}
     rows = drawn(call(args=args, details=live(steps(1)), content="output"))
-    assert rows[1] == "  ✓ Explore find 0" and not any("planned" in row for row in rows)
+    assert rows[1] == "  ✓ Explore find 0"
+    assert not any("planned" in row for row in rows)
 
 
 @pytest.mark.parametrize("name", ["subagent", "Task", "anything", "bash", "read"])
@@ -191,7 +197,8 @@ def test_the_same_update_again_counts_and_costs_nothing_else() -> None:
         fold.apply(ToolUpdate("c", live(steps(1))))
         block.changed()
         block.render(80)
-    assert fold.now.entries[0].updates == 2 and len(fold.now.entries) == 1
+    assert fold.now.entries[0].updates == 2
+    assert len(fold.now.entries) == 1
 
 
 def test_details_are_never_shown_as_they_are() -> None:
@@ -203,7 +210,8 @@ def test_details_are_never_shown_as_they_are() -> None:
 def test_a_failed_delegation_says_what_its_call_says() -> None:
     """What the call itself failed with is shown below the steps."""
     rows = drawn(call(details=live(steps(1)), content="no such agent", is_error=True))
-    assert rows[0].startswith("✕ Tool") and rows[-1] == "  no such agent"
+    assert rows[0].startswith("✕ Tool")
+    assert rows[-1] == "  no such agent"
 
 
 def test_a_plan_keeps_its_output() -> None:

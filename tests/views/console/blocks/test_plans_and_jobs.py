@@ -42,9 +42,13 @@ def test_phases_are_a_tree() -> None:
 
 def test_notes_are_counted_in_superscript_and_told_for_the_active_task_only() -> None:
     """todo.md/Outputs: note counts as superscripts, note bodies only of the task in progress."""
-    rows = drawn(todo(("P", [task("now", "in_progress", "look here", "and there"), task("later", "pending", "hidden")])))
-    assert "  ├─ ◌ now²" in rows and "  └─ ○ later¹" in rows
-    assert "  │    > look here" in rows and "  │    > and there" in rows
+    rows = drawn(
+        todo(("P", [task("now", "in_progress", "look here", "and there"), task("later", "pending", "hidden")]))
+    )
+    assert "  ├─ ◌ now²" in rows
+    assert "  └─ ○ later¹" in rows
+    assert "  │    > look here" in rows
+    assert "  │    > and there" in rows
     assert not any("hidden" in row for row in rows)
     many = drawn(todo(("P", [task("t", "pending", *["n"] * 12)])))
     assert many[-1].endswith("t¹²")
@@ -55,8 +59,10 @@ def test_a_folded_list_shows_eight_tasks_with_the_active_one_among_them() -> Non
     tasks = [task(f"t{n}", "completed" if n < 10 else "in_progress" if n == 10 else "pending") for n in range(20)]
     rows = drawn(todo(("P", tasks)))
     shown = [row for row in rows if "─ " in row]
-    assert len(shown) == 8 and any("◌ t10" in row for row in shown)
-    assert rows[1].startswith("  … 8 more …") and rows[-1].startswith("  … 4 more …")
+    assert len(shown) == 8
+    assert any("◌ t10" in row for row in shown)
+    assert rows[1].startswith("  … 8 more …")
+    assert rows[-1].startswith("  … 4 more …")
     whole = drawn(todo(("P", tasks)), drawing(unfolded=True))
     assert len([row for row in whole if "─ " in row]) == 20
 
@@ -69,7 +75,8 @@ def test_call_and_result_are_one_block() -> None:
     fold.apply(ToolResult("c", "told", details))
     block.changed()
     assert list(block.render(80)) == ["✓ Todo init  0 / 1", "  P", "  └─ ◌ t"]
-    assert len(fold.now.entries) == 1 and block.done
+    assert len(fold.now.entries) == 1
+    assert block.done
 
 
 def test_a_failed_update_is_said_with_its_errors_and_the_list_as_it_is() -> None:
@@ -144,11 +151,12 @@ def test_a_wait_shows_fresh_snapshots_without_any_text() -> None:
 
 
 def test_what_a_failed_job_said_is_never_folded() -> None:
-    """job.md/Errors: a failure is stored on its job and shown with it; of one that went well the last line, unfolded."""
+    """job.md/Errors: a failure is shown with its job; of one that went well the last line, unfolded."""
     jobs = [job("failed", error_text="bad\nworse"), job("completed", id="j-2", result_text="one\ntwo")]
     entry = call(details=ui("jobs", jobs=jobs), content="x")
     folded = drawn(entry)
-    assert folded[2:4] == ["    bad", "    worse"] and len(folded) == 5
+    assert folded[2:4] == ["    bad", "    worse"]
+    assert len(folded) == 5
     assert drawn(entry, drawing(unfolded=True))[-1] == "    two"
 
 
@@ -171,7 +179,8 @@ def test_no_jobs_is_said_in_words() -> None:
 def test_many_jobs_are_capped() -> None:
     """A long list shows eight rows folded and says how many more there are."""
     rows = drawn(call(details=ui("jobs", jobs=[job(id=f"j-{n}") for n in range(12)])))
-    assert len(rows) == 10 and rows[-1].startswith("  … 4 more …")
+    assert len(rows) == 10
+    assert rows[-1].startswith("  … 4 more …")
 
 
 def test_a_command_that_goes_on_as_a_job_closes_its_block() -> None:

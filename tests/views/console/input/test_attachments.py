@@ -34,7 +34,9 @@ def picture(folder: Path, name: str = "shot.png") -> Path:
     return path
 
 
-@pytest.mark.parametrize("form", ["{path}", "'{path}'", '"{path}"', "{escaped}", "file://{quoted}", "{path}\n", " {path} "])
+@pytest.mark.parametrize(
+    "form", ["{path}", "'{path}'", '"{path}"', "{escaped}", "file://{quoted}", "{path}\n", " {path} "]
+)
 def test_a_pasted_path_of_an_image_becomes_an_attachment(editor, tmp_path, form):
     """As it is copied, and in the ways terminals hand a dragged file over."""
     path = picture(tmp_path, "my shot.png")
@@ -52,7 +54,9 @@ def test_several_dragged_files_are_all_attached(editor, tmp_path):
     assert [attachment.name for attachment in editor.attachments] == ["one.png", "two.png"]
 
 
-@pytest.mark.parametrize("text", ["shot.png", "see {path}", "{path}.txt", "/nowhere/shot.png", "{fake}", "{path} {fake}"])
+@pytest.mark.parametrize(
+    "text", ["shot.png", "see {path}", "{path}.txt", "/nowhere/shot.png", "{fake}", "{path} {fake}"]
+)
 def test_anything_else_is_pasted_as_text(editor, tmp_path, text):
     """A bare name, a sentence, a file that is none or no image."""
     path = picture(tmp_path)

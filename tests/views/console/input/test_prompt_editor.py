@@ -10,7 +10,8 @@ from sightline.views.console.input import PromptHistory, Submission
 from sightline.views.console.input._empty import CURSOR as CURSOR_AT
 from sightline.views.console.input._empty import empty_rows
 
-from .support import FakeDesk, drawing, paste, press, prompt_editor, shown
+from ....tty.components.editor_support import Clock
+from .support import FakeDesk, drawing, paste, png, press, prompt_editor, shown
 
 SECTION = "tui-runtime-internals.md/Mode transitions and backgrounding"
 
@@ -76,7 +77,8 @@ def test_the_rule_says_which_mode_it_is(editor, written, role, title):
     """tui-runtime-internals.md, Bash/Python input modes: prefixes change the editor's border."""
     press(editor, f"'{written}")
     assert editor.component.border_role == role
-    assert (title in shown(editor)[0]) and (bool(title) == ("─ " in shown(editor)[0]))
+    assert title in shown(editor)[0]
+    assert bool(title) == ("─ " in shown(editor)[0])
     press(editor, *["backspace"] * len(written))
     assert (editor.mode, editor.component.border_role) == ("prompt", "border")
 
@@ -217,7 +219,7 @@ def test_an_editor_that_fails_costs_nothing(editor, desk, monkeypatch, trouble):
     desk.run = run
     press(editor, "'hello", "ctrl+g")
     assert editor.text == "hello"
-    [(level, text, hint)] = desk.told
+    [(level, _, hint)] = desk.told
     assert level == "error"
     assert "EDITOR" in hint
 
@@ -236,7 +238,9 @@ def test_a_line_in_linear_mode_is_handed_in_as_it_is(desk):
 
 
 @pytest.mark.parametrize("width", [20, 40, 80, 200])
-@pytest.mark.parametrize("text", ["日本語のテキスト" * 20, "👨‍👩‍👧‍👦🇯🇵" * 30, "a\x1b[31mb\x9b2J\u202ec", "!" + "x" * 500])
+@pytest.mark.parametrize(
+    "text", ["日本語のテキスト" * 20, "👨‍👩‍👧‍👦🇯🇵" * 30, "a\x1b[31mb\x9b2J\u202ec", "!" + "x" * 500]
+)
 def test_no_row_is_wider_than_the_terminal(editor, width, text):
     """Whatever is written: rows fit, and control characters are not in them."""
     paste(editor, text)
@@ -272,3 +276,62 @@ async def test_a_prompt_that_begins_with_a_blank_is_not_kept(editor, desk, tmp_p
         await desk.settled()
     assert [entry.text for entry in history.entries()] == ["open", "!!ls"]
     assert {entry.cwd for entry in history.entries()} == {desk.cwd}
+
+
+def test_completions_wait_for_a_pause(desk):
+    """tui-runtime-internals.md, Event-driven vs throttled behavior: keys in a row ask once, when they pause."""
+    clock, asked = Clock(), []
+    made = prompt_editor(desk, call_later=clock.call_later)
+    made.commands = lambda: asked.append(1) or [("model", "")]
+    press(made, "'/mo")
+    assert asked == []
+    clock.pass_by(0.1)
+    assert (asked, "/model" in shown(made)[3]) == ([1], True)
+
+
+def test_entries_that_come_late_do_not_move_who_looks_at_one(editor):
+    """History that is read from disk while somebody goes through it goes before what is there."""
+    for text in ("one", "two"):
+        editor.set_text(text)
+        press(editor, "enter")
+    press(editor, "up", "up")
+    assert editor.text == "one"
+    editor.component.set_history(["older", "one"])
+    press(editor, "up")
+    assert editor.text == "older"
+    press(editor, "down", "down")
+    assert editor.text == "two"
+
+
+def test_the_guide_shows_the_editor_as_it_is():
+    """Its picture of the empty editor is the first paint's."""
+    guide = (Path(__file__).parents[4] / "docs" / "guide" / "console.md").read_text()
+    assert "\n".join(empty_rows(80)) in guide
+
+
+@pytest.mark.parametrize("keymap", ["emacs", "vim"])
+async def test_no_sequence_of_keys_breaks_it(desk, tmp_path, keymap):
+    """Thousands of random keys, pastes and widths: rows always fit, and it can be emptied in the end."""
+    import random
+
+    (tmp_path / "shot.png").write_bytes(png())
+    chance = random.Random(6)
+    made = prompt_editor(desk, history=PromptHistory(tmp_path), keymap=keymap)
+    made.on_submit = lambda handed_in: None
+    made.commands = lambda: [("model", "choose"), ("help", "")]
+    keys = [key for action in made.component._bindings.actions("editor") for key in drawing().bindings.keys(action)]
+    keys = [key for key in keys if key not in ("ctrl+g",)]
+    typed = [f"'{letter}" for letter in 'ab!$@/ \\"{日👨.~']
+    for step in range(1500):
+        roll = chance.random()
+        if roll < 0.05:
+            paste(made, chance.choice([str(tmp_path / "shot.png"), "x\n" * 30, "日本\x1b[2J", "/", "@"]))
+        else:
+            press(made, chance.choice(keys) if roll < 0.4 else chance.choice(typed))
+        width = chance.choice([20, 40, 80])
+        assert all(measure(row.replace(CURSOR, "")) <= width for row in made.component.render(width))
+        if step % 50 == 0:
+            await desk.settled()
+    made.clear()
+    assert made.empty
+    await desk.settled()

@@ -578,3 +578,13 @@ async def test_in_linear_mode_a_search_is_read_out_before_anything_is_chosen(tmp
     session.desk.panel.list.choose()
     await session.ended()
     assert isinstance(session.desk.submitted[-1], Move)
+
+
+async def test_an_entry_of_a_type_nobody_knows_is_a_row_that_says_so(tmp_path):
+    """tree.md/Filters and search semantics/default: other internal types appear, and not as blank rows."""
+    session = Session(tmp_path)
+    session.talk.step(type="weather_report", data={"sky": "grey"})
+    await session.open()
+    assert any("weather_report:" in row for row in session.desk.rows())
+    session.desk.press("escape")
+    await session.ended()

@@ -2,8 +2,10 @@
 
 import asyncio
 
+from sightline.agent import Cancelled, Summary
 from sightline.conversation import text_of
-from sightline.host import Prompt, connect
+from sightline.events import State
+from sightline.host import Move, Prompt, SetModel, connect
 from sightline.journal import Store, Tree
 from sightline.settings import Settings
 from sightline.settings._tree import BranchSummary
@@ -93,8 +95,6 @@ async def test_a_landmark_is_labelled_and_found_again(tmp_path):
 
 async def test_bookkeeping_is_looked_through(tmp_path):
     """tree.md/Operator workflows/Investigate hidden bookkeeping entries: Alt+A, then search for model or thinking."""
-    from sightline.host import SetModel
-
     async with lab(tmp_path, TURNS, attended=True) as here:
         client = await connect(here.session.id)
         hosted = Hosted(here, client)
@@ -155,4 +155,83 @@ async def test_a_summary_under_way_is_stopped_and_nothing_has_moved(tmp_path):
         assert hosted.desk.told == []
         hosted.desk.press("escape")
         await task
+        client.close()
+
+
+async def test_an_extension_stops_a_move(tmp_path):
+    """tree.md/Summary-on-switch flow: before the move extensions are asked, and can cancel it; the person hears why."""
+    async with lab(tmp_path, TURNS, attended=True) as here:
+        client = await connect(here.session.id)
+        hosted = Hosted(here, client)
+        await hosted.say("first")
+        leaf, asked = hosted.tree.leaf, []
+        here.agent.hooks.add("before_tree", lambda details: asked.append(details) or Cancelled("not now"))
+        task = await hosted.open()
+        hosted.desk.press("home", "enter")
+        await asyncio.wait_for(task, 5)
+        assert asked == [{"from": leaf, "to": "", "summarize": False}]
+        assert hosted.tree.leaf == leaf
+        ((level, said, _),) = hosted.desk.told
+        assert level == "error"
+        assert "not now" in said
+        client.close()
+
+
+async def test_an_extension_gives_the_summary_and_hears_of_the_move(tmp_path):
+    """tree.md/Summary-on-switch flow: extensions can inject the summary; after it they are told (session_tree)."""
+    async with lab(tmp_path, TURNS, attended=True) as here:
+        client = await connect(here.session.id)
+        hosted = Hosted(here, client)
+        await hosted.say("first")
+        await hosted.say("second")
+        told = []
+        here.agent.hooks.add("before_tree", lambda details: Summary("theirs"))
+        here.agent.hooks.add("tree", told.append)
+        task = await hosted.open()
+        hosted.desk.type("one")
+        hosted.desk.press("enter")
+        await asyncio.wait_for(task, 5)
+        *_, summary = hosted.tree.path()
+        assert next(hosted.tree.read([summary])).data["summary"] == "theirs"
+        assert told == [{"leaf": hosted.tree.leaf, "ranges": hosted.tree.ranges()}]
+        client.close()
+
+
+async def test_where_nothing_is_left_behind_no_summary_is_made(tmp_path):
+    """tree.md/Summary-on-switch flow: asked for a summary of nothing, it moves without one, and asks no model."""
+    wanted = {"branch_summary.enabled": "true"}
+    async with lab(tmp_path, TURNS, attended=True, settings=wanted) as here:
+        client = await connect(here.session.id)
+        hosted = Hosted(here, client, settings=Settings(branch_summary=BranchSummary(enabled=True)))
+        await hosted.say("first")
+        first = hosted.tree.leaf
+        await hosted.say("second")
+        second = hosted.tree.leaf
+        assert (await client.submit(Move(first))).ok
+        task = await hosted.open()
+        hosted.desk.press("alt+a", *"two")
+        await hosted.desk.settled()
+        hosted.desk.press("enter")
+        await hosted.desk.until_shown(Choice)
+        hosted.desk.press("down", "enter")  # what is below is not left: the old path is all on the new one
+        await asyncio.wait_for(task, 10)
+        assert hosted.tree.leaf == second
+        assert not any(node.type == "branch_summary" for node in hosted.tree.nodes.values())
+        client.close()
+
+
+async def test_the_model_reads_the_new_branch_and_views_are_told(tmp_path):
+    """tree.md/What /tree does: the agent's conversation is the new path, and whoever shows it is told which events."""
+    async with lab(tmp_path, TURNS, attended=True) as here:
+        client = await connect(here.session.id)
+        hosted = Hosted(here, client)
+        await hosted.say("first")
+        await hosted.say("second")
+        task = await hosted.open()
+        hosted.desk.type("one")
+        hosted.desk.press("enter")
+        await asyncio.wait_for(task, 5)
+        branch = [event.value for event in here.seen if isinstance(event, State) and event.key == "branch"]
+        assert branch[-1]["leaf"] == hosted.tree.leaf
+        assert [text_of(message) for message in here.messages] == ["first", "one"]
         client.close()

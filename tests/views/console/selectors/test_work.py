@@ -6,7 +6,6 @@ import pytest
 
 from sightline.events import Notice, ToolOutput, ToolResult, ToolUse, stamp
 from sightline.host import Abort, Cancel, CancelCall, Reload, Reply, SetModel
-from sightline.journal import JobRecord
 from sightline.settings import load
 from sightline.transcript import Agent, Call, Message, Words
 from sightline.transcript._totals import Total
@@ -19,6 +18,7 @@ from sightline.views.console.selectors._pager import Viewer
 from sightline.views.console.selectors._panel import Choice
 from tests.views.console.selectors.support import HOSTILE, WIDTHS, Desk, new_store
 
+ENDED = {"content": "", "is_error": True, "exit_code": 2, "duration": 3.0}
 KEYS = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "OPENROUTER_API_KEY")
 
 
@@ -43,15 +43,13 @@ def running(desk, *ids):
 
 
 async def test_jobs_that_run_come_first_then_those_that_ended(store):
-    """What the session says, and what was kept of earlier ones."""
-    store.index.add(
-        JobRecord(
-            id="abcdef-1", session="abcdef", command="make", state="failed", exit_code=2, started=1, duration=3.0
-        ),
-        JobRecord(id="abcdef-2", session="abcdef", command="old words", started=2),
-        JobRecord(id="zzzzzz-1", session="zzzzzz", command="of another", started=3),
-    )
+    """What the session says, and what its transcript has of earlier ones; calls that never were jobs are not here."""
     desk = Desk(store, "abcdef")
+    desk.state.entries = [
+        Call("", "call_1", "Bash", arg="ls", args={"command": "ls"}, content="", exit_code=0),
+        Call("", "abcdef-1", "Bash", arg="job abcdef-1", args={"command": "make"}, **ENDED),
+        Call("", "abcdef-2", "Bash", arg="job abcdef-2", args={"command": "old words"}),
+    ]
     running(desk, "abcdef-2")
     task = asyncio.ensure_future(_jobs.open(desk, ""))
     await desk.until_shown(JobsPanel)

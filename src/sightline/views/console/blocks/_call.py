@@ -35,6 +35,7 @@ class CallBlock(Block, Scrollback):
         self.calls = [call]
         self._drawing = drawing
         self._closed = False
+        self._was_open = call.content is None
         self._shape: Shape | None = None
         self._shape_of: tuple[object, ...] = ()
         self._rendered = Rendered(call, drawing)
@@ -68,10 +69,16 @@ class CallBlock(Block, Scrollback):
             return True
         if self.call.content is None or self.open_ended:
             return False
-        return not (isinstance(self._shape, ImageShape) and self._shape.waiting)
+        return not self._waits_for_picture()
 
     def close(self) -> None:
         self._closed = True
+
+    def _waits_for_picture(self) -> bool:
+        """How high a picture is shows when its bytes are here. One from the past is not waited for: it would hold back
+        everything after it."""
+        shape = self._current_shape() if self._was_open else None
+        return isinstance(shape, ImageShape) and shape.is_awaited()
 
     @property
     def ticks(self) -> bool:
@@ -133,11 +140,17 @@ class CallBlock(Block, Scrollback):
             self._cut, self._pending = True, False
             return group_rows(self.calls, self._drawing, width)
         header, title_cut = self._header(shape, width)
-        body = self._rendered.result(width - len(INDENT))
-        if body is None:
-            body = shape.body(width - len(INDENT))
+        body = self._body(shape, width - len(INDENT))
         self._cut = body.cut or title_cut
         return (*header, *indented(self._paced(body, shape)), *self._status(width))
+
+    def _body(self, shape: Shape, width: int) -> Body:
+        body = self._rendered.result(width)
+        if body is not None:
+            return body
+        told = self.call.content is not None or self.call.pieces or self.call.details is not None
+        # Whoever draws the arguments in its own way does not want them below once more.
+        return shape.body(width) if told or self._rendered.header(width) is None else Body()
 
     def _header(self, shape: Shape, width: int) -> tuple[list[str], bool]:
         rendered = self._rendered.header(width)

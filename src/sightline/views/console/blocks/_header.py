@@ -25,7 +25,7 @@ def header_rows(
     room = width - measure(start) - 1
     end = theme.style("error" if state == "error" else "muted", suffix)
     rows, cut = _title(title, room, width - len(INDENT), most)
-    rows = [f"{start} {rows[0]}" if rows else start, *(INDENT + row for row in rows[1:])]
+    rows = [f"{start} {rows[0]}" if rows and rows[0] else start, *(INDENT + row for row in rows[1:])]
     if not suffix:
         return rows, cut
     if measure(rows[-1]) + 2 + measure(suffix) <= width:

@@ -31,7 +31,9 @@ class Rendered:
         call, drawing = self._call, self._drawing
         if drawing.renderers is None or call.content is not None or drawing.linear:
             return None
-        return int(max(drawing.clock() - call.began, 0) / _FRAME) if self.is_for(call, drawing.renderers) else None
+        return (
+            int(max(drawing.clock() - call.began, 0) / _FRAME + 0.01) if self.is_for(call, drawing.renderers) else None
+        )
 
     def header(self, width: int) -> Rows | None:
         self._make()

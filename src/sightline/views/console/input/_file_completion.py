@@ -62,6 +62,8 @@ class FileCompletion:
             deliver(None)
             return
         name = mention["quoted"] if mention["quoted"] is not None else mention["bare"]
+        if not _is_elsewhere(name):
+            self._look_after()
         self._ask(_Wanted(mention[0], name, deliver))
 
     def _ask(self, wanted: _Wanted) -> None:
@@ -79,14 +81,13 @@ class FileCompletion:
             self._working = False
 
     async def _answer(self, wanted: _Wanted) -> Completions | None:
-        if wanted.name.startswith(_ELSEWHERE) or wanted.name in (".", ".."):
+        if _is_elsewhere(wanted.name):
             folder, slash, rest = wanted.name.rpartition("/")
             if not slash:
                 folder, slash, rest = wanted.name, "/", ""
             entries = await asyncio.to_thread(_entries, self._folder(), folder + slash, hidden=rest.startswith("."))
             items = tuple(Item(mentioned(folder + slash + entry), entry) for entry in entries)
             return Completions(items, len(wanted.word), len(rest), in_order=not rest) if items else None
-        self._look_after()
         names = await asyncio.to_thread(self._files.best, wanted.name)
         if not names and not self._files.complete:
             return None
@@ -125,6 +126,10 @@ class FileCompletion:
         """A hundred thousand names are not held for nothing."""
         if asyncio.get_running_loop().time() - self._used_at >= _FORGOTTEN_AFTER and not self._reading:
             self._of, self._files, self._last = "", ProjectFiles(), None
+
+
+def _is_elsewhere(name: str) -> bool:
+    return name.startswith(_ELSEWHERE) or name == ".."
 
 
 def mentioned(name: str) -> str:

@@ -8,7 +8,6 @@ microseconds for each, and nothing is looked at unless the text ends as the name
 
 import os
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
 
 from sightline.text import clean_line
 from sightline.views.console.input._submission import Attachment
@@ -77,5 +76,7 @@ def _words(text: str) -> list[str]:
 
 def _path(word: str, folder: str) -> Path:
     if word.startswith("file://"):
+        from urllib.parse import unquote, urlsplit
+
         word = unquote(urlsplit(word).path)
     return Path(os.path.normpath(os.path.join(folder, os.path.expanduser(word))))

@@ -20,6 +20,7 @@ MOST = 100_000
 _OFFERED = 200
 _CONSIDERED = 400
 _SHOWN_EVERY = 0.3
+_SORTED = 5000
 _asks_for_hidden = re.compile(r"(?:^|/)\.").search
 
 
@@ -70,13 +71,13 @@ class ProjectFiles:
         return sorted((names[number] for number in considered), key=lambda name: _order(query, name))[:_OFFERED]
 
     def _hold(self, files: list[str]) -> None:
-        good = [name for name in files if clean_line(name) == name and not ('"' in name and _has_blank(name))]
-        self._names = sorted([*good, *_folders(good)], key=lambda name: (_depth(name), name))
+        good = [name for name in files if _can_be_typed(name)]
+        self._names = _shallow_first([*good, *_folders(good)])
         self._indices = {}
 
     def _index(self, *, hidden: bool) -> tuple[list[str], FuzzyIndex]:
         if hidden not in self._indices:
-            names = self._names if hidden else [name for name in self._names if not _asks_for_hidden(name)]
+            names = self._names if hidden else [name for name in self._names if name[0] != "." and "/." not in name]
             self._indices[hidden] = (names, FuzzyIndex(names))
         return self._indices[hidden]
 
@@ -102,8 +103,21 @@ def _depth(name: str) -> int:
     return name.count("/", 0, -1)
 
 
-def _has_blank(name: str) -> bool:
-    return any(character.isspace() for character in name)
+def _shallow_first(names: list[str]) -> list[str]:
+    """Not sorted further where there are many: one long sort would stop every other thread for as long."""
+    by_depth: dict[int, list[str]] = {}
+    for name in names:
+        by_depth.setdefault(_depth(name), []).append(name)
+    for alike in by_depth.values():
+        if len(alike) <= _SORTED:
+            alike.sort()
+    return [name for depth in sorted(by_depth) for name in by_depth[depth]]
+
+
+def _can_be_typed(name: str) -> bool:
+    """Nothing in it is lost on the way through the editor, and it can be written in quotation marks if it must be."""
+    plain = name.isprintable() or clean_line(name) == name
+    return plain and not ('"' in name and any(character.isspace() for character in name))
 
 
 def _is_in_last_part(query: str, name: str) -> bool:

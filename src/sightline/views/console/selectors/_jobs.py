@@ -1,15 +1,13 @@
 """`/jobs`: commands that go on by themselves, and those that have ended: what they said, and ending one."""
 
 import asyncio
-from collections.abc import Iterable
 from functools import partial
 
 import msgspec
 
 from sightline.host import Cancel
-from sightline.journal import JobRecord
 from sightline.text import clean_line
-from sightline.transcript import Snapshot
+from sightline.transcript import Call, Snapshot
 from sightline.tty.components import Item
 from sightline.views.console._desk import Desk
 from sightline.views.console.selectors._pager import Document, show
@@ -30,10 +28,9 @@ class Job(msgspec.Struct, frozen=True):
 
 
 async def open(desk: Desk, args: str) -> None:
-    kept = await asyncio.to_thread(_kept, desk)
     at = ""
     while True:
-        panel = JobsPanel(desk, kept, at)
+        panel = JobsPanel(desk, at)
         if not panel.jobs():
             desk.tell("no job has been started in this session")
             return
@@ -48,15 +45,14 @@ async def open(desk: Desk, args: str) -> None:
 class JobsPanel(Choice):
     """Answers with the id of a job to look at. It looks itself whether one has ended meanwhile."""
 
-    def __init__(self, desk: Desk, kept: list[JobRecord], at: str) -> None:
-        self._kept = kept
+    def __init__(self, desk: Desk, at: str) -> None:
         self._shown: list[Job] = []
         hints = (("list_remove", "cancel"),)
         super().__init__(desk, "Jobs", (), hints=hints, keys={"list_remove": self._remove})
         self.look(at)
 
     def jobs(self) -> list[Job]:
-        return jobs_of(self.desk.state, self._kept, self.desk.drawing.clock())
+        return jobs_of(self.desk.state, self.desk.drawing.clock())
 
     def look(self, at: str = "") -> None:
         if (jobs := self.jobs()) != self._shown:
@@ -79,13 +75,9 @@ class JobsPanel(Choice):
         self.redraw()
 
 
-def jobs_of(state: Snapshot, kept: Iterable[JobRecord], now: float) -> list[Job]:
-    """Those that run first; what the session says now counts for more than what was kept."""
-    found: dict[str, Job] = {}
-    for record in kept:
-        ended = record.state if record.exit_code is None else f"{record.state} · exit {record.exit_code}"
-        took = f" · {duration(record.duration)}" if record.duration is not None else ""
-        found[record.id] = Job(record.id, clean_line(record.command), False, ended + took)
+def jobs_of(state: Snapshot, now: float) -> list[Job]:
+    """Those that run first. What the session says now counts for more than what its transcript does."""
+    found = {entry.id: _ended(entry) for entry in state.entries if isinstance(entry, Call) and entry.is_job}
     for row in state.state.get("jobs") or ():
         if isinstance(row, dict) and isinstance(row.get("id"), str):
             started, status = row.get("started"), clean_line(str(row.get("status") or ""))
@@ -95,6 +87,14 @@ def jobs_of(state: Snapshot, kept: Iterable[JobRecord], now: float) -> list[Job]
     return sorted(found.values(), key=lambda job: (not job.running, -_number(job.id)))
 
 
+def _ended(call: Call) -> Job:
+    facts = ["not over"] if call.content is None else ["failed" if call.is_error else "done"]
+    facts += [f"exit {call.exit_code}"] if call.exit_code is not None else []
+    facts += [duration(call.duration)] if call.duration is not None else []
+    command = call.args.get("command") if isinstance(call.args, dict) else None
+    return Job(call.id, clean_line(command if isinstance(command, str) else call.name), False, " · ".join(facts))
+
+
 def _item(job: Job) -> Item:
     return Item(job.id, job.label or job.id, job.facts, "running" if job.running else "ended")
 
@@ -102,10 +102,6 @@ def _item(job: Job) -> Item:
 def _number(id: str) -> int:
     digits = id.rpartition("-")[2]
     return int(digits) if digits.isascii() and digits.isdecimal() else 0
-
-
-def _kept(desk: Desk) -> list[JobRecord]:
-    return [record for record in desk.store.jobs() if record.session == desk.session]
 
 
 def _document(desk: Desk, id: str, label: str) -> Document:

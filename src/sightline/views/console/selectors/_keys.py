@@ -48,7 +48,7 @@ def _panel(desk: Desk, at: str) -> Choice:
     panel = Choice(
         desk,
         "Keys",
-        [_item(desk, action) for action in desk.bindings.actions()],
+        [_item(desk, action) for action in sorted(desk.bindings.actions(), key=_order)],
         at=at,
         hints=(("list_add", "one more key"), ("list_remove", "as by default")),
         keys={
@@ -62,8 +62,13 @@ def _panel(desk: Desk, at: str) -> Choice:
 
 def _item(desk: Desk, action: str) -> Item:
     keys = " ".join(desk.bindings.keys(action)) or "(none)"
-    about = ABOUT.get(action, action.replace("_", " "))
-    return Item(action, action, f"{keys} · {about}", ACTIONS[action].scope)
+    about = f" · {ABOUT[action]}" if action in ABOUT else ""
+    return Item(action, action, keys + about, ACTIONS[action].scope)
+
+
+def _order(action: str) -> int:
+    """The console's own first; the others stay as they are listed, place by place."""
+    return -1 if ACTIONS[action].scope == "console" else 0
 
 
 async def _bound(desk: Desk, action: str, beside: tuple[str, ...]) -> None:

@@ -266,7 +266,7 @@ class Viewer(Ask):
             return self._theme.style("muted", truncate("reading…", width))
         said = self._said or ("following" if self._following else f"{self._share} %")
         row = self._theme.style("accent", truncate(said, width))
-        for action, meaning in _HINTS:
+        for action, meaning in _HINTS[: None if len(self._documents) > 1 else -1]:
             keys = self._desk.bindings.keys(action)
             hint = f" · {keys[0]} {meaning}" if keys else ""
             if measure(row) + measure(hint) > width:

@@ -48,10 +48,15 @@ class Heading(Component):
         self._rows = None
 
     def _row(self, width: int) -> str:
-        title = truncate(self._title, width)
-        room = width - measure(title) - 2
-        note = f"  {self._theme.style('muted', truncate(self._note, room))}" if self._note and room > 3 else ""
-        return self._theme.style("heading", title) + note
+        """A line above what is chosen from, as the editor has one, with the words in it."""
+        style = self._theme.style
+        title = truncate(self._title, max(1, width - 4))
+        row = style("border_active", "── ") + style("title", title)
+        room = width - measure(row) - 4
+        if self._note and room > 3:
+            row += "  " + style("muted", truncate(self._note, room))
+        rest = width - measure(row) - 1
+        return row + (style("border_active", f" {'─' * rest}") if rest > 0 else "")
 
 
 class Panel(Holder, Ask):

@@ -126,7 +126,7 @@ class ImageShape(Shape):
     def __init__(self, call: Call, drawing: Drawing) -> None:
         super().__init__(call, drawing)
         self._picture: Component | None = None
-        self._asked = False
+        self._asked = self._missing = False
 
     @property
     def suffix(self) -> str:
@@ -145,10 +145,10 @@ class ImageShape(Shape):
     def picture(self) -> Component | None:
         return self._picture
 
-    @property
-    def waiting(self) -> bool:
-        """Its bytes are on their way: how high it is, is not known."""
-        return self._asked and self._picture is None
+    def is_awaited(self) -> bool:
+        """Its bytes are on their way."""
+        self._ask()
+        return self._asked and self._picture is None and not self._missing
 
     def _ask(self) -> None:
         fetch = self.drawing.fetch
@@ -160,7 +160,7 @@ class ImageShape(Shape):
 
     def _got(self, data: bytes | None) -> None:
         if data is None:
-            self._asked = False
+            self._missing = True
             return
         images = self.drawing.images
         self._picture = Image(data, self.title, images=images, max_rows=_PICTURE_ROWS, theme=self.drawing.theme)

@@ -31,11 +31,6 @@ class Tail:
         self._settled: deque[Row] = deque(maxlen=self._most)
         self._half = False
 
-    @property
-    def count(self) -> int:
-        """Rows there were since the reading began."""
-        return self._screen.settled + len(self._screen.live)
-
     def rows(self, most: int) -> list[Row]:
         """The last of them."""
         self._read()

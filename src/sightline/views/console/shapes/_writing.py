@@ -22,7 +22,6 @@ _COMMANDS = ("command", "cmd", "script")
 _OLD = ("old_string", "oldString", "old_text", "old_str")
 _NEW = ("new_string", "newString", "new_text", "new_str")
 _TITLES = (*PATHS, "pattern", "query", "url", "description", "title", "task")
-_SHOWN_OTHERWISE = frozenset((*_TEXTS, *_COMMANDS, *_OLD, *_NEW))
 
 
 class WritingShape(Shape):
@@ -38,6 +37,7 @@ class WritingShape(Shape):
 
     @property
     def label(self) -> str:
+        self._partial.read(self.call.written)
         return "$" if self._command() else super().label
 
     @property

@@ -9,6 +9,7 @@ from sightline.views.console.status._facts import Facts, count
 
 STARTING = "starting…"
 _BETWEEN = " · "
+_NAME = 36  # characters of a model's name
 _FULL = 0.8  # of the context: said in another colour
 
 
@@ -45,7 +46,7 @@ class StatusLine(Component):
         if facts.waits:
             parts.append(("warning", f"{facts.waits} waiting for an answer"))
         who = facts.model or ("no model: /model" if not self.note and not self.provider else "")
-        who = f"{self.provider} {who}".strip()
+        who = _shortened(f"{self.provider} {who}".strip())
         if who:
             level = facts.thinking
             parts.append(("text", who + (f" ({level})" if level and level != "off" else "")))
@@ -80,6 +81,11 @@ class StatusLine(Component):
             room -= needed
             shown.append(theme.style(role, text))
         return theme.style("dim", _BETWEEN).join(shown)
+
+
+def _shortened(name: str) -> str:
+    """A name that leaves room for the rest: its beginning, which says whose model it is, and its end."""
+    return name if len(name) <= _NAME else f"{name[: _NAME // 3]}…{name[-(_NAME - _NAME // 3 - 1) :]}"
 
 
 def _context(used: int, most: int) -> tuple[str, str]:

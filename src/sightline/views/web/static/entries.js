@@ -33,16 +33,12 @@ function attachment(url) {
   return /\.(png|jpe?g|gif|webp)$/.test(name) ? picture(session, name, name) : make("code", { text: url });
 }
 
+// Whose words they are, the group says they are in.
 function words() {
-  const who = make("p", { className: "who" });
   const text = new Markdown();
   return {
-    element: make("section", { className: "saying words" }, who, text.element),
-    update(entry) {
-      setText(who, entry.agent ?? "");
-      who.hidden = !who.textContent;
-      text.update(entry.text ?? "");
-    },
+    element: make("section", { className: "saying words" }, text.element),
+    update: (entry) => text.update(entry.text ?? ""),
   };
 }
 

@@ -33,8 +33,19 @@ export class Markdown {
     for (const block of blocksOf(lines, 0)) {
       const element = drawn(block);
       this.element.append(element);
-      this.drawn.push({ from: starts[block.at], element });
+      this.drawn.push({ from: starts[block.at], element, level: block.level });
+      if (block.level) element.setAttribute("aria-level", this.depth());
     }
+  }
+
+  // The page's own headings reach level 2 above a text. However a text begins, its levels go down one by one.
+  depth() {
+    const above = [];
+    for (const { level } of this.drawn.filter((one) => one.level)) {
+      while (above.length && above.at(-1) >= level) above.pop();
+      above.push(level);
+    }
+    return 2 + above.length;
   }
 }
 
@@ -191,9 +202,7 @@ function paragraph(lines, at) {
 
 const DRAWERS = {
   paragraph: (block) => make("p", {}, ...nodes(block.text)),
-  // The page's own headings end at level 3: those of a text stand below them.
-  heading: (block) => make("p", { className: `heading level${block.level}`, role: "heading", "aria-level": Math.min(block.level + 3, 9) },
-    ...nodes(block.text)),
+  heading: (block) => make("p", { className: `heading level${block.level}`, role: "heading", "aria-level": 3 }, ...nodes(block.text)),
   rule: () => make("hr"),
   code: codeBlock,
   quote: (block) => make("blockquote", {}, ...block.blocks.map(drawn)),

@@ -21,7 +21,7 @@ class Card {
     this.problem = make("p", { className: "problem", role: "alert", hidden: true });
     const who = request.agent ? `${request.agent} asks` : this.details.extension ? `${this.details.extension} asks` : "";
     this.element = make("article", { className: "card", "data-what": request.what, "aria-labelledby": this.name },
-      make("h3", { id: this.name, text: request.text || "Something must be answered" }),
+      make("h3", { id: this.name, text: titleOf(request, this.details) }),
       ...(who ? [make("p", { className: "who", text: who })] : []));
     (BODIES[request.what] ?? BODIES[this.details.ui?.kind] ?? dialog)(this);
     this.element.append(this.problem);
@@ -53,6 +53,12 @@ class Card {
   setBusy(busy) {
     for (const control of this.element.querySelectorAll("button, input, textarea")) control.disabled = busy;
   }
+}
+
+// A command stands below in full; a title that repeats it would only be longer.
+function titleOf(request, { tool, access, sandboxed }) {
+  if (request.what === "approval" && access === "exec") return `${tool} wants to run a command${sandboxed ? "" : " outside the sandbox"}`;
+  return request.text || "Something must be answered";
 }
 
 const BODIES = { approval, question, dialog };

@@ -75,9 +75,9 @@ function diff({ text, path, partial, cut }, all) {
   const lines = text.replace(/\n$/, "").split("\n");
   const shown = all || partial ? lines : lines.slice(0, FOLDED_LINES);
   const rows = shown.map((line) => make("span", { className: `diff-line ${kindOf(line)}`, text: line || " " }));
-  const about = partial ? "being written" : "";
-  return [make("p", { className: "shape-head", text: [path, about].filter(Boolean).join(" · ") }),
-    make("pre", { className: "diff" }, ...rows),
+  const named = lines.some((line) => line.startsWith("+++ "));
+  const head = [named ? "" : path, partial ? "being written" : ""].filter(Boolean).join(" · ");
+  return [...(head ? [make("p", { className: "shape-head", text: head })] : []), make("pre", { className: "diff" }, ...rows),
     ...(lines.length > shown.length ? [left(lines.length - shown.length, "lines ")] : []), ...tooLong(cut)];
 }
 

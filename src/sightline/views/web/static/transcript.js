@@ -22,6 +22,7 @@ export class Transcript {
     this.earlyStatus = new Map(); // call id → its status, likewise
     this.agents = new Agents(this.list, (place, element, container) => this.insert(place, element, container));
     this.session = "";
+    this.asked = new Set(); // calls that wait for an answer
     this.atEnd = true;
     this.wantedCall = null;
     this.watcher = new IntersectionObserver((seen) => this.seen(seen), { root: this.pane, rootMargin: "400px 0px" });
@@ -118,13 +119,14 @@ export class Transcript {
   // What is known of the session as a whole, as far as it shows in the entries.
   know({ agents = [], requests = [] }) {
     this.agents.know(agents);
-    const waiting = new Set(requests.map((request) => request.details?.call));
-    for (const block of this.blocks.values()) block.setWaiting(waiting.has(block.id));
+    this.asked = new Set(requests.map((request) => request.details?.call));
+    for (const block of this.blocks.values()) block.setWaiting(this.asked.has(block.id));
   }
 
   makeBlock(entry) {
     const block = new Block(entry, this.session);
     this.blocks.set(entry.id, block);
+    block.setWaiting(this.asked.has(entry.id));
     const early = this.early.get(entry.id);
     if (early) block.takeRows(early);
     this.early.delete(entry.id);

@@ -1,0 +1,308 @@
+"""Somebody else's agent in a session of ours: its events as the session's own, prompts one after the other."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from sightline.events import (
+    AgentEnded,
+    AgentStarted,
+    Error,
+    Event,
+    Notice,
+    Request,
+    RequestResolved,
+    RunEnded,
+    State,
+    Text,
+    ToolOutput,
+    ToolResult,
+    ToolUse,
+    User,
+)
+from sightline.exceptions import UserMistake
+from sightline.host import (
+    Abort,
+    AnswerRequest,
+    Attach,
+    CancelCall,
+    Compact,
+    Move,
+    Outline,
+    Prompt,
+    Session,
+    SetModel,
+    Shell,
+    Subscription,
+    Unqueue,
+)
+from sightline.host._provider_events import Retelling
+from sightline.host._provider_worker import open_provider
+from sightline.host._stage import SessionShelf
+from sightline.journal import KeptSession, Store, Tree
+from tests.providers.fake_app_server import install, path_with
+from tests.providers.support import lines
+
+from .support import a_session, until
+
+DONE = {"method": "turn/completed", "params": {"threadId": "T1", "turn": {"id": "U1", "status": "completed"}}}
+ASKING = {
+    "method": "item/commandExecution/requestApproval",
+    "id": 7,
+    "params": {"threadId": "T1", "itemId": "c1", "command": "rm x", "cwd": "/"},
+}
+
+
+class Wanted(msgspec.Struct, frozen=True, kw_only=True):
+    provider: str = "codex"
+    cwd: str = ""
+    model: str = ""
+    approval: str = ""
+    option: dict[str, Any] = {}
+
+
+class Desk:
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.events: list[Event] = []
+
+    def of(self, kind: type[Any]) -> list[Any]:
+        return [event for event in self.events if isinstance(event, kind)]
+
+    async def done(self) -> None:
+        worker = self.session.worker
+        await until(lambda: worker is not None and not worker.busy, "the end of the work")
+        await until(lambda: self.events and self.events[-1].seq == self.session.seq, "the last event")
+
+
+@asynccontextmanager
+async def desk(store: Store, resume: str = "", **wanted: Any) -> AsyncIterator[Desk]:
+    writer, tree = store.reopen(resume) if resume else (store.create(cwd="/"), None)
+    tree = tree or Tree.load(writer.folder)
+    session = Session(writer, store.index, last_seq=tree.last_seq)
+    made = Desk(session)
+    listening = asyncio.create_task(_listen(session.subscribe(session.seq), made.events))
+    session.worker = await open_provider(session, Wanted(**wanted), tree, SessionShelf(store, session.id))
+    try:
+        yield made
+    finally:
+        await session.stop()
+        await listening
+        writer.close()
+
+
+async def _listen(frames: Subscription, events: list[Event]) -> None:
+    async for frame in frames:
+        if isinstance(frame, list):
+            events += frame
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path / "store")
+
+
+@pytest.fixture
+def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where the program that stands for codex is; a test says what it says."""
+    monkeypatch.setenv("PATH", path_with(tmp_path / "bin"))
+    return tmp_path / "bin"
+
+
+def said(text: str, item: str = "m") -> dict[str, Any]:
+    return {"method": "item/agentMessage/delta", "params": {"threadId": "T1", "itemId": item, "delta": text}}
+
+
+def command(kind: str, **fields: Any) -> dict[str, Any]:
+    item = {"type": "commandExecution", "id": "c1", "command": "make", "status": "inProgress", **fields}
+    return {"method": f"item/{kind}", "params": {"threadId": "T1", "item": item}}
+
+
+def printed(text: str) -> dict[str, Any]:
+    return {"method": "item/commandExecution/outputDelta", "params": {"threadId": "T1", "itemId": "c1", "delta": text}}
+
+
+def asked_of(program: Path) -> list[dict[str, Any]]:
+    return [msgspec.json.decode(line) for line in (program / "asked.jsonl").read_bytes().splitlines()]
+
+
+async def test_two_prompts_share_a_conversation_and_no_ids(store: Store, program: Path) -> None:
+    """Blocks and calls of the second run are not those of the first, though the provider counts anew."""
+    turn = lines(command("started"), printed("out\n"), command("completed", exitCode=0, aggregatedOutput="out\n"))
+    install(program, turn + lines(said("One."), DONE), turn + lines(said("Two.", "n"), DONE))
+    async with desk(store) as it:
+        for text in ("First.", "Second."):
+            assert (await it.session.submit(Prompt(text))).ok
+            await it.done()
+        assert [event.text for event in it.of(User)] == ["First.", "Second."]
+        assert len({event.block for event in it.of(Text)}) == 2
+        assert len({use.id for use in it.of(ToolUse)}) == 2
+        assert [result.id for result in it.of(ToolResult)] == [use.id for use in it.of(ToolUse)]
+        kept = list(KeptSession(it.session.folder).events())
+    assert [event.content for event in kept if isinstance(event, ToolOutput)] == ["out\n", "out\n"]
+
+
+async def test_a_session_that_is_resumed_goes_on_with_their_conversation(store: Store, program: Path) -> None:
+    """Their id of it is in our journal."""
+    install(program, lines(said("One."), DONE))
+    async with desk(store) as first:
+        await first.session.submit(Prompt("First."))
+        await first.done()
+        session = first.session.id
+    async with desk(store, resume=session) as second:
+        await second.session.submit(Prompt("Second."))
+        await second.done()
+    resumed = [asked["params"] for asked in asked_of(program) if asked.get("method") == "thread/resume"]
+    assert [params["threadId"] for params in resumed] == ["T1"]
+    store.catalogue.catch_up()
+    assert [record.id for record in store.catalogue.conversations(None, 10)] == [session]
+
+
+async def test_where_there_is_no_channel_it_is_run_per_prompt_and_said_once(store: Store, program: Path) -> None:
+    """An old version still works; the person is told what is missing, the first time."""
+    install(program)
+    (program / "old").touch()
+    async with desk(store) as it:
+        for text in ("First.", "Second."):
+            await it.session.submit(Prompt(text))
+            await it.done()
+        assert [event.text for event in it.of(Text)] == ["By exec.", "By exec."]
+        (notice,) = [notice for notice in it.of(Notice) if "once per prompt" in notice.text]
+        assert notice.hint
+
+
+async def test_a_crash_ends_the_run_and_leaves_nothing_open(store: Store, program: Path) -> None:
+    """One error, an end for the call, the end of the run, in this order."""
+    install(program, lines(command("started"), ASKING) + b"CRASH\n")
+    async with desk(store) as it:
+        await it.session.submit(Prompt("Go."))
+        await it.done()
+        kinds = [type(event) for event in it.events if not isinstance(event, State)]
+        assert kinds.count(Error) == 1
+        assert kinds[-1] is RunEnded
+        assert {RequestResolved, ToolResult} <= set(kinds[: kinds.index(RunEnded)])
+
+
+async def test_a_request_is_answered_once_under_our_name(store: Store, program: Path) -> None:
+    """The answer goes to the provider in its own words; a second one is too late."""
+    install(program, lines(command("started"), ASKING))
+    async with desk(store) as it:
+        await it.session.submit(Prompt("Go."))
+        await until(lambda: it.of(Request), "the question")
+        (request,) = it.of(Request)
+        assert request.details["call"] == it.of(ToolUse)[0].id
+        assert (await it.session.submit(AnswerRequest(request.id, {"choice": "this session"}))).ok
+        assert not (await it.session.submit(AnswerRequest(request.id, "no"))).ok
+        await it.done()
+        assert [resolved.id for resolved in it.of(RequestResolved)] == [request.id]
+    answers = [asked["result"] for asked in asked_of(program) if "result" in asked]
+    assert answers == [{"decision": "acceptForSession"}]
+
+
+async def test_stopping_gives_back_what_waits(store: Store, program: Path) -> None:
+    """What was queued is in the answer and not sent; the run ends as cancelled."""
+    install(program, lines(said("Working.")))
+    async with desk(store) as it:
+        await it.session.submit(Prompt("Go."))
+        await until(lambda: it.of(Text), "its words")
+        await it.session.submit(Prompt("Later.", how="follow_up"))
+        await it.session.submit(Prompt("Much later.", how="follow_up"))
+        reply = await it.session.submit(Unqueue())
+        assert reply.data["queued"] == ["Later.", "Much later."]
+        await it.session.submit(Prompt("Again.", how="follow_up"))
+        reply = await it.session.submit(Abort())
+        assert reply.data["queued"] == ["Again."]
+        await it.done()
+        assert it.of(RunEnded)[-1].stop_reason == "cancelled"
+        assert [event.text for event in it.of(User)] == ["Go."]
+        queue = [state.value for state in it.of(State) if state.key == "queue"]
+        assert [len(value) for value in queue] == [1, 2, 0, 1, 0]
+
+
+async def test_a_host_that_was_killed_left_a_run_open(store: Store, program: Path) -> None:
+    """Going on with the session ends what was going on, and says why."""
+    install(program, lines(said("Half"), command("started")))
+    async with a_session(store) as (session, writer):
+        tree = Tree.load(writer.folder)
+        worker = await open_provider(session, Wanted(), tree, SessionShelf(store, session.id))
+        await worker.submit(Prompt("Go."))
+        await until(lambda: session.calls_made, "the call")
+        session.flush()
+        journal = (writer.folder / "journal.jsonl").read_bytes()
+        await worker.stop()
+    (writer.folder / "journal.jsonl").write_bytes(journal)
+    async with desk(store, resume=session.id) as it:
+        await it.done()
+        assert [type(event) for event in it.events] == [ToolResult, Error, RunEnded, State, State]
+
+
+@pytest.mark.parametrize("refused", [Compact(), Move("e1"), CancelCall("x"), SetModel(thinking="high"), Prompt(" ")])
+async def test_what_a_provider_cannot_do_is_refused_with_a_hint(store: Store, program: Path, refused: Any) -> None:
+    """Nobody waits for something that will not be."""
+    install(program)
+    async with desk(store) as it:
+        reply = await it.session.submit(refused)
+        assert not reply.ok
+        assert reply.error
+        assert reply.hint
+
+
+async def test_model_files_and_commands_of_the_person_reach_the_next_turn(store: Store, program: Path) -> None:
+    """A model that is set, a file that is attached and a command that was run are part of the next prompt."""
+    install(program, lines(DONE))
+    async with desk(store) as it:
+        assert (await it.session.submit(SetModel(model="m-2"))).ok
+        attached = await it.session.submit(Attach("a.png", b"\x89PNG"))
+        shell = await it.session.submit(Shell("echo typed"))
+        await until(lambda: [result for result in it.of(ToolResult) if result.id == shell.id], "the command")
+        await it.session.submit(Prompt("Look.", attachments=[attached.id]))
+        await it.done()
+        assert (await it.session.submit(Outline())).data["lines"]
+    (params,) = [asked["params"] for asked in asked_of(program) if asked.get("method") == "turn/start"]
+    text = params["input"][0]["text"]
+    assert params["model"] == "m-2"
+    assert "echo typed" in text
+    assert "Look." in text
+    assert ".png" in text.rpartition("Attached file: ")[2]
+
+
+async def test_subagents_of_later_runs_have_names_of_their_own(store: Store) -> None:
+    """Two runs that each have an Explore-1, with one in it, are four subagents."""
+    async with a_session(store) as (session, _):
+        counts: dict[str, int] = {}
+        frames = session.subscribe(0)
+        for _turn in range(2):
+            retelling = Retelling(session, "", counts, lambda event: None)
+            inner = AgentStarted("Explore-1/Read-1", "Read", agent="Explore-1")
+            retelling.tell([AgentStarted("Explore-1", "Explore"), inner, Text("x", 1, agent="Explore-1/Read-1")])
+            retelling.close()
+        session.flush()
+        told = [event async for event in _first(frames)]
+    started = [event.path for event in told if isinstance(event, AgentStarted)]
+    assert started == ["Explore-1", "Explore-1/Read-1", "Explore-2", "Explore-2/Read-1"]
+    assert [event.path for event in told if isinstance(event, AgentEnded)] == [
+        "Explore-1/Read-1",
+        "Explore-1",
+        "Explore-2/Read-1",
+        "Explore-2",
+    ]
+
+
+async def _first(frames: Any) -> AsyncIterator[Event]:
+    async for frame in frames:
+        for event in frame:
+            yield event
+        return
+
+
+async def test_an_unknown_provider_is_a_mistake_that_names_the_others(store: Store) -> None:
+    """Nothing is started."""
+    async with a_session(store) as (session, writer):
+        with pytest.raises(UserMistake) as mistake:
+            await open_provider(session, Wanted(provider="nobody"), Tree.load(writer.folder), SessionShelf(store, "x"))
+    assert "codex" in mistake.value.hint

@@ -1,0 +1,330 @@
+"""A call and its result in one block: what stays when it is folded, how it grows, and when it is done."""
+
+import itertools
+from typing import Any
+
+import pytest
+
+from sightline.events import ToolArgs, ToolOutput, ToolResult, ToolUpdate, ToolUse
+from sightline.transcript import Piece, Transcript
+from sightline.views.console.blocks import block_for
+from tests.views.console.blocks.support import COLOURS, Clock, call, drawing, drawn, told, ui
+
+COMMAND = {"ui": {"kind": "command"}, "ended": "exit"}
+
+
+def lines(count: int, start: int = 0) -> str:
+    return "".join(f"line {n}\n" for n in range(start, start + count))
+
+
+def command(output: str = "", **fields: Any) -> Any:
+    pieces = [Piece("stdout", output, 0, len(output))] if output else []
+    return call(
+        **{"name": "Bash", "args": {"command": "make"}, "details": COMMAND, "pieces": pieces, "content": ""} | fields
+    )
+
+
+def test_a_call_and_its_result_are_one_block() -> None:
+    """The block of a call becomes the one of its result; nothing else appears."""
+    fold, block = told(ToolUse("c", "Bash", args={"command": "ls"}))
+    assert list(block.render(80)) == ["◌ $ ls"]
+    assert not block.done
+    fold.apply(ToolOutput("c", "a.py\n", size=5))
+    block.changed()
+    assert list(block.render(80)) == ["◌ $ ls", "  a.py"]
+    fold.apply(ToolResult("c", "", COMMAND, exit_code=0))
+    block.changed()
+    assert list(block.render(80)) == ["✓ $ ls  exit 0", "  a.py"]
+    assert block.done
+
+
+@pytest.mark.parametrize("code", [0, 1, 127])
+def test_a_folded_command_keeps_its_line_and_its_exit_code(code: int) -> None:
+    """However long its output, the command and how it ended are in the header."""
+    rows = drawn(command(lines(200), exit_code=code, is_error=code != 0), width=40)
+    assert rows[0] == f"{'✓' if not code else '✕'} $ make  exit {code}"
+
+
+def test_a_long_command_is_told_over_a_few_rows_and_the_rest_unfolded() -> None:
+    """A command is cut only after three rows, and says so; unfolded all of it is there."""
+    line = " ".join(f"word{n}" for n in range(60))
+    folded = drawn(command(args={"command": line}, exit_code=0), width=40)
+    assert len(folded) == 4
+    assert folded[2].endswith("…")
+    assert folded[3] == "  exit 0"
+    whole = "".join(row.strip() + " " for row in drawn(command(args={"command": line}), drawing(unfolded=True), 40))
+    assert all(f"word{n} " in whole for n in range(60))
+
+
+def test_a_narrow_screen_keeps_path_and_outcome() -> None:
+    """What does not fit beside the title goes below it."""
+    entry = call(
+        name="Edit", details=ui("diff", path="src/a/long/path/of/a/file.py", diff="", added=1, removed=2), content="x"
+    )
+    rows = drawn(entry, width=20)
+    assert "".join(row.strip() for row in rows[:3]).startswith("✓ Edit src/a/long/path/of/a/file.py")
+    assert any("+1 -2" in row for row in rows)
+
+
+def test_the_folded_tail_has_ten_rows_and_says_how_to_see_all() -> None:
+    """Ten rows of a long output when folded, forty unfolded, the end kept, and the key that shows all of it."""
+    folded, unfolded = drawn(command(lines(60))), drawn(command(lines(60)), drawing(unfolded=True))
+    assert len(folded) == 11
+    assert folded[-1] == "  line 59"
+    assert "ctrl+o" in folded[1]
+    assert len(unfolded) == 41
+    assert unfolded[-1] == "  line 59"
+    block = block_for(command(lines(60)), drawing(), {})
+    block.render(80)
+    assert block.cut
+
+
+def test_a_failure_is_not_folded() -> None:
+    """A call that failed shows the end of its output up to forty rows although the rest is folded."""
+    rows = drawn(command(lines(60), is_error=True, exit_code=2))
+    assert len(rows) == 41
+    assert rows[-1] == "  line 59"
+    said = drawn(call(content=lines(60), is_error=True))
+    assert len(said) == 41
+    assert said[-1] == "  line 59"
+
+
+def test_short_output_is_not_cut() -> None:
+    """What is whole on the screen is not said to be cut."""
+    block = block_for(command(lines(3)), drawing(), {})
+    block.render(80)
+    assert not block.cut
+
+
+def test_streams_and_colours_of_a_command_are_kept() -> None:
+    """What went to stderr is told apart, and a command's own colours stay."""
+    pieces = [Piece("stdout", "\x1b[1mbold\x1b[0m\n"), Piece("stderr", "oops\n")]
+    rows = drawn(command(pieces=pieces), drawing(COLOURS))
+    assert "\x1b[1mbold" in rows[1]
+    assert rows[2] == f"  {COLOURS.style('warning', 'oops')}"
+
+
+def test_a_progress_bar_is_one_row() -> None:
+    """What a command writes over is shown as it would stand on a terminal."""
+    pieces = [Piece("stdout", "10%\r20%\r100%\ndone\n")]
+    assert drawn(command(pieces=pieces))[1:] == ["  100%", "  done"]
+
+
+@pytest.mark.parametrize(
+    ("details", "words"),
+    [
+        ({"ended": "timeout"}, "timed out · exit 124"),
+        ({"ended": "exit", "signal": 9}, "signal 9 · exit 124"),
+        ({"ended": "host"}, "ended with its host · exit 124"),
+    ],
+    ids=["timeout", "signal", "host"],
+)
+def test_how_a_command_ended_is_said(details: dict[str, Any], words: str) -> None:
+    """Beside the exit code stands what else there is to say."""
+    rows = drawn(command(details=COMMAND | details, exit_code=124, is_error=True))
+    assert rows[0] == f"✕ $ make  {words}"
+
+
+def test_a_cancelled_call_is_no_failure() -> None:
+    """What was stopped has a sign of its own."""
+    assert (
+        drawn(command(details=COMMAND | {"ended": "cancelled"}, exit_code=130))[0] == "– $ make  cancelled · exit 130"
+    )
+
+
+def test_elapsed_time_is_shown_while_it_runs_and_its_duration_afterwards() -> None:
+    """A running call says how long it has been; one that ended how long it took."""
+    clock = Clock()
+    fold, block = told(ToolUse("c", "Bash", args={"command": "x"}, time=1000.0), how=drawing(clock=clock))
+    assert block.ticks
+    assert block.render(80)[0] == "◌ $ x"
+    clock.now = 1065.0
+    assert block.render(80)[0] == "◌ $ x  1 min 5 s"
+    fold.apply(ToolResult("c", "", COMMAND, exit_code=0, duration=66.2))
+    block.changed()
+    assert block.render(80)[0] == "✓ $ x  exit 0 · 1 min 6 s"
+    assert not block.ticks
+
+
+def test_nothing_moves_in_linear_mode() -> None:
+    """Who listens to the terminal hears no clock."""
+    clock = Clock()
+    _, block = told(ToolUse("c", "Bash", args={"command": "x"}, time=1000.0), how=drawing(linear=True, clock=clock))
+    before = block.render(80)
+    clock.now = 1100.0
+    assert block.render(80) is before
+    assert not block.ticks
+
+
+def test_what_is_said_about_a_silent_call_is_below_it() -> None:
+    """A status is shown until there is output."""
+    fold, block = told(ToolUse("c", "X"), ToolOutput("c", "waiting for a lock", "status"))
+    assert list(block.render(80)) == ["◌ X", "  waiting for a lock"]
+    fold.apply(ToolOutput("c", "out\n", size=4))
+    block.changed()
+    assert list(block.render(80)) == ["◌ X", "  out"]
+
+
+def test_an_unchanged_block_gives_the_same_rows() -> None:
+    """Rows are made again only when something changed."""
+    block = block_for(command(lines(60)), drawing(), {})
+    assert block.render(80) is block.render(80)
+
+
+def test_nothing_of_a_running_call_is_final() -> None:
+    """As long as it may change, no row of it becomes history."""
+    _fold, block = told(ToolUse("c", "Bash", args={"command": "x"}), ToolOutput("c", lines(30), size=100))
+    block.render(80)
+    assert block.live_from() == 0  # type: ignore[attr-defined]
+
+
+def test_it_grows_a_few_rows_a_frame_and_never_shrinks_while_it_runs() -> None:
+    """However much comes at once, the screen below moves by a few rows a frame, and never back."""
+    fold, block = told(ToolUse("c", "Bash", args={"command": "x"}), ToolOutput("c", lines(30), size=240))
+    heights = [len(block.render(80)) for _ in range(6)]
+    assert heights == [5, 9, 11, 11, 11, 11]
+    assert block.render(80)[-1] == "  line 29"
+    fold.apply(ToolOutput("c", "\x1b[8A\x1b[K", offset=240, size=8))
+    block.changed()
+    assert len(block.render(80)) == 11
+
+
+def test_the_newest_line_is_shown_at_once() -> None:
+    """Pacing holds back height, never the last line."""
+    fold, block = told(ToolUse("c", "Bash", args={"command": "x"}))
+    offset = 0
+    for number in range(40):
+        text = f"line {number}\n"
+        fold.apply(ToolOutput("c", text, offset=offset, size=len(text)))
+        offset += len(text)
+        block.changed()
+        assert block.render(80)[-1] == f"  line {number}"
+
+
+@pytest.mark.parametrize("counted", [True, False], ids=["counted", "not counted"])
+@pytest.mark.parametrize("frames", [1, 3, 7])
+def test_reading_on_is_reading_whole(counted: bool, frames: int) -> None:
+    """What is drawn of output that came in pieces is what is drawn of it at once, far beyond what is kept."""
+    fold, block = told(ToolUse("c", "Bash", args={"command": "x"}))
+    offset = 0
+    for number in range(3000):
+        text = f"{number} \x1b[3{number % 8}mcolour\x1b[0m {'y' * (number % 50)}\n"
+        fold.apply(ToolOutput("c", text, offset=offset if counted else 0, size=len(text) if counted else 0))
+        offset += len(text)
+        block.changed()
+        if number % frames == 0:
+            rows = block.render(100)
+    rows = block.render(100)
+    fresh = block_for(fold.now.entries[0], drawing(), {})
+    for _ in range(5):
+        whole = fresh.render(100)
+    assert rows[2:] == whole[2:]
+
+
+def test_live_and_replayed_give_the_same_rows() -> None:
+    """What is drawn at the end depends on the end alone."""
+    events = [
+        ToolUse("c", "Bash", args={"command": "x"}),
+        *[ToolOutput("c", lines(50, n * 50), offset=n * 450, size=450) for n in range(200)],
+        ToolResult("c", "told", COMMAND, exit_code=0),
+    ]
+    fold, block = told(events[0])
+    for event in events[1:]:
+        fold.apply(event)
+        block.changed()
+        block.render(80)
+    replayed = Transcript(fold.snapshot())
+    assert block.render(80) == block_for(replayed.now.entries[0], drawing(), {}).render(80)
+
+
+def test_a_call_without_an_end_is_done_when_it_is_closed() -> None:
+    """A run that is over closes what it left open: it is shown as stopped and does not tick."""
+    _, block = told(ToolUse("c", "Bash", args={"command": "x"}, time=900.0))
+    block.close()
+    assert block.done
+    assert not block.ticks
+    assert block.render(80)[0].startswith("– $ x")
+
+
+@pytest.mark.parametrize(
+    ("fields", "source"),
+    [
+        pytest.param(
+            {"args": {"command": "ls -l"}, "pieces": [Piece("stdout", "\x1b[31ma\x1b[0m\nb\n")], "content": "told"},
+            "$ ls -l\na\nb",
+            id="a command: its line and its output, without colours",
+        ),
+        pytest.param(
+            {"details": ui("diff", diff="--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n"), "content": "told"},
+            "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n",
+            id="a diff: as a patch",
+        ),
+        pytest.param({"content": "x" * 300}, "x" * 300, id="words: without breaks"),
+        pytest.param({"content": '{"a":1}'}, '{\n  "a": 1\n}', id="JSON: as JSON"),
+        pytest.param(
+            {"args": {"path": "a.py", "content": "import a\n"}, "content": "ok"}, "import a\n", id="a file: its text"
+        ),
+    ],
+)
+def test_the_source_is_what_was_written(fields: dict[str, Any], source: str) -> None:
+    """Copying gives no gutters, no hard wraps, no padding."""
+    block = block_for(call(**fields), drawing(), {})
+    block.render(20)
+    assert block.source == source
+
+
+def test_arguments_are_revealed_while_they_are_written() -> None:
+    """Before the call is made its name and what is known of its arguments are shown."""
+    fold, block = told(ToolArgs("c", "write", '{"path": "src/a.py", "content": "import os\\nprint('))
+    rows = list(block.render(80))
+    assert rows == ["◌ write src/a.py  writing", "  import os", "  print("]
+    fold.apply(ToolArgs("c", "write", '1)\\n"}'))
+    block.changed()
+    assert list(block.render(80))[-1] == "  print(1)"
+
+
+def test_an_edit_grows_as_a_diff() -> None:
+    """An update with the diff so far is drawn as one, its end first; numbers are those of the file."""
+    diff = "--- a/x.py\n+++ b/x.py\n@@ -10,60 +10,60 @@\n" + "".join(f"-old {n}\n+new {n}\n" for n in range(30))
+    fold, block = told(ToolArgs("c", "edit", '{"input": "'))
+    for cut in range(50, len(diff), 37):
+        part = diff[: diff.rindex("\n", 0, cut) + 1]
+        fold.apply(ToolUpdate("c", ui("diff", path="x.py", diff=part, partial=True)))
+        block.changed()
+        before = len(block.render(80))
+    for _ in range(6):
+        rows = block.render(80)
+    assert before <= len(rows) == 21
+    assert rows[0] == "◌ edit x.py"
+    assert rows[-1].strip().startswith("39 - old 29")
+
+
+def test_arguments_grow_smoothly() -> None:
+    """A file that arrives in one piece is revealed line by line, and the block asks to be drawn until it is there."""
+    text = "\\n".join(f"line {n}" for n in range(30))
+    _, block = told(ToolArgs("c", "write", f'{{"path": "a", "content": "{text}'))
+    heights, last = [], []
+    while True:
+        rows = block.render(80)
+        heights.append(len(rows))
+        last.append(rows[-1])
+        if rows[-1] == "  line 29" and len(heights) > 12:
+            break
+        assert block.ticks
+        assert len(heights) < 60
+    assert all(after - before <= 4 for before, after in itertools.pairwise(heights))
+    assert heights == sorted(heights)
+    assert last.index("  line 29") > 2
+
+
+def test_a_replacement_grows_as_what_goes_and_what_comes() -> None:
+    """Old and new text of an edit are lines of a diff while they are written."""
+    written = '{"file_path": "/home/me/project/x.py", "old_string": "a\\nb", "new_string": "c'
+    _, block = told(ToolArgs("c", "Edit", written))
+    assert list(block.render(80)) == ["◌ Edit x.py  writing", "  - a", "  - b", "  + c"]
+
+
+def test_a_command_is_shown_while_it_is_written() -> None:
+    """The command line grows in the header."""
+    _, block = told(ToolArgs("c", "bash", '{"command": "git log --one'))
+    assert block.render(80)[0] == "◌ $ git log --one  writing"

@@ -1,0 +1,183 @@
+"""Calls that only look are shown together; a subagent is one block."""
+
+from typing import Any
+
+from sightline.events import AgentEnded, AgentStarted, Text, ToolResult, ToolUse
+from sightline.transcript import Agent, Call, Message, Remark, Transcript, Words
+from sightline.views.console.blocks import block_for
+from tests.views.console.blocks.support import Clock, call, drawing, fits
+
+
+def read(path: str, kind: str = "read", **fields: Any) -> Call:
+    details = {
+        "ui": {"kind": kind, "path": path, "first": 1, "last": 2, "total": 2},
+        "display_content": {"text": "x\ny"},
+    }
+    return call(**{"name": "Read", "id": path, "args": {"path": path}, "details": details, "content": "x\ny"} | fields)
+
+
+def test_reads_that_follow_each_other_are_one_block_with_every_name() -> None:
+    """The first takes those after it, and no name is lost, whatever the width."""
+    names = [f"src/folder/file{n}.py" for n in range(20)] + ["日本/長い名前.txt", "a" * 70]
+    block = block_for(read("src/first.py"), drawing(), {})
+    assert block.open_ended
+    assert all(block.take(read(name)) for name in names)
+    for width in (80, 200):
+        shown = " ".join(block.render(width))
+        assert all(name in shown for name in ["src/first.py", *names])
+    assert block.render(80)[0] == "✓ Read 23 (ctrl+o)"
+    fits(block)
+
+
+def test_a_listing_joins_reads_and_both_are_named() -> None:
+    """Folders that were listed belong with files that were read."""
+    block = block_for(read("a.py"), drawing(), {})
+    assert block.take(read("src", "listing", name="List"))
+    assert list(block.render(80)) == ["✓ Read/List 2 (ctrl+o)", "  a.py, src"]
+
+
+def test_what_does_not_only_look_is_not_taken() -> None:
+    """Failures, other shapes, calls that run, and other entries have blocks of their own."""
+    block = block_for(read("a.py"), drawing(), {})
+    assert not block.take(read("b.py", is_error=True))
+    assert not block.take(read("b.py", content=None))
+    assert not block.take(call(content="x"))
+    assert not block.take(Message("", "hello"))
+    running = block_for(read("c.py", content=None), drawing(), {})
+    assert not running.take(read("d.py"))
+    assert not running.open_ended
+
+
+def test_a_group_is_done_when_it_is_closed() -> None:
+    """Something else came: nothing joins any more."""
+    block = block_for(read("a.py"), drawing(), {})
+    assert not block.done
+    block.close()
+    assert block.done
+    assert not block.take(read("b.py"))
+
+
+def test_unfolded_a_group_says_how_much_each_is() -> None:
+    """One row for each name, with its lines."""
+    block = block_for(read("a.py"), drawing(unfolded=True), {})
+    block.take(read("b.py"))
+    assert list(block.render(80))[1:] == ["  a.py 2 lines", "  b.py 2 lines"]
+
+
+def test_one_read_alone_shows_its_lines_when_unfolded() -> None:
+    """Folded the name is enough; unfolded the text is there. Either way it can be copied."""
+    block = block_for(read("a.py"), drawing(), {})
+    assert list(block.render(80)) == ["✓ Read a.py  2 lines · ctrl+o"]
+    assert block.cut
+    assert block.source == "x\ny"
+    assert list(block_for(read("a.py"), drawing(unfolded=True), {}).render(80))[1:] == ["  x", "  y"]
+
+
+def test_a_part_of_a_file_is_named_with_its_lines() -> None:
+    """What was read of a larger file is said."""
+    details = {"ui": {"kind": "read", "path": "a.py", "first": 10, "last": 20, "total": 300}}
+    assert block_for(read("a.py", details=details), drawing(), {}).render(80)[0].startswith("✓ Read a.py:10-20")
+
+
+def agents(**fields: Any) -> dict[str, Agent]:
+    return {
+        "Explore-1": Agent("Explore-1", "", "Explore", "find the bug\nin the parser", **{"started": 990.0} | fields)
+    }
+
+
+def test_a_subagent_is_one_block_with_name_task_time_and_calls() -> None:
+    """Whatever it does, its header says who it is, what for, how long, and how many calls it made."""
+    block = block_for(Words("Explore-1", 1, "I look around."), drawing(), agents())
+    assert block.take(call(agent="Explore-1", name="Bash", args={"command": "ls"}, content="x", exit_code=0))
+    assert list(block.render(80)) == [
+        "◌ Explore find the bug  1 call · 10 s",
+        "  I look around.",
+        "  ✓ $ ls exit 0",
+    ]
+
+
+def test_a_folded_subagent_shows_the_last_three_lines_and_fifty_unfolded() -> None:
+    """What it did before is counted, not lost: it is there when unfolded."""
+    how = drawing()
+    block = block_for(Words("Explore-1", 1, "hello"), how, agents())
+    for number in range(80):
+        block.take(call(agent="Explore-1", id=str(number), name="Look", arg=f"thing {number}", content="x"))
+    rows = block.render(80)
+    assert [row.strip() for row in rows[1:]] == ["✓ Look thing 77", "✓ Look thing 78", "✓ Look thing 79"]
+    assert "80 calls" in rows[0]
+    assert block.cut
+    how.unfolded = True
+    assert len(block.render(80)) == 51
+
+
+def test_those_below_it_live_in_the_same_block_and_are_named() -> None:
+    """An agent of an agent is shown where its root is."""
+    block = block_for(Words("Explore-1", 1, "hello"), drawing(), agents())
+    assert block.take(Words("Explore-1/Read-2", 1, "deeper"))
+    assert not block.take(Words("Explore-10", 1, "another"))
+    assert block.render(80)[-1] == "  Read-2: deeper"
+
+
+def test_failures_of_a_subagent_are_counted_in_its_header() -> None:
+    """However much scrolls by, a failed call stays visible."""
+    block = block_for(call(agent="Explore-1", is_error=True, content="no"), drawing(), agents())
+    for number in range(10):
+        block.take(Words("Explore-1", number, "words"))
+    assert "1 failed" in block.render(80)[0]
+
+
+def test_its_end_closes_the_block_and_the_time_stands() -> None:
+    """Live and replayed, the block ends with the agent and says how long it took."""
+    clock = Clock()
+    fold = Transcript()
+    fold.apply(AgentStarted("Explore-1", "Explore", "look", time=1000.0))
+    fold.apply(Text("hello", 1, agent="Explore-1", time=1001.0))
+    block = block_for(fold.now.entries[0], drawing(clock=clock), fold.now.agents)
+    block.render(80)
+    assert block.ticks
+    assert not block.done
+    use = ToolUse("c", "Look", arg="at it", agent="Explore-1", time=1002.0)
+    entry = fold.apply(use)
+    assert entry is not None
+    assert block.take(entry)
+    fold.apply(ToolResult("c", "x", agent="Explore-1", time=1003.0))
+    fold.apply(AgentEnded("Explore-1", time=1034.0))
+    block.changed()
+    clock.now = 2000.0
+    rows = list(block.render(80))
+    assert block.done
+    assert not block.ticks
+    assert rows[0] == "✓ Explore look  1 call · 34 s"
+    replayed = block_for(fold.now.entries[0], drawing(clock=clock), fold.now.agents)
+    assert replayed.take(fold.now.entries[1])
+    assert list(replayed.render(80)) == rows
+    assert not replayed.take(Words("Explore-1", 9, "too late"))
+
+
+def test_a_failed_subagent_shows_more() -> None:
+    """What went wrong is not folded away."""
+    block = block_for(
+        Remark("Explore-1", "error", "it broke"), drawing(), agents(running=False, is_error=True, ended=1000.0)
+    )
+    for number in range(20):
+        block.take(Words("Explore-1", number, f"word {number}"))
+    rows = block.render(80)
+    assert rows[0].startswith("✕ Explore")
+    assert len(rows) == 22
+    assert rows[1] == "  ✕ it broke"
+
+
+def test_what_an_agent_thinks_is_shown_on_request() -> None:
+    """Reasoning is a line of its activity only while it is asked for."""
+    how = drawing()
+    block = block_for(Words("Explore-1", 1, "hmm", reasoning=True), how, agents())
+    assert len(block.render(80)) == 1
+    how.reasoning = True
+    assert block.render(80)[-1] == "  hmm"
+
+
+def test_what_an_agent_said_can_be_copied() -> None:
+    """Its words, as it wrote them."""
+    block = block_for(Words("Explore-1", 1, "# Found\n\nit"), drawing(), agents())
+    block.take(Words("Explore-1", 2, "bye"))
+    assert block.source == "# Found\n\nit\n\nbye"

@@ -1,0 +1,117 @@
+"""Words of the model and of the person, and remarks."""
+
+from sightline.events import Reasoning, Text
+from sightline.transcript import Message, Remark, Transcript, Words
+from sightline.tty.components import Markdown
+from sightline.views.console.blocks import block_for
+from sightline.views.console.blocks._words import WordsBlock
+from tests.views.console.blocks.support import COLOURS, HOSTILE, drawing, fits
+
+ANSWER = (
+    "# Title\n\nSome *words* here.\n\n- one\n- two\n\n```python\nprint(1)\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n"
+)
+
+
+def test_streamed_words_look_as_written_at_once() -> None:
+    """Markdown that comes in pieces ends as the whole would."""
+    fold = Transcript()
+    fold.apply(Text(ANSWER[:5], 1))
+    block = block_for(fold.now.entries[0], drawing(), {})
+    for at in range(5, len(ANSWER), 3):
+        fold.apply(Text(ANSWER[at : at + 3], 1))
+        block.changed()
+        block.render(60)
+    block.close()
+    whole = Markdown(ANSWER)
+    whole.finish()
+    assert list(block.render(60)) == list(whole.render(60))
+    assert block.done
+
+
+def test_rows_of_words_become_history_as_they_settle() -> None:
+    """What will not change any more is final although the rest streams."""
+    fold = Transcript()
+    fold.apply(Text("one\n\ntwo\n\nthr", 1))
+    block = block_for(fold.now.entries[0], drawing(), {})
+    assert isinstance(block, WordsBlock)
+    rows = list(block.render(60))
+    final = block.live_from()
+    assert final
+    assert 0 < final < len(rows)
+    assert block.release(final) == final
+    assert list(block.render(60)) == rows[final:]
+    block.restore()
+    assert list(block.render(60)) == rows
+
+
+def test_text_after_the_end_is_no_error() -> None:
+    """A block that is closed stays as it is, whatever a source still says."""
+    words = Words("", 1, "done")
+    block = block_for(words, drawing(), {})
+    block.close()
+    rows = list(block.render(60))
+    words.text += " and more"
+    assert list(block.render(60)) == rows
+
+
+def test_reasoning_is_drawn_on_request_only() -> None:
+    """What the model thinks takes no row until it is asked for, and is dim then."""
+    fold = Transcript()
+    fold.apply(Reasoning("I wonder", 1))
+    how = drawing(COLOURS)
+    block = block_for(fold.now.entries[0], how, {})
+    assert len(block.render(60)) == 0
+    assert block.source == ""
+    how.reasoning = True
+    rows = block.render(60)
+    assert rows[0].startswith(COLOURS.open("dim"))
+    assert "I wonder" in rows[0]
+    assert block.render(60) is rows
+
+
+def test_words_are_copied_as_markdown() -> None:
+    """The source, not the rows."""
+    block = block_for(Words("", 1, ANSWER), drawing(), {})
+    block.render(20)
+    assert block.source == ANSWER
+
+
+def test_a_prompt_is_told_with_what_was_attached() -> None:
+    """The words, all of them, and the names of what came with them."""
+    message = Message("", "look at\nthis", attachments=["artifact://s/paste-1.png"])
+    assert list(block_for(message, drawing(), {}).render(40)) == ["› look at", "  this", "  + paste-1.png"]
+
+
+def test_how_a_message_came_is_said() -> None:
+    """What was said while the agent worked is told apart."""
+    rows = block_for(Message("", "stop that", "steer", source="person"), drawing(), {}).render(60)
+    assert list(rows) == ["› stop that", "  said while it worked"]
+
+
+def test_words_in_the_persons_place_are_named_and_folded() -> None:
+    """A job that ended tells the model a lot: the person sees who spoke and how it begins."""
+    text = "\n".join(f"row {n}" for n in range(30))
+    how = drawing()
+    block = block_for(Message("", text, "follow_up", source="job"), how, {})
+    rows = list(block.render(60))
+    assert rows[0] == "› job"
+    assert len(rows) == 5
+    assert "alt+o" in rows[-1]
+    assert block.cut
+    how.unfolded = True
+    assert "  row 29" in block.render(60)
+    assert not block.cut
+
+
+def test_a_remark_says_what_to_do() -> None:
+    """An error, and below it the hint."""
+    rows = block_for(Remark("", "error", "no key", "set one"), drawing(), {}).render(40)
+    assert list(rows) == ["✕ no key", "  hint: set one"]
+
+
+def test_whatever_is_said_fits_and_drives_nothing() -> None:
+    """Hostile, wide and long text is drawn within the width at every width."""
+    for text in HOSTILE:
+        for entry in (Message("", text, source=text), Remark("", "warning", text, text), Words("", 1, text)):
+            for how in (drawing(), drawing(COLOURS, unfolded=True)):
+                fits(block_for(entry, how, {}))

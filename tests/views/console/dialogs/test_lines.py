@@ -1,0 +1,65 @@
+"""Dialogs for who listens to the terminal: written as lines, answered by numbers and lines."""
+
+from typing import Any
+
+import pytest
+
+from sightline.tty import Capabilities, LinearDisplay
+from sightline.views.console.dialogs import dialog_for
+from tests.views.console.dialogs.support import drawing
+from tests.views.console.dialogs.test_approval import request
+from tests.views.console.dialogs.test_extension_dialogs import dialog
+from tests.views.console.dialogs.test_question import question
+from tests.views.console.extending import Surface
+
+
+def answered(asked: dict[str, Any], *lines: str) -> tuple[str, list[Any]]:
+    """What was written, and what was answered, when these lines are entered."""
+    surface = Surface()
+    display = LinearDisplay(surface, Capabilities())
+    shown = dialog_for(asked, drawing(linear=True))
+    answers: list[Any] = []
+    shown.done = answers.append
+    display.show_overlay(shown)
+    display.render_now()
+    for line in lines:
+        display.enter(line)
+        display.render_now()
+    return "".join(surface.written), answers
+
+
+def test_an_approval_is_written_whole() -> None:
+    """With who asks, the command, the folder, the rule, and numbers for the answers."""
+    command = "\n".join(f"echo line {number}" for number in range(60))
+    written, _ = answered(request(what=command, args={"command": command}))
+    assert "\x1b" not in written
+    assert "Main: bash wants to run a command outside the sandbox" in written
+    assert "echo line 59" in written
+    assert "folder: /project/sub" in written
+    assert "3. Yes, always here: exec(git push origin main)" in written
+
+
+CASES = [
+    (request(), ["1"], {"choice": "once"}),
+    (request(), ["y"], {"choice": "once"}),
+    (request(), ["2"], {"choice": "this session", "rule": "exec(git push origin main)"}),
+    (request(), ["3", ""], {"choice": "always here", "rule": "exec(git push origin main)"}),
+    (request(), ["3", "exec(git push *)"], {"choice": "always here", "rule": "exec(git push *)"}),
+    (request(), ["4", "use make"], {"choice": "no", "reason": "use make"}),
+    (request(), ["4", ""], {"choice": "no"}),
+    (request(), ["0"], None),
+    (question("red", "green"), ["2"], {"chosen": ["green"]}),
+    (question("red", "green"), ["3", "mauve"], {"chosen": [], "text": "mauve"}),
+    (question("red", "green", several=True), ["2", "1", "4"], {"chosen": ["red", "green"]}),
+    (question(), ["the grail"], {"chosen": [], "text": "the grail"}),
+    (dialog("select", choices=["a", "b"]), ["2"], {"value": "b"}),
+    (dialog("select", choices=["a", "b"]), ["0"], {"value": None}),
+    (dialog("confirm"), ["1"], {"value": True}),
+    (dialog("input", text="there already"), ["Ada"], {"value": "Ada"}),
+]
+
+
+@pytest.mark.parametrize(("asked", "lines", "answer"), CASES)
+def test_numbers_and_lines_answer(asked: dict[str, Any], lines: list[str], answer: Any) -> None:
+    """Everything keys can answer, lines can."""
+    assert answered(asked, *lines)[1] == [answer]

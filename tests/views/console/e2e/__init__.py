@@ -1,0 +1,1 @@
+"""The console as a person uses it: keys in, a screen read."""

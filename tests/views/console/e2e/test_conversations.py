@@ -1,0 +1,261 @@
+"""Conversations at the console, by keys only, read as a person reads the screen."""
+
+import pytest
+
+from tests.cli.support import until
+from tests.views.console.e2e.support import (
+    CTRL_D,
+    CTRL_O,
+    DOWN,
+    ENTER,
+    ESCAPE,
+    UP,
+    Person,
+    bash,
+    pasted,
+    text,
+)
+
+pytestmark = pytest.mark.slow
+
+PNG = bytes.fromhex(
+    "89504e470d0a1a0a0000000d4948445200000001000000010802000000907753de0000000c4944415408d763f8cfc000000301"
+    "0100c9fe92ef0000000049454e44ae426082"
+)
+
+
+def test_first_start_without_a_key(person: Person) -> None:
+    """The console opens, says what is missing and what to do about it, and can be left."""
+    screen = person.opens()
+    screen.says("hello")
+    screen.sees("ANTHROPIC_API_KEY")
+    screen.sees("no model")
+    screen.press(CTRL_D)
+    screen.ended()
+
+
+def test_a_prompt_and_a_follow_up(person: Person) -> None:
+    """Two prompts, two answers, each row once."""
+    screen = person.opens("--model", person.script([text("The *first* answer.")], [text("The second answer.")]))
+    screen.says("one question")
+    screen.sees("The first answer.")
+    screen.says("another question")
+    screen.sees("The second answer.")
+    screen.once("› one question", "The first answer.", "› another question", "The second answer.")
+
+
+def test_approving_with_a_rule(person: Person) -> None:
+    """The dialog shows what would be done; always is remembered, so the second time nobody is asked."""
+    outside = person.folder / "outside.txt"
+    write = {"tool": "write", "args": {"path": str(outside), "content": "first\n"}}
+    again = {"tool": "write", "args": {"path": str(outside), "content": "second\n"}}
+    screen = person.opens("--model", person.script([write], [text("Written once.")], [again], [text("Written twice.")]))
+    screen.says("write it")
+    screen.sees("Allow this?", "Main: write wants to write", "always here")
+    screen.press("a")
+    screen.sees("Allowed in this folder from now on")
+    screen.press(ENTER)
+    screen.sees("Written once.")
+    assert outside.read_text() == "first\n"
+    screen.says("and again")
+    screen.sees("Written twice.")
+    assert outside.read_text() == "second\n"
+
+
+def test_cancelling_a_command_and_going_on(person: Person) -> None:
+    """Escape ends the command at once and keeps what it said; the next prompt goes on."""
+    model = person.script([bash("echo begun; sleep 60; echo never")], [text("We go on.")])
+    screen = person.opens("--model", model)
+    screen.says("run it")
+    screen.sees("begun", "escape stops it")
+    screen.press(ESCAPE)
+    screen.sees_no("escape stops it")
+    screen.says("go on")
+    screen.sees("We go on.")
+    screen.once("  begun")
+    assert not any("never" in row and "echo" not in row for row in screen.tape())
+
+
+def test_steering_while_it_works(person: Person) -> None:
+    """What is entered meanwhile waits in sight, and is heard with the next request."""
+    wait = person.folder / "go"
+    model = person.script([bash(f"until [ -e {wait} ]; do sleep 0.05; done; echo released")], [text("Steered.")])
+    screen = person.opens("--model", model)
+    screen.says("start")
+    screen.sees("escape stops it")
+    screen.says("left, please")
+    screen.sees("next: left, please", "1 queued")
+    wait.touch()
+    screen.sees("Steered.")
+    tape = screen.tape()
+    at = {mark: next(n for n, row in enumerate(tape) if mark in row) for mark in ("released", "› left", "Steered.")}
+    assert at["released"] < at["› left"] < at["Steered."]
+
+
+def test_escape_gives_back_what_was_queued(person: Person) -> None:
+    """Stopping the agent puts what waited into the editor."""
+    screen = person.opens("--model", person.script([bash("echo begun; sleep 60")]))
+    screen.says("start")
+    screen.sees("begun")
+    screen.says("not sent yet")
+    screen.sees("next: not sent yet")
+    screen.press(ESCAPE)
+    screen.until(lambda rows: any(row.strip() == "not sent yet" for row in rows), "the words in the editor")
+    screen.sees_no("next: not sent yet")
+
+
+def test_resuming_yesterdays_session(person: Person) -> None:
+    """It is listed, chosen, shown as it was, and gone on with."""
+    model = person.script([text("Said yesterday.")], [text("Said today.")])
+    screen = person.opens("--model", model)
+    screen.says("an old question")
+    screen.sees("Said yesterday.")
+    screen.press(CTRL_D)
+    screen.ended()
+    again = person.opens()
+    again.press("/resume", ENTER)
+    again.sees("an old question")
+    again.press(ENTER)
+    again.sees("› an old question", "Said yesterday.")
+    again.says("go on")
+    again.sees("Said today.")
+    again.once("› an old question", "Said yesterday.", "Said today.")
+
+
+def test_back_in_the_tree_and_resubmitting(person: Person) -> None:
+    """An earlier prompt is chosen, comes back to be edited, and the conversation goes on from there."""
+    model = person.script([text("Answer A.")], [text("Answer B.")], [text("Answer C.")])
+    screen = person.opens("--model", model)
+    screen.says("prompt a")
+    screen.sees("Answer A.")
+    screen.says("prompt b")
+    screen.sees("Answer B.")
+    screen.press("/tree", ENTER)
+    screen.sees("user", "prompt b")
+    screen.press("prompt b")
+    screen.press(ENTER)
+    screen.sees_no("Answer B.")
+    screen.until(lambda rows: any(row.strip() == "prompt b" for row in rows), "the prompt in the editor")
+    screen.press(" again", ENTER)
+    screen.sees("Answer C.", "Answer A.")
+    screen.sees_no("Answer B.")
+
+
+def test_a_file_and_an_image(person: Person) -> None:
+    """`@` completes a file of the project; a pasted path of an image becomes an attachment."""
+    (person.project / "notes.md").write_text("notes\n")
+    image = person.folder / "picture.png"
+    image.write_bytes(PNG)
+    screen = person.opens("--model", person.script([text("Looked at it.")]))
+    screen.press("read @not")
+    screen.sees("notes.md")
+    screen.press("\t")
+    screen.sees("read @notes.md")
+    screen.press(pasted(str(image)))
+    screen.sees("picture.png")
+    screen.press(ENTER)
+    screen.sees("Looked at it.", "› read @notes.md")
+
+
+def test_all_of_an_output(person: Person) -> None:
+    """What was cut in the block is all there behind one key, and can be copied."""
+    screen = person.opens("--model", person.script([bash("seq -f 'number %g' 1 500")], [text("Counted.")]))
+    screen.says("count")
+    screen.sees("Counted.")
+    assert not any("number 250" in row for row in screen.tape())
+    screen.press(CTRL_O)
+    screen.sees("number 500")
+    screen.press("/", "number 250", ENTER)
+    screen.sees("number 250")
+    screen.press("q")
+    screen.sees("Counted.")
+
+
+def test_detaching_and_attaching_elsewhere(person: Person) -> None:
+    """The work goes on without a window; another shows the same picture and the end."""
+    wait = person.folder / "go"
+    model = person.script([bash(f"echo begun; until [ -e {wait} ]; do sleep 0.05; done; echo over")], [text("Done.")])
+    screen = person.opens("--model", model)
+    screen.says("start")
+    screen.sees("begun")
+    screen.press("/detach", ENTER)
+    screen.ended()
+    other = person.opens("attach")
+    other.sees("begun", "escape stops it")
+    wait.touch()
+    other.sees("Done.")
+    other.once("› start", "  begun", "  over", "Done.")
+
+
+def test_the_same_folder_asks_whether_to_go_on(person: Person) -> None:
+    """A session that runs here is offered before a new one begins."""
+    screen = person.opens("--model", person.script([bash("echo begun; sleep 60")]))
+    screen.says("start")
+    screen.sees("begun")
+    screen.press("/detach", ENTER)
+    screen.ended()
+    again = person.opens(ready=False)
+    again.sees("Running here", "Go on with")
+    again.press(ENTER)
+    again.sees("begun", "escape stops it")
+
+
+def test_leaving_while_it_works_asks(person: Person) -> None:
+    """Ctrl+D asks; stopping ends the session and its commands."""
+    screen = person.opens("--model", person.script([bash("echo begun; sleep 60")]))
+    screen.says("start")
+    screen.sees("begun")
+    screen.press(CTRL_D)
+    screen.sees("Leave?", "Keep it running", "Stop it")
+    screen.press(DOWN, ENTER)
+    screen.ended()
+
+
+def test_shell_and_python_modes(person: Person) -> None:
+    """`!` runs a shell line, `$` Python that remembers."""
+    screen = person.opens("--model", person.script([text("Heard.")]))
+    screen.says("!echo from the $((40 + 2))th shell")
+    screen.sees("  from the 42th shell")
+    screen.says("$ kept = 6 * 7")
+    screen.says("$ kept + 1")
+    screen.sees("  43")
+    screen.press(UP)
+    screen.sees(" $ kept + 1")
+
+
+def test_an_editor_of_ones_own(person: Person, monkeypatch) -> None:
+    """Ctrl+G hands the draft to $EDITOR and takes back what it became."""
+    script = person.folder / "editor"
+    script.write_text('#!/bin/sh\nprintf "from the editor" >> "$1"\n')
+    script.chmod(0o755)
+    monkeypatch.setenv("EDITOR", str(script))
+    screen = person.opens("--model", person.script([text("Read it.")]))
+    screen.press("a draft, ")
+    screen.sees("a draft,")
+    screen.press("\x07")
+    screen.sees("a draft, from the editor")
+    screen.press(ENTER)
+    screen.sees("Read it.")
+
+
+def test_the_host_that_dies_is_told_and_resumed(person: Person) -> None:
+    """It is said within a second, the draft stays, and one key resumes."""
+    import os
+    import signal
+
+    from tests.cli.support import running_sessions
+
+    screen = person.opens("--model", person.script([text("Before.")], [text("After.")]))
+    screen.says("first")
+    screen.sees("Before.")
+    screen.press("my draft")
+    screen.sees("my draft")
+    (session,) = until(running_sessions, "the session")
+    os.kill(session["pid"], signal.SIGKILL)
+    screen.sees("The host is gone", "my draft")
+    until(lambda: True)
+    screen.press(ENTER)
+    screen.sees_no("The host is gone")
+    screen.sees("Before.", "my draft")
+    screen.press(ENTER)
+    screen.sees("After.")

@@ -1,0 +1,145 @@
+"""What was written and not sent: kept for its session, and back after a crash."""
+
+import os
+import stat
+
+import pytest
+
+from sightline.views.console.input import Draft, Drafts, _drafts
+
+from .support import FakeDesk, paste, png, press, prompt_editor, until
+
+SESSION = "20260101-abc"
+
+
+@pytest.fixture
+def drafts(tmp_path):
+    return Drafts(tmp_path / "kept")
+
+
+@pytest.fixture
+def desk(tmp_path, monkeypatch):
+    monkeypatch.setattr(_drafts, "_EVERY", 0.0)
+    return FakeDesk(tmp_path)
+
+
+def test_a_draft_comes_back_and_is_private(drafts, tmp_path):
+    """In a file of its own, for its owner alone; an empty one is no file."""
+    drafts.save(SESSION, Draft("half a thought\n日本"))
+    [file] = (tmp_path / "kept" / "drafts").iterdir()
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert drafts.load(SESSION) == Draft("half a thought\n日本")
+    assert drafts.load("another") == Draft()
+    drafts.save(SESSION, Draft())
+    assert list((tmp_path / "kept" / "drafts").iterdir()) == []
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[1]", b'{"text": 5}'])
+def test_a_broken_draft_is_no_draft(drafts, tmp_path, content):
+    """It costs what it held, never the console."""
+    (tmp_path / "kept" / "drafts").mkdir(parents=True)
+    (tmp_path / "kept" / "drafts" / f"{SESSION}.json").write_bytes(content)
+    assert drafts.load(SESSION) == Draft()
+
+
+@pytest.mark.parametrize("session", ["", "../escape", "a/b", "x" * 200])
+def test_a_name_that_is_none_leaves_the_folder_alone(drafts, tmp_path, session):
+    """Only what could be a session's id names a file."""
+    drafts.save(session, Draft("text"))
+    assert not (tmp_path / "kept").exists()
+
+
+def test_only_so_many_are_kept(drafts, tmp_path, monkeypatch):
+    """Those touched longest ago go."""
+    monkeypatch.setattr(_drafts, "KEPT", 3)
+    for number in range(5):
+        drafts.save(f"s{number}", Draft("text"))
+        os.utime(tmp_path / "kept" / "drafts" / f"s{number}.json", (number, number))
+    assert sorted(path.stem for path in (tmp_path / "kept" / "drafts").iterdir()) == ["s2", "s3", "s4"]
+
+
+async def test_what_is_typed_is_kept_without_being_asked(desk, drafts):
+    """A console that is killed has left its draft: the next one on that session shows it."""
+    editor = prompt_editor(desk)
+    await editor.keep_draft(drafts, SESSION)
+    press(editor, "'half a thought")
+    await until(lambda: drafts.load(SESSION).text == "half a thought")
+    after = prompt_editor(desk)
+    await after.keep_draft(drafts, SESSION)
+    assert after.text == "half a thought"
+    await desk.settled()
+
+
+async def test_what_was_sent_is_no_draft_any_more(desk, drafts):
+    """Nothing comes back that the agent has."""
+    editor = prompt_editor(desk)
+    await editor.keep_draft(drafts, SESSION)
+    press(editor, "'hello", "enter")
+    await desk.settled()
+    assert drafts.load(SESSION) == Draft()
+
+
+async def test_attachments_come_back_if_their_files_are_there(desk, drafts, tmp_path):
+    """With the name they had."""
+    for name in ("one.png", "two.png"):
+        (tmp_path / name).write_bytes(png())
+    editor = prompt_editor(desk)
+    await editor.keep_draft(drafts, SESSION)
+    paste(editor, f"{tmp_path / 'one.png'} {tmp_path / 'two.png'}")
+    await desk.settled()
+    (tmp_path / "one.png").unlink()
+    after = prompt_editor(desk)
+    await after.keep_draft(drafts, SESSION)
+    assert [attachment.name for attachment in after.attachments] == ["two.png"]
+    await desk.settled()
+
+
+async def test_keys_typed_before_the_draft_was_read_are_kept_too(desk, drafts):
+    """The draft stands before them, and typing goes on at the end."""
+    drafts.save(SESSION, Draft("from before"))
+    editor = prompt_editor(desk)
+    press(editor, "'early")
+    await editor.keep_draft(drafts, SESSION)
+    press(editor, "'!")
+    assert editor.text == "from before\n\nearly!"
+    await desk.settled()
+
+
+async def test_a_text_goes_along_to_another_session(desk, drafts):
+    """It is kept once, where it is; and the same session again changes nothing."""
+    drafts.save("other", Draft("theirs"))
+    editor = prompt_editor(desk)
+    await editor.keep_draft(drafts, SESSION)
+    press(editor, "'mine")
+    await editor.keep_draft(drafts, SESSION)
+    assert editor.text == "mine"
+    await editor.keep_draft(drafts, "other")
+    await desk.settled()
+    assert editor.text == "theirs\n\nmine"
+    assert (drafts.load(SESSION), drafts.load("other").text) == (Draft(), "theirs\n\nmine")
+
+
+async def test_the_last_key_before_the_end_is_kept(desk, drafts, monkeypatch):
+    """Closing writes what was not written yet."""
+    monkeypatch.setattr(_drafts, "_EVERY", 3600.0)
+    editor = prompt_editor(desk)
+    await editor.keep_draft(drafts, SESSION)
+    press(editor, "'a")
+    await until(lambda: drafts.load(SESSION).text == "a")
+    press(editor, "'b")
+    editor.close()
+    assert drafts.load(SESSION).text == "ab"
+    for task in desk.tasks:
+        task.cancel()
+
+
+async def test_a_disk_that_takes_nothing_is_said_once(desk, tmp_path):
+    """And typing goes on."""
+    (tmp_path / "file").write_text("x")
+    editor = prompt_editor(desk)
+    await editor.keep_draft(Drafts(tmp_path / "file"), SESSION)
+    press(editor, "'hello")
+    await desk.settled()
+    press(editor, "'!")
+    await desk.settled()
+    assert (editor.text, len(desk.told)) == ("hello!", 1)
