@@ -3,9 +3,11 @@
 - *streaming*: 200 KB of markdown in 2,000 chunks, a frame for each, a spinner and a prompt below it.
 - *one long block*: a fence, a list, a table of 30 KB in 300 chunks.
 - *scale*: a spinner's tick and a key on a million rows of history, against the same on none.
+- *a kept session*: 600 KB in 300 messages; its last screenful, then all of it above, while the loop is free for keys.
 - *typing*: keys while text streams, on 100,000 rows of history, through a real pseudo-terminal.
 """
 
+import asyncio
 import gc
 import time
 import tracemalloc
@@ -14,10 +16,11 @@ from collections.abc import Callable, Iterator
 from bench.row import Row
 from sightline.testing.documents import long_code, long_list, long_table, mixed_markdown
 from sightline.tty import Capabilities, Component, Display, Key, theme_for
-from sightline.tty.components import Editor, Loader, Markdown, Text, Transcript
+from sightline.tty.components import Editor, Loader, Markdown, Text, Transcript, backfill, show_end
 
 STREAMED_CHUNKS = 2000
 BLOCK_CHUNKS = 300
+KEPT_BLOCKS = 300
 WIDTH, HEIGHT = 100, 40
 
 
@@ -80,6 +83,37 @@ def rows() -> Iterator[Row]:
         yield from _long_block(name, text)
     yield from _scale()
     yield _full_window()
+    yield from _kept_session()
+
+
+def _kept_session() -> Iterator[Row]:
+    text = mixed_markdown(lines=600, size=600_000)
+    size = -(-len(text) // KEPT_BLOCKS)
+    blocks = [Markdown(text[at : at + size], theme=Screen().theme) for at in range(0, len(text), size)]
+    for block in blocks:
+        block.finish()
+    shown, whole, longest = asyncio.run(_shown_again(blocks))
+    yield Row("600 KB kept, the last screenful: CPU", 50, shown * 1000, "ms")
+    yield Row("600 KB kept, all of it in the scrollback: CPU", 1000, whole * 1000, "ms")
+    yield Row("600 KB kept, the longest a key had to wait: CPU", 16, longest * 1000, "ms")
+
+
+async def _shown_again(blocks: list[Markdown]) -> tuple[float, float, float]:
+    """Seconds of CPU to the first frame, to the last, and of the longest turn of the loop between them."""
+    loop = asyncio.get_running_loop()
+    began = before = time.process_time()
+    display, transcript = Display(Counted(), Capabilities(synchronized_output=True), loop), Transcript()
+    display.add(transcript)
+    older = show_end(transcript, blocks, (WIDTH, HEIGHT))
+    display.render_now()
+    shown = time.process_time() - began
+    filling = loop.create_task(backfill(display, transcript, older))
+    longest, before = 0.0, time.process_time()
+    while not filling.done():
+        await asyncio.sleep(0)
+        now = time.process_time()
+        longest, before = max(longest, now - before), now
+    return shown, time.process_time() - began, longest
 
 
 def _streaming() -> Iterator[Row]:

@@ -100,7 +100,7 @@ async def test_garbage_is_answered_and_costs_nobody_anything(served):
     writer.write(b'\xff\x00 nonsense\n{"kind":"submit","command":{"kind":"fly"}}\n')
     for _ in range(2):
         assert b"not a request" in await reader.readline()
-    writer.write(b"x" * 20_000_000)
+    writer.write(b"x" * 80_000_000)
     with contextlib.suppress(ConnectionError):
         assert await reader.read() == b""
     writer.close()

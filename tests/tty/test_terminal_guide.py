@@ -120,12 +120,23 @@ def test_keys_of_ones_own(guide):
 async def test_what_goes_wrong_in_a_task_ends_the_program(guide, application):
     """At once, not when somebody happens to ask for the result."""
 
-    async def fails():
-        raise LookupError("lost")
+    class Lost(Text):
+        def set_text(self, text):
+            raise LookupError("lost")
 
-    guide["spawn"](application, fails())
+    guide["begin"](application, Lost(""))
     with pytest.raises(LookupError, match="lost"):
         await asyncio.wait_for(application.ended(), 20)
+
+
+async def test_what_is_done_beside_the_window_is_shown(guide, application, emulator):
+    """Until the program ends, which cancels it."""
+    text = Text("")
+    application.display.add(text)
+    guide["begin"](application, text)
+    await asyncio.sleep(0)
+    assert shown(application, emulator) == ["0 done"]
+    await application.cancel_tasks()
 
 
 async def test_a_component_of_ones_own_keeps_the_contract(guide, application, emulator):

@@ -137,6 +137,9 @@ class FakeServer:
         self.signed_in = True
         self.requests: list[str] = []
         self.cancels: list[str] = []
+        self.facts: dict[str, Any] = {}
+        self.posts: list[tuple[str, Any]] = []  # what was said to an agent: where, and the body
+        self.refusal = ""  # why it is not taken
         self.live_rows = 200
         self.rows_an_answer = 500
         self._tabs: dict[asyncio.Queue[bytes | None], str | None] = {}
@@ -197,6 +200,11 @@ class FakeServer:
     async def say(self, session: str, **entry: Any) -> None:
         self.entries[session].append({"agent": "", **entry})
         self._tell_entry(session, len(self.entries[session]) - 1)
+
+    async def know(self, session: str, **facts: Any) -> None:
+        """What is known of a session as a whole: replaces what was."""
+        self.facts[session] = {"live": True, "talks": True, "running": False, "requests": [], "agents": [], **facts}
+        self._send("facts", self.facts[session], session)
 
     async def status(self, id: str, text: str) -> None:
         self._send("status", {"id": id, "text": text}, id.split("-")[0])
@@ -264,6 +272,7 @@ class FakeServer:
             Route("/api/sessions", self._get_sessions),
             Route("/api/sessions", self._post_job, methods=["POST"]),
             Route("/api/sessions/{id}/jobs", self._post_job, methods=["POST"]),
+            Route("/api/sessions/{id}/{what:path}", self._talk, methods=["POST"]),
             Route("/api/page", self._page),
             Route("/api/jobs/{id}/rows", self._get_rows),
             Route("/api/jobs/{id}/find", self._find),
@@ -292,6 +301,12 @@ class FakeServer:
         session = request.path_params.get("id") or f"new{len(self.sessions):03d}"
         return JSONResponse({"job": await self.start(command, session), "session": session}, 201)
 
+    async def _talk(self, request: Request) -> Response:
+        if self.refusal:
+            return JSONResponse({"error": self.refusal, "hint": "try again"}, 409)
+        self.posts.append((request.path_params["what"], await request.json()))
+        return JSONResponse({"id": "", "data": {"queued": []}}, 202)
+
     async def _page(self, request: Request) -> Response:
         session = request.query_params.get("session")
         if session and not session.isalnum():
@@ -303,6 +318,8 @@ class FakeServer:
     async def _told(self, tab: asyncio.Queue[bytes | None], session: str | None) -> AsyncIterator[bytes]:
         try:
             yield self._frame("list", self._list())
+            if session in self.facts:
+                yield self._frame("facts", self.facts[session])
             if session in self.entries:
                 entries = [self._entry(session, position) for position in range(len(self.entries[session]))]
                 yield self._frame("entries", {"reset": True, "entries": entries})

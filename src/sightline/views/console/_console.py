@@ -6,11 +6,13 @@ host; what the person does goes there as commands. It owns nothing that would be
 
 import asyncio
 import os
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sightline.events import Event, RunEnded
 from sightline.host import SetModel
+from sightline.journal import artifact_file
 from sightline.paths import data_folder
 from sightline.transcript import Call, Remark, Snapshot
 from sightline.tty import Application, Bindings, Component, Overlay
@@ -33,8 +35,9 @@ if TYPE_CHECKING:
     from sightline.journal import Store
     from sightline.settings import Settings
 
-_TICK = 1.0
+_TICK, _SOON = 1.0, 1 / 30
 _HINT = 2.0
+_LARGEST_PICTURE = 20 * 1024**2
 _LEVELS = ("off", "minimal", "low", "medium", "high", "max")
 
 
@@ -52,6 +55,7 @@ class Console:
             application.theme, display.images, application.bindings, cwd=self.cwd, linear=application.linear
         )
         self.drawing.reasoning = settings.console.reasoning
+        self.drawing.fetch = self._fetch
         self.transcript = TranscriptView(self.drawing, display.request_render, self.loop.call_later)
         self.prompt = PromptEditor(
             self,
@@ -157,9 +161,16 @@ class Console:
         self.redraw()
 
     def _keep_ticking(self) -> None:
-        """What shows how long something takes is drawn every second, as long as there is any."""
-        if self._tick is None and (self.transcript.ticking or self.jobs.ticks) and not self.application.linear:
-            self._tick = self.loop.call_later(_TICK, self._ticked)
+        """What shows how long something takes is drawn every second, as long as there is any; what is behind, soon."""
+        ticking = self.transcript.ticking
+        if self.application.linear or not (ticking or self.jobs.ticks):
+            return
+        wait = _SOON if any(block.catches_up for block in ticking) else _TICK
+        due = self.loop.time() + wait
+        if self._tick is None or self._tick.when() > due:
+            if self._tick is not None:
+                self._tick.cancel()
+            self._tick = self.loop.call_at(due, self._ticked)
 
     def _ticked(self) -> None:
         self._tick = None
@@ -176,6 +187,13 @@ class Console:
         if branch != self.status.branch:
             self.status.branch = branch
             self.redraw(self.status)
+
+    def _fetch(self, name: str, then: Callable[[bytes | None], None]) -> None:
+        self.spawn(self._fetched(name, then))
+
+    async def _fetched(self, name: str, then: Callable[[bytes | None], None]) -> None:
+        then(await asyncio.to_thread(_artifact, self.store.folder(self.session), name))
+        self.redraw()
 
     # ---- the desk
 
@@ -324,3 +342,11 @@ class Console:
         if after is None:
             self.tell("the editor ended with an error; nothing was changed", "error", "set $VISUAL or $EDITOR")
         return after
+
+
+def _artifact(folder: Path, name: str) -> bytes | None:
+    file = artifact_file(folder, name)
+    try:
+        return file.read_bytes() if file is not None and file.stat().st_size <= _LARGEST_PICTURE else None
+    except OSError:
+        return None

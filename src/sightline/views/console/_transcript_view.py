@@ -21,6 +21,7 @@ from sightline.tty.components import Transcript
 from sightline.views.console._drawing import Drawing
 from sightline.views.console.blocks import block_for
 from sightline.views.console.blocks._block import Block
+from sightline.views.console.blocks._call import CallBlock
 from sightline.views.console.blocks._pieces import pieces_of
 
 SHOWN_FIRST = 30
@@ -192,19 +193,34 @@ class TranscriptView:
         return block
 
     def _ended(self, call: Call, block: Block) -> None:
-        """A call that turned out to belong to the block before it moves there."""
-        if block is not self.blocks[-1] or len(self.blocks) < 2 or self.blocks[-2] not in self._open:
+        """A call has ended: reads that stand next to each other become one block, whichever ended first."""
+        if not block.open_ended:
             self._close_before(block)
             return
-        before = self.blocks[-2]
-        if not before.take(call):
-            self._close_before(block)
-            return
-        self.blocks.pop()
-        self._open.remove(block)
+        at = len(self.blocks) - 1
+        while self.blocks[at] is not block:
+            at -= 1
+        if at and self._joined(self.blocks[at - 1], block):
+            at -= 1
+        if at + 1 < len(self.blocks):
+            self._joined(self.blocks[at], self.blocks[at + 1])
+
+    def _joined(self, block: Block, after: Block) -> bool:
+        """Let a block take over what the one after it shows. Whether it did."""
+        if not (block.open_ended and after.open_ended and block in self._open and after in self._open):
+            return False
+        calls = after.calls if isinstance(after, CallBlock) else []
+        if not calls or not block.take(calls[0]):
+            return False
+        for number, call in enumerate(calls):
+            if number:
+                block.take(call)
+            self._by_entry[id(call)] = block
+        self.blocks.remove(after)
+        self._open.remove(after)
         if not self._laying_out:
-            self.component.remove(block)
-        self._by_entry[id(call)] = before
+            self.component.remove(after)
+        return True
 
     def _close_before(self, block: Block) -> None:
         """Nothing joins what stands before a block that stays."""

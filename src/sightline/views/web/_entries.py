@@ -9,6 +9,8 @@ from sightline.transcript import Call, Entry, Message, Remark, Words
 from sightline.views.web._shapes import shape_of
 
 _STATES = {"cancelled": "cancelled", "timeout": "timed_out", "host": "lost", "refused": "refused", "job": "job"}
+# Whoever observes the person's own words; any other source said something in the person's place.
+_PERSON = frozenset(("", "person", "agent", "claude", "codex", "gemini", "opencode", "openai_compatible"))
 _MOST_ARGS = 16 * 1024
 _DELETED = "output was deleted"
 
@@ -25,7 +27,8 @@ def entry_body(number: int, entry: Entry, outputs: Outputs, *, live: bool) -> di
     """`live`: more may come, so a call without a result is running; else it was left without one."""
     match entry:
         case Message():
-            said = {"text": entry.text, "how": entry.how, "source": entry.source, "attachments": entry.attachments}
+            source = "" if entry.source in _PERSON else entry.source
+            said = {"text": entry.text, "how": entry.how, "source": source, "attachments": entry.attachments}
             return {"n": number, "kind": "message", "agent": entry.agent, **said}
         case Words():
             kind = "reasoning" if entry.reasoning else "words"

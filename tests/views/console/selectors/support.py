@@ -38,6 +38,7 @@ class Desk:
         self.answers = {}
         self.shown = []
         self.tasks = set()
+        self.failed = []  # what would have ended the program
 
     def set_draft(self, text):
         self.draft = text
@@ -67,7 +68,12 @@ class Desk:
     def spawn(self, work):
         task = asyncio.ensure_future(work)
         self.tasks.add(task)
-        task.add_done_callback(self.tasks.discard)
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task):
+        self.tasks.discard(task)
+        if not task.cancelled() and task.exception() is not None:
+            self.failed.append(task.exception())
 
     def redraw(self, component=None):
         self.redrawn += 1
@@ -124,6 +130,8 @@ class Desk:
         """Wait until it is so."""
         deadline = asyncio.get_running_loop().time() + 5
         while not condition():
+            if self.failed:
+                raise self.failed[0]
             assert asyncio.get_running_loop().time() < deadline, f"{what} did not happen"
             await asyncio.sleep(0.001)
 

@@ -35,6 +35,11 @@ class Block(Component):
         return False
 
     @property
+    def catches_up(self) -> bool:
+        """It shows a little more with every frame, and wants the next one soon."""
+        return False
+
+    @property
     def source(self) -> str:
         """What is shown, for copying: as it was written, without what the screen added."""
         return ""

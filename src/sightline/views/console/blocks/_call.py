@@ -85,6 +85,10 @@ class CallBlock(Block, Scrollback):
         return not self.done and not self._drawing.linear and (self.call.content is None or self._pending)
 
     @property
+    def catches_up(self) -> bool:
+        return self._pending and self.ticks
+
+    @property
     def cut(self) -> bool:
         return self._cut
 

@@ -10,6 +10,7 @@
 import asyncio
 import re
 from collections.abc import AsyncGenerator, Callable
+from itertools import islice
 from pathlib import Path
 
 from sightline.text import clean_line
@@ -64,10 +65,10 @@ class ProjectFiles:
         found = index.search(query)
         folded = query.lower()
         if "/" in query:
-            likely = [number for number in found if names[number].lower().startswith(folded)]
+            likely = (number for number in found if names[number].lower().startswith(folded))
         else:
-            likely = [number for number in found if _is_in_last_part(folded, names[number].lower())]
-        considered = dict.fromkeys([*likely[:_CONSIDERED], *found[:_CONSIDERED]])
+            likely = (number for number in found if _is_in_last_part(folded, names[number].lower()))
+        considered = dict.fromkeys([*islice(likely, _CONSIDERED), *found[:_CONSIDERED]])
         return sorted((names[number] for number in considered), key=lambda name: _order(query, name))[:_OFFERED]
 
     def _hold(self, files: list[str]) -> None:
@@ -76,10 +77,11 @@ class ProjectFiles:
         self._indices = {}
 
     def _index(self, *, hidden: bool) -> tuple[list[str], FuzzyIndex]:
-        if hidden not in self._indices:
+        indices = self._indices  # a new list may come in meanwhile, in another thread
+        if hidden not in indices:
             names = self._names if hidden else [name for name in self._names if name[0] != "." and "/." not in name]
-            self._indices[hidden] = (names, FuzzyIndex(names))
-        return self._indices[hidden]
+            indices[hidden] = (names, FuzzyIndex(names))
+        return indices[hidden]
 
 
 def _listing() -> Callable[[Path], AsyncGenerator[list[str], None]]:

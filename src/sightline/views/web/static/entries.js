@@ -10,7 +10,10 @@ const REASONING = "sightline.reasoning";
 
 const MAKERS = { message, words, reasoning, remark };
 
-export const makeSaying = (entry) => (MAKERS[entry.kind] ?? words)();
+export function makeSaying(entry) {
+  if (entry.kind === "message" && entry.source) return inPlace();
+  return (MAKERS[entry.kind] ?? words)();
+}
 
 function message() {
   const who = make("p", { className: "who" });
@@ -19,11 +22,23 @@ function message() {
   return {
     element: make("section", { className: "saying message" }, who, text, attached),
     update(entry) {
-      const by = entry.source && entry.source !== "agent" ? ` (${entry.source})` : "";
-      setText(who, entry.agent ? `To ${entry.agent}` : `You${HOW[entry.how] ?? ""}${by}`);
+      setText(who, entry.agent ? `To ${entry.agent}` : `You${HOW[entry.how] ?? ""}`);
       setText(text, entry.text ?? "");
       const urls = entry.attachments ?? [];
       if (attached.childElementCount !== urls.length) attached.replaceChildren(...urls.map(attachment));
+    },
+  };
+}
+
+// A reminder, a job that ended: said to the model, and the person can look.
+function inPlace() {
+  const summary = make("summary");
+  const text = make("div", { className: "text" });
+  return {
+    element: make("details", { className: "saying in-place" }, summary, text),
+    update(entry) {
+      setText(summary, `Told by ${entry.source}, in your place`);
+      setText(text, entry.text ?? "");
     },
   };
 }

@@ -1,0 +1,195 @@
+"""The transcript on the screen: what was seen as it happened and what is shown afterwards are the same rows."""
+
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sightline.events import (
+    AgentEnded,
+    AgentStarted,
+    Event,
+    Notice,
+    Reasoning,
+    RunEnded,
+    RunStarted,
+    State,
+    Text,
+    ToolOutput,
+    ToolResult,
+    ToolUpdate,
+    ToolUse,
+    TurnEnded,
+    User,
+    stamp,
+)
+from sightline.transcript import Snapshot, fold
+from sightline.tty import PLAIN, Images
+from sightline.views.console._actions import bindings_from
+from sightline.views.console._drawing import Drawing
+from sightline.views.console._transcript_view import SHOWN_FIRST, TranscriptView
+
+READ = {"ui": {"kind": "read", "path": "x.py"}}
+STEPS = {"ui": {"kind": "agent_delegation", "mode": "single", "items": []}}
+
+
+def view() -> TranscriptView:
+    drawing = Drawing(PLAIN, Images(None), bindings_from({}), cwd="/project", clock=lambda: 1000.0)
+    made = TranscriptView(drawing, lambda: None, lambda delay, work: waiting.append(work))
+    waiting: list[Any] = []
+    made.waiting = waiting  # type: ignore[attr-defined]
+    return made
+
+
+def stamped(events: list[Event]) -> list[Event]:
+    return [stamp(event, number, 1000.0) for number, event in enumerate(events, 1)]
+
+
+def rows_of(shown: TranscriptView, width: int = 80) -> list[str]:
+    while not shown.whole:
+        shown.component.render(width)
+        for work in shown.waiting[:]:  # type: ignore[attr-defined]
+            shown.waiting.remove(work)  # type: ignore[attr-defined]
+            work()
+    return list(shown.component.render(width))
+
+
+def live(events: list[Event]) -> list[str]:
+    """Drawn after each event, as a person sees it happen."""
+    shown = view()
+    for event in events:
+        shown.apply([event])
+        shown.component.render(80)
+    return rows_of(shown)
+
+
+def replayed(events: list[Event]) -> list[str]:
+    shown = view()
+    shown.replace(fold(events))
+    return rows_of(shown)
+
+
+def call(id: str, *, agent: str = "") -> ToolUse:
+    return ToolUse(id, "Read", "read", f"{id}.py", {"path": f"{id}.py"}, agent=agent)
+
+
+def ended(id: str, details: Any = None, *, agent: str = "") -> ToolResult:
+    return ToolResult(id, f"content of {id}", details, agent=agent)
+
+
+def read(id: str) -> ToolResult:
+    return ended(id, {"ui": {"kind": "read", "path": f"{id}.py"}})
+
+
+def run(*events: Event) -> list[Event]:
+    return stamped([RunStarted("s"), User("go", source="person"), *events, RunEnded()])
+
+
+def test_reads_that_run_together_are_one_block_whichever_ends_first() -> None:
+    """tui-runtime-internals.md/Streaming and incremental UI updates: consecutive reads are one visual block."""
+    events = run(call("a"), call("b"), call("c"), read("b"), read("a"), read("c"), Text("done", 1))
+    assert live(events) == replayed(events)
+    assert sum("Read 3" in row for row in live(events)) == 1
+    assert all(any(f"{name}.py" in row for row in live(events)) for name in "abc")
+
+
+def test_something_else_breaks_a_group_of_reads() -> None:
+    """tui-runtime-internals.md/Streaming and incremental UI updates: a group ends at the first call that is no read."""
+    events = run(call("a"), read("a"), Text("words", 1), call("b"), read("b"))
+    rows = live(events)
+    assert rows == replayed(events)
+    assert not any("Read 2" in row for row in rows)
+
+
+def test_a_job_is_no_block_until_it_ends() -> None:
+    """It holds nothing back while it runs, and its end stands where it ended."""
+    begins = run(ToolUse("s-2", "Bash", arg="job s-2", args={"command": "make"}), Text("meanwhile", 1))
+    rows = live(begins)
+    assert any("meanwhile" in row for row in rows)
+    assert not any("make" in row for row in rows)
+    all_of_it = stamped([*begins, ToolResult("s-2", "", {"ui": {"kind": "command"}}, exit_code=0)])
+    rows = live(all_of_it)
+    assert next(n for n, row in enumerate(rows) if "meanwhile" in row) < len(rows) - 1
+    assert rows == replayed(all_of_it)
+    assert any("job s-2" in row or "make" in row for row in rows[-3:])
+
+
+def test_entries_of_a_subagent_live_in_its_own_block() -> None:
+    """However they are mixed with those of others."""
+    one, two = "Explore-1", "Explore-2"
+    events = run(
+        AgentStarted(one, "Explore", "look here"),
+        AgentStarted(two, "Explore", "look there"),
+        Text("first of one", 1, agent=one),
+        Text("first of two", 2, agent=two),
+        call("a", agent=one),
+        ended("a", READ, agent=one),
+        AgentEnded(one),
+        AgentEnded(two),
+        Text("the end", 3),
+    )
+    assert live(events) == replayed(events)
+    assert sum("Explore-1" in row or "look here" in row for row in live(events)) >= 1
+
+
+def test_another_branch_is_shown_alone() -> None:
+    """tree.md/What `/tree` does: the visible chat is rebuilt from the new leaf."""
+    events = run(Text("on the first branch", 1))
+    last = len(events)
+    moved = stamped([*events, State("branch", {"ranges": [(1, 2)]}), User("again", source="person"), Text("second", 9)])
+    shown = view()
+    shown.apply(moved)
+    rows = rows_of(shown)
+    assert not any("on the first branch" in row for row in rows)
+    assert any("second" in row for row in rows)
+    assert last
+
+
+def test_a_long_past_is_shown_from_its_end() -> None:
+    """The last blocks are there at once, the others follow, in order, each once."""
+    events = run(*[Notice(f"notice {number}") for number in range(SHOWN_FIRST * 4)])
+    shown = view()
+    shown.replace(fold(events))
+    first = list(shown.component.render(80))
+    assert any(f"notice {SHOWN_FIRST * 4 - 1}" in row for row in first)
+    assert not any("notice 0" in row for row in first)
+    assert not shown.whole
+    rows = [row for row in rows_of(shown) if "notice" in row]
+    assert rows == [row for row in live(events) if "notice" in row]
+    assert shown.whole
+
+
+EVENTS = st.sampled_from(
+    [
+        lambda n: [Text(f"words {n} ", n // 3)],
+        lambda n: [Reasoning(f"thought {n}", n // 3)],
+        lambda n: [call(f"c{n}"), read(f"c{n}")],
+        lambda n: [call(f"c{n}"), call(f"d{n}"), read(f"d{n}"), read(f"c{n}")],
+        lambda n: [call(f"c{n}"), ToolOutput(f"c{n}", f"line {n}\n", size=8), ended(f"c{n}")],
+        lambda n: [call(f"c{n}"), ToolUpdate(f"c{n}", STEPS), ended(f"c{n}", STEPS)],
+        lambda n: [call(f"c{n}"), ToolResult(f"c{n}", "it failed", is_error=True, exit_code=2)],
+        lambda n: [Notice(f"notice {n}")],
+        lambda n: [User(f"steered {n}", how="steer", source="person")],
+        lambda n: [TurnEnded()],
+        lambda n: [AgentStarted(f"A-{n}", "A", "task"), Text("inside", n, agent=f"A-{n}"), AgentEnded(f"A-{n}")],
+        lambda n: [ToolUse(f"s-{n}", "Bash", arg=f"job s-{n}"), ended(f"s-{n}", {"ui": {"kind": "command"}})],
+    ]
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(EVENTS, max_size=12))
+def test_what_was_seen_live_is_what_is_shown_again(parts: list[Any]) -> None:
+    """Replay equals live, whatever happened."""
+    events = run(*[event for number, part in enumerate(parts, 1) for event in part(number * 10)])
+    assert live(events) == replayed(events)
+
+
+def test_a_snapshot_in_the_middle_goes_on_as_if_nothing_had_happened() -> None:
+    """A watcher that fell behind is given the state, and what follows joins it."""
+    events = run(Text("one ", 1), call("a"), ToolOutput("a", "some\n", size=5), ended("a"), Text("two", 2))
+    for cut in range(len(events)):
+        shown = view()
+        shown.replace(fold(events[:cut], Snapshot()))
+        shown.apply(events[cut:])
+        assert rows_of(shown) == replayed(events)
