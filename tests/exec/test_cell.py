@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 import psutil
@@ -95,14 +96,16 @@ async def test_only_a_last_expression_is_shown(lab: Lab) -> None:
     assert (await lab.run("None"))[1] == ""
 
 
-async def test_output_comes_while_it_runs_and_says_which_stream(lab: Lab) -> None:
+async def test_output_comes_while_it_runs_and_says_which_stream(lab: Lab, tmp_path: Path) -> None:
     """A line is seen before the cell ends."""
-    _, task = lab.start("import sys, time\nprint('first')\ntime.sleep(0.5)\nprint('bad', file=sys.stderr)")
+    waiting = "import os, sys, time\nprint('first')\nwhile not os.path.exists('go'): time.sleep(0.01)\n"
+    _, task = lab.start(waiting + "print('bad', file=sys.stderr)")
     await lab.until_said("first")
     assert not task.done()
+    (tmp_path / "go").touch()
     await asyncio.wait_for(task, DEADLINE)
-    streams = {event.content: event.stream for event in lab.seen if isinstance(event, ToolOutput)}
-    assert streams["bad\n"] == "stderr"
+    outputs = [event for event in lab.seen if isinstance(event, ToolOutput)]
+    assert "".join(event.content for event in outputs if event.stream == "stderr") == "bad\n"
 
 
 async def test_a_failure_shows_the_cells_own_lines(lab: Lab) -> None:

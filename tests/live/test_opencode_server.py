@@ -135,6 +135,7 @@ async def test_a_server_that_dies_ends_the_run_and_the_next_prompt_starts_anothe
         (error,) = it.of(Error)
         assert "opencode serve" in error.text
         assert error.hint
+        await it.until(lambda: not running("sleep 300"), "the end of what it had started")
         assert ends(it.events)[-1].is_error
         await it.turn("Three.")
         assert not ends(it.events)[-1].is_error

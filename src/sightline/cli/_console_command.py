@@ -8,11 +8,17 @@ from sightline.exceptions import UserMistake
 
 
 def open_console(arguments: argparse.Namespace) -> int:
-    from sightline.views.console._run import run
+    from sightline.views.console import open_console as painted
 
     if arguments.output_format != "text" or arguments.timeout is not None:
         raise UserMistake("--output-format and --timeout go with a prompt", 'give one with -p "…"')
-    return run(wanted=_wanted(arguments))
+    wanted = _wanted(arguments)
+    code = painted(wanted, provider=wanted["provider"])
+    if code is not None:
+        return code
+    from sightline.views.console._run import run
+
+    return run(wanted=wanted)
 
 
 def can_open() -> bool:

@@ -5,10 +5,11 @@
 Rules:
 
 - What it is to be is its one argument, a `HostWanted`. Its standard output is for one line, a `HostAnswer`: when it can
-  be connected to, or when that will not be. After that the pipe is closed.
+  be connected to, or when that will not be.
 - It forks once, before anything is loaded, and is then nobody's child. It has no terminal and keeps no descriptor it
   was born with.
 - A request made while nobody watches stays open: whoever detached is still this session's person (decision 10).
+- Whoever asked for it and is gone before connecting (a console that was left while it opened) is not waited for long.
 - With no view, no run and no job it stays for `LINGER` seconds. A session in which nothing was said is then removed.
 """
 
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     from sightline.host._server import SocketServer
     from sightline.host._session import Session
     from sightline.journal import Store
+
+
+_COMES_WITHIN = 10.0
 
 
 def main() -> None:
@@ -60,12 +64,12 @@ async def _host(wanted: "HostWanted", ready: int) -> None:
     store = Store(data_folder())
     over = asyncio.Event()
     async with _opened(store, wanted) as (session, server):
-        _stop_when(over, session, server)
+        _stop_when(over, session, server, ready)
         log = os.open(store.folder(session.id) / "host.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         for fd in (1, 2):
             os.dup2(log, fd)
         if not _answer(ready, HostAnswer(session=session.id, pid=os.getpid())):
-            over.set()  # whoever wanted it is gone before anything was said
+            over.set()
         await over.wait()
         remove_empty_log(store.folder(session.id))
 
@@ -92,8 +96,9 @@ def _provider_before(store: "Store", session: str) -> str:
     return provider_of(Tree.load(store.folder(session)))
 
 
-def _stop_when(over: "asyncio.Event", session: "Session", server: "SocketServer") -> None:
-    """What ends this process: being told to, or nothing to do and nobody there for long enough."""
+def _stop_when(over: "asyncio.Event", session: "Session", server: "SocketServer", ready: int) -> None:
+    """What ends this process: being told to, or nothing to do and nobody there for long enough. `ready` is the pipe
+    that whoever asked for it has the other end of."""
     import asyncio
     import signal
 
@@ -101,13 +106,26 @@ def _stop_when(over: "asyncio.Event", session: "Session", server: "SocketServer"
 
     waiting = Linger(LINGER, lambda: session.idle and not server.connections, over.set)
     session.on_idle = waiting.look
-    server.on_change = waiting.look_again
+    came: list[bool] = []  # who asked for it, or anybody
+
+    def changed() -> None:
+        came.append(True)
+        waiting.look_again()
+
+    server.on_change = changed
     session.on_stopped = over.set
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, over.set)
     loop.add_signal_handler(signal.SIGHUP, lambda: None)
     waiting.look()
+
+    def left() -> None:
+        """Whoever asked for it has the answer, or is gone and will never connect."""
+        loop.remove_reader(ready)
+        loop.call_later(_COMES_WITHIN, lambda: None if came else over.set())
+
+    loop.add_reader(ready, left)
 
 
 def _give_up(ready: int, error: BaseException) -> None:
@@ -126,12 +144,11 @@ def _give_up(ready: int, error: BaseException) -> None:
 
 
 def _answer(ready: int, said: "HostAnswer") -> bool:
-    """False when it was said before, or whoever asked is gone."""
+    """False when whoever asked is gone."""
     import msgspec
 
     try:
         os.write(ready, msgspec.json.encode(said) + b"\n")
-        os.close(ready)
     except OSError:
         return False
     return True

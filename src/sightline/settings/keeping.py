@@ -9,7 +9,17 @@ import msgspec
 
 from sightline.exceptions import UserMistake
 from sightline.settings._edit import set_in_file, unset_in_file
-from sightline.settings._fields import Key, all_keys, checked, describe, from_text, is_section, is_table, kind_at, value_at
+from sightline.settings._fields import (
+    Key,
+    all_keys,
+    checked,
+    describe,
+    from_text,
+    is_section,
+    is_table,
+    kind_at,
+    value_at,
+)
 from sightline.settings._load import Loaded, load
 from sightline.settings._mistakes import kind_of_setting, unknown_hint
 from sightline.settings._places import new_project_file, project_file, project_of, user_file

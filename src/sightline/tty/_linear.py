@@ -219,6 +219,9 @@ def _empty(component: Component) -> None:
         choices.set_query("")
     elif isinstance(component, Input | Editor):
         component.set_text("")
+    else:
+        for child in getattr(component, "children", ()):
+            _empty(child)
 
 
 def _choose(choices: SelectList, line: str) -> bool:

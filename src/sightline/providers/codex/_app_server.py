@@ -183,6 +183,7 @@ class AppServer:
         """The process has ended: whoever waits for it hears of it."""
         said = clean_text(process.stderr.decode("utf-8", "replace")).strip().rpartition("\n")[2]
         text = f"codex app-server ended with exit code {process.exit_code}" + (f": {said}" if said else "")
+        await process.end()  # what it was running outlives it otherwise
         process.close()
         for future in self._waiting.values():
             if not future.done():

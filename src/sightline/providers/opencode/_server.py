@@ -131,6 +131,7 @@ class OpenCodeServer:
                     listening.set_result(found.group(1).decode())
         said = clean_text(process.stderr.decode("utf-8", "replace")).strip().rpartition("\n")[2]
         text = f"opencode serve ended with exit code {process.exit_code}" + (f": {said}" if said else "")
+        await process.end()  # what it was running outlives it otherwise
         process.close()
         if not listening.done():
             listening.set_exception(Unreachable(text, _HINT))

@@ -290,10 +290,9 @@ class Console:
 
     def hint(self, text: str) -> None:
         """Say something in the place of the key hints, for a moment."""
-        from sightline.views.console._screen import HINTS
 
         def usual() -> None:
-            self.screen.hints.set_hints(HINTS)
+            self.screen.usual_hints()
             self.redraw()
 
         self.screen.hints.set_hints([(text, "")])

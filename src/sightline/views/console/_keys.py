@@ -138,6 +138,8 @@ class Keys:
         return True
 
     def _thinking(self) -> bool:
+        if self._console.prompt.completing:
+            return False
         self._console.spawn(self._console.cycle_thinking())
         return True
 

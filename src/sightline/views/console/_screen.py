@@ -97,6 +97,10 @@ class Screen:
         """What is asked and has, or will have, the keys."""
         return self._mounted[-1].ask if self._mounted else None
 
+    def usual_hints(self) -> None:
+        """The keys of the editor, while it is there."""
+        self.hints.set_hints(HINTS if self._editor in self.slot.children else ())
+
     def heard(self) -> None:
         """A key was pressed."""
         self._last_key = self._loop.time()
@@ -126,6 +130,7 @@ class Screen:
             self._show_above(inline[-1])
         else:
             self.slot.children, self.slot.front = [inline[-1].ask], inline[-1].ask
+        self.usual_hints()
         if all(mounted.overlay is None for mounted in self._mounted):
             self._display.set_focus(None)
             self._display.set_focus(self.slot)

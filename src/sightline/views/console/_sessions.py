@@ -127,7 +127,7 @@ class Sessions:
         from sightline.views.console.dialogs import RunningDialog, RunningSession
 
         records = await asyncio.to_thread(self._console.store.conversations, self._console.cwd)
-        titles = {record.id: record.title for record in records}
+        titles = {record.id: record.title or record.first_prompt for record in records}
         sessions = [RunningSession(hello.session, titles.get(hello.session, "")) for hello in others]
         answer = await self._console.ask(RunningDialog(sessions, self._console.drawing, self._console.rows))
         return answer if isinstance(answer, tuple) else ("leave", "")

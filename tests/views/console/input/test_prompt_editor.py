@@ -278,6 +278,44 @@ async def test_a_prompt_that_begins_with_a_blank_is_not_kept(editor, desk, tmp_p
     assert {entry.cwd for entry in history.entries()} == {desk.cwd}
 
 
+async def test_what_comes_back_in_linear_mode_is_said(desk, tmp_path):
+    """A text nobody sees would be entered with the next line: it is told instead, and no draft is put there."""
+    from sightline.views.console.input import Draft, Drafts, PromptEditor
+
+    drafts = Drafts(tmp_path)
+    drafts.save("s1", Draft("kept for a console one can see"))
+    made = PromptEditor(desk, drawing(linear=True))
+    await made.keep_draft(drafts, "s1")
+    made.give_back("use tabs")
+    assert made.empty
+    assert [text for _, text, _ in desk.told] == ["not sent: use tabs"]
+    assert drafts.load("s1").text == "kept for a console one can see"
+
+
+def test_a_line_in_linear_mode_takes_the_place_of_what_was_there(desk):
+    """Wherever in the tree of components the editor is."""
+    from sightline.tty import Capabilities, LinearDisplay
+    from sightline.tty.components import Container
+    from sightline.views.console.input import PromptEditor
+
+    class Sheet:
+        size, busy = (40, 24), False
+
+        def write(self, text):
+            pass
+
+    made = PromptEditor(desk, drawing(linear=True))
+    handed_in = []
+    made.on_submit = handed_in.append
+    display = LinearDisplay(Sheet(), Capabilities())
+    slot = Container([made.component])
+    display.add(slot)
+    display.set_focus(slot)
+    made.set_text("nobody sees this")
+    display.enter("hello there")
+    assert [one.text for one in handed_in] == ["hello there"]
+
+
 def test_completions_wait_for_a_pause(desk):
     """tui-runtime-internals.md, Event-driven vs throttled behavior: keys in a row ask once, when they pause."""
     clock, asked = Clock(), []

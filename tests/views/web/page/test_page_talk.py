@@ -8,32 +8,91 @@ from .glass import expect
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 _APPROVAL = {
-    "id": "request-1", "what": "approval", "text": "bash wants to run `make`", "agent": "Explore-1",
+    "id": "request-1",
+    "what": "approval",
+    "text": "bash wants to run `make`",
+    "agent": "Explore-1",
     "choices": ["once", "this session", "always here", "no"],
-    "details": {"ui": {"kind": "approval"}, "tool": "bash", "call": "abcdef-1", "access": "exec", "what": "make", "rule": "exec(make)",
-                "cwd": "/home/ada/app", "sandboxed": False, "args": {"command": "make\n" + "x" * 300, "timeout": 5}},
-}  # fmt: skip
-_TOTALS = {"": {"input_tokens": 12_000, "output_tokens": 300, "cost": 0.25}, "Explore-1": {"output_tokens": 700, "cost": 0.5}}
+    "details": {
+        "ui": {"kind": "approval"},
+        "tool": "bash",
+        "call": "abcdef-1",
+        "access": "exec",
+        "what": "make",
+        "rule": "exec(make)",
+        "cwd": "/home/ada/app",
+        "sandboxed": False,
+        "args": {"command": "make\n" + "x" * 300, "timeout": 5},
+    },
+}
+_TOTALS = {
+    "": {"input_tokens": 12_000, "output_tokens": 300, "cost": 0.25},
+    "Explore-1": {"output_tokens": 700, "cost": 0.5},
+}
 _TODO = [{"name": "Fix", "tasks": [{"text": "Look", "status": "completed"}, {"text": "Mend", "status": "in_progress"}]}]
 
 
 def _step(n, status, **more):
-    return {"agent": f"Agent{n}", "task": f"task {n}", "status": status, "preview": f"preview {n}", "active": False, **more}
+    return {
+        "agent": f"Agent{n}",
+        "task": f"task {n}",
+        "status": status,
+        "preview": f"preview {n}",
+        "active": False,
+        **more,
+    }
 
 
 def _call(n, shape, **more):
     return {
-        "kind": "call", "n": n, "id": f"abcdef-{n}", "name": "Tool", "arg": f"arg {n}", "command": "", "state": "ok", "running": False,
-        "total": 0, "bytes": 0, "kept": 0, "said": "", "note": "", "exit_code": None, "elapsed": 0.5, "shape": shape, **more,
-    }  # fmt: skip
+        "kind": "call",
+        "n": n,
+        "id": f"abcdef-{n}",
+        "name": "Tool",
+        "arg": f"arg {n}",
+        "command": "",
+        "state": "ok",
+        "running": False,
+        "total": 0,
+        "bytes": 0,
+        "kept": 0,
+        "said": "",
+        "note": "",
+        "exit_code": None,
+        "elapsed": 0.5,
+        "shape": shape,
+        **more,
+    }
 
 
 _SHAPES = [
-    {"kind": "steps", "mode": "chain", "items": [_step(n, s) for n, s in enumerate(["ok", "error", "running", "pending", ""])],
-     "total": 5, "suffix": "1 ok · 1 err / 5"},
-    {"kind": "diff", "path": "a.py", "text": "--- a\n+++ b\n@@ -1 +1 @@\n-old\n+new\n same", "added": 1, "removed": 1, "whole": True},
-    {"kind": "todo", "phases": [{"name": "P", "tasks": [{"text": t, "status": t, "notes": ["a note"]}
-                                for t in ("pending", "in_progress", "completed", "abandoned")]}]},
+    {
+        "kind": "steps",
+        "mode": "chain",
+        "items": [_step(n, s) for n, s in enumerate(["ok", "error", "running", "pending", ""])],
+        "total": 5,
+        "suffix": "1 ok · 1 err / 5",
+    },
+    {
+        "kind": "diff",
+        "path": "a.py",
+        "text": "--- a\n+++ b\n@@ -1 +1 @@\n-old\n+new\n same",
+        "added": 1,
+        "removed": 1,
+        "whole": True,
+    },
+    {
+        "kind": "todo",
+        "phases": [
+            {
+                "name": "P",
+                "tasks": [
+                    {"text": t, "status": t, "notes": ["a note"]}
+                    for t in ("pending", "in_progress", "completed", "abandoned")
+                ],
+            }
+        ],
+    },
     {"kind": "jobs", "jobs": [{"id": "abcdef-7", "label": "make", "status": "running", "seconds": 3}]},
     {"kind": "code", "path": "a.py", "first": 7, "text": "one\ntwo"},
     {"kind": "found", "count": 2, "text": "a.py\nb.py"},
@@ -42,14 +101,16 @@ _SHAPES = [
     {"kind": "markdown", "text": "**strong**"},
     {"kind": "json", "value": {"deep": {"er": [1, "two", None]}}},
     {"kind": "writing", "text": '{"path": "a.py", "content": "line\\nline'},
-]  # fmt: skip
+]
 
 
 async def _shapes(server):
     server.session("abcdef", title="Every shape")
     for n, shape in enumerate(_SHAPES, 1):
         args = {"a": {"b": 1}} if n == 1 else None
-        server.entries["abcdef"].append(_call(n, shape, state="failed" if shape["kind"] in ("code", "found") else "ok", args=args))
+        server.entries["abcdef"].append(
+            _call(n, shape, state="failed" if shape["kind"] in ("code", "found") else "ok", args=args)
+        )
     await server.say("abcdef", kind="words", text="# Top\n\n## Below\n\ntext", agent="Explore-1")
     await server.say("abcdef", kind="message", text="a reminder", how="prompt", source="todo")
 
@@ -59,29 +120,50 @@ async def _shapes(server):
 async def test_axe_finds_no_violation_in_a_conversation(page_server, open_page, scheme, width):
     """Every shape, a subagent, requests of every kind, todo, queue and status."""
     await _shapes(page_server)
-    question = {"id": "request-2", "what": "question", "text": "Which?", "details": {"choices": [{"label": "a", "description": "b"}]}}
+    question = {
+        "id": "request-2",
+        "what": "question",
+        "text": "Which?",
+        "details": {"choices": [{"label": "a", "description": "b"}]},
+    }
     dialogs = [
-        {"id": f"request-{n}", "what": "dialog", "text": "Name?", "choices": ["x"], "details": {"ui": {"kind": kind}, "extension": "e", "message": "m"}}
+        {
+            "id": f"request-{n}",
+            "what": "dialog",
+            "text": "Name?",
+            "choices": ["x"],
+            "details": {"ui": {"kind": kind}, "extension": "e", "message": "m"},
+        }
         for n, kind in enumerate(("select", "confirm", "input", "editor", "custom"), 3)
-    ]  # fmt: skip
+    ]
     await page_server.know(
-        "abcdef", requests=[_APPROVAL, question, *dialogs], todo=_TODO, queue=[{"text": "later", "how": "follow_up"}], running=True,
-        model="fable", thinking="high", context={"used": 10, "of": 100}, totals=_TOTALS,
+        "abcdef",
+        requests=[_APPROVAL, question, *dialogs],
+        todo=_TODO,
+        queue=[{"text": "later", "how": "follow_up"}],
+        running=True,
+        model="fable",
+        thinking="high",
+        context={"used": 10, "of": 100},
+        totals=_TOTALS,
         agents=[{"path": "Explore-1", "name": "Explore", "task": "look", "running": True, "is_error": False}],
-        ui_widgets={"e.w": {"lines": ["a widget"], "placement": "above"}}, ui_status={"e.s": "fine"},
-    )  # fmt: skip
-    page = await open_page("#abcdef", color_scheme=scheme, viewport={"width": width, "height": 1000})
+        ui_widgets={"e.w": {"lines": ["a widget"], "placement": "above"}},
+        ui_status={"e.s": "fine"},
+    )
+    page = await open_page("#abcdef", color_scheme=scheme, viewport={"width": width, "height": 7000})
     await expect(page.locator(".card")).to_have_count(7)
     await page.locator("#todo summary").click()
     await page.get_by_role("button", name="Unfold: Explore-1").click()
     for block in await page.locator(".block .fold").all():
         if await block.get_attribute("aria-expanded") == "false":
             await block.click()
-    await expect(page.locator(".shape:visible")).to_have_count(len(_SHAPES) + 2)
+    await expect(page.locator(".shape:visible")).to_have_count(len(_SHAPES) + 1)
     assert await violations(page) == []
     assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     line = page.locator("#status-facts")
-    await expect(line).to_have_text("fable (high) · context 10 % · 12k in, 1.0k out · $0.750 · 1 agent · 1 queued · fine")
+    await expect(line).to_have_text(
+        "fable (high) · context 10 % · 12k in, 1.0k out · $0.750 · 1 agent · 1 queued · fine"
+    )
 
 
 async def test_shapes_are_drawn_by_what_they_are(page_server, open_page):
@@ -109,7 +191,9 @@ async def test_eight_steps_at_first_and_fifty_when_asked(page_server, open_page)
     """And how many more there are; previews are shown with all of them. (delegation-ui.md, caps)"""
     page_server.session("abcdef")
     items = [_step(n, "ok") for n in range(50)]
-    page_server.entries["abcdef"].append(_call(1, {"kind": "steps", "mode": "parallel", "items": items, "total": 60, "suffix": "60 ok / 60"}))
+    page_server.entries["abcdef"].append(
+        _call(1, {"kind": "steps", "mode": "parallel", "items": items, "total": 60, "suffix": "60 ok / 60"})
+    )
     page = await open_page("#abcdef")
     rows = page.locator(".steps li")
     await expect(rows).to_have_count(8)
@@ -182,10 +266,12 @@ async def test_how_a_prompt_is_sent(page_server, open_page):
         await prompt.press(key)
         await expect(prompt).to_have_value("")
     assert page_server.posts == [
-        ("prompt", {"text": "one\ntwo", "how": "prompt"}), ("prompt", {"text": "now", "how": "steer"}),
-        ("prompt", {"text": "later", "how": "follow_up"}), ("shell", {"text": "make", "private": False}),
+        ("prompt", {"text": "one\ntwo", "how": "prompt"}),
+        ("prompt", {"text": "now", "how": "steer"}),
+        ("prompt", {"text": "later", "how": "follow_up"}),
+        ("shell", {"text": "make", "private": False}),
         ("shell", {"text": "env", "private": True}),
-    ]  # fmt: skip
+    ]
 
 
 async def test_dialogs_of_extensions_are_answered(page_server, open_page):
@@ -193,9 +279,15 @@ async def test_dialogs_of_extensions_are_answered(page_server, open_page):
     page_server.session("abcdef")
     kinds = ("select", "confirm", "input", "editor", "custom")
     requests = [
-        {"id": kind, "what": "dialog", "text": f"Title {kind}", "choices": ["red", "blue"], "details": {"ui": {"kind": kind}, "extension": "paint"}}
+        {
+            "id": kind,
+            "what": "dialog",
+            "text": f"Title {kind}",
+            "choices": ["red", "blue"],
+            "details": {"ui": {"kind": kind}, "extension": "paint"},
+        }
         for kind in kinds
-    ]  # fmt: skip
+    ]
     await page_server.know("abcdef", requests=requests)
     page = await open_page("#abcdef")
 
@@ -213,9 +305,12 @@ async def test_dialogs_of_extensions_are_answered(page_server, open_page):
     await expect(card("custom").get_by_role("button", name="Close")).to_be_disabled()
     answers = {path: body["answer"]["value"] for path, body in page_server.posts}
     assert answers == {
-        "requests/select": "blue", "requests/confirm": False, "requests/input": "ada", "requests/editor": "two\nlines",
+        "requests/select": "blue",
+        "requests/confirm": False,
+        "requests/input": "ada",
+        "requests/editor": "two\nlines",
         "requests/custom": None,
-    }  # fmt: skip
+    }
 
 
 async def test_a_conversation_is_led_by_keyboard(page_server, open_page):
@@ -243,14 +338,36 @@ async def test_hostile_words_in_every_place_are_letters(page_server, open_page):
     """Titles, tasks, agents, choices, rules, models, widgets: no element, no request, no script."""
     evil = "<img src=//poison.invalid/x onerror=alert(1)><script>alert(1)</script>"
     page_server.session("abcdef", title=evil)
-    shapes = [{"kind": "steps", "mode": evil, "items": [_step(1, "ok", agent=evil, task=evil, preview=evil)], "total": 1, "suffix": evil},
-              {"kind": "diff", "path": evil, "text": f"+{evil}"}, {"kind": "json", "value": {evil: evil}},
-              {"kind": "table", "columns": [evil], "rows": [[evil]]}, {"kind": "markdown", "text": evil}]  # fmt: skip
+    shapes = [
+        {
+            "kind": "steps",
+            "mode": evil,
+            "items": [_step(1, "ok", agent=evil, task=evil, preview=evil)],
+            "total": 1,
+            "suffix": evil,
+        },
+        {"kind": "diff", "path": evil, "text": f"+{evil}"},
+        {"kind": "json", "value": {evil: evil}},
+        {"kind": "table", "columns": [evil], "rows": [[evil]]},
+        {"kind": "markdown", "text": evil},
+    ]
     page_server.entries["abcdef"] += [_call(n, shape, name=evil, arg=evil) for n, shape in enumerate(shapes, 1)]
     await page_server.say("abcdef", kind="words", text=evil, agent=evil)
-    asked = {**_APPROVAL, "text": evil, "choices": [evil], "details": {**_APPROVAL["details"], "rule": evil, "cwd": evil, "tool": evil}}
-    await page_server.know("abcdef", requests=[asked], model=evil, ui_status={"a": evil}, ui_widgets={"a": {"lines": [evil]}},
-                           queue=[{"text": evil, "how": evil}], todo=[{"name": evil, "tasks": [{"text": evil, "status": "pending"}]}])  # fmt: skip
+    asked = {
+        **_APPROVAL,
+        "text": evil,
+        "choices": [evil],
+        "details": {**_APPROVAL["details"], "rule": evil, "cwd": evil, "tool": evil},
+    }
+    await page_server.know(
+        "abcdef",
+        requests=[asked],
+        model=evil,
+        ui_status={"a": evil},
+        ui_widgets={"a": {"lines": [evil]}},
+        queue=[{"text": evil, "how": evil}],
+        todo=[{"name": evil, "tasks": [{"text": evil, "status": "pending"}]}],
+    )
     page = await open_page("#abcdef")
     await expect(page.locator(".card")).to_be_visible()
     await expect(page.locator(".shape:visible").first).to_be_visible()

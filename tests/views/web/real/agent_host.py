@@ -25,16 +25,18 @@ class _Steps(msgspec.Struct):
 
 
 class Hand(Tool[_Steps]):
-    """Hands its steps to agents that are none: the first runs until the test says `go`."""
+    """Hands its steps to agents that are none: the first runs until it is told to `go` on."""
 
     name = "hand_over"
     description = "Hand work to agents."
     params = _Steps
 
+    def __init__(self) -> None:
+        self.go = asyncio.Event()
+
     async def execute(self, params: _Steps, context: ToolContext) -> Outcome:
         context.update(_told(params, ["running", "pending"], "1"))
-        while not (context.cwd / "go").exists():
-            await asyncio.sleep(0.02)
+        await self.go.wait()
         return Outcome(text="both are done", details=_told(params, ["ok", "error"], None))
 
 
@@ -47,12 +49,12 @@ def _told(params: _Steps, statuses: list[Any], active: str | None) -> dict[str, 
 
 
 class AgentHost:
-    """The session, what was seen of it in this process, and its folder."""
+    """The session, and what was seen of it in this process."""
 
-    def __init__(self, running: Working, folder: Path) -> None:
+    def __init__(self, running: Working, hand: Hand) -> None:
         self.agent = running.agent
+        self.go = hand.go.set
         self.session = running.session
-        self.folder = folder
         self.seen: list[Event] = []
 
     def of(self, kind: type[Any]) -> list[Any]:
@@ -69,17 +71,18 @@ async def agent_host(folder: Path, turns: list[Any], *, attended: bool = True) -
     """In the store the server serves. Nothing is allowed but to write in the folder: a command has to be asked for."""
     script = folder.parent / "script.json"
     script.write_text(json.dumps(turns))
+    hand = Hand()
     loaded = load(folder, flags={"permissions.sandbox": "false"}, environ=dict(os.environ))
     wanted = Wanted(
         cwd=folder,
         settings=loaded.settings,
         policy=Policy("auto", [], [], folder),
         model=f"scripted:{script}",
-        tools=(Hand(),),
+        tools=(hand,),
     )
     store = Store(Path(os.environ["SIGHTLINE_HOME"]))
     async with working(store, wanted, attended=attended) as running:
-        host = AgentHost(running, folder)
+        host = AgentHost(running, hand)
         watching = asyncio.create_task(host.watch())
         try:
             yield host

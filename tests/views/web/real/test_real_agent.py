@@ -87,12 +87,14 @@ async def test_a_whole_session_is_seen_and_led_from_the_page(machine, open_page)
         await expect(steps.locator(".step-sign")).to_have_text(["◌", "○"])
         await expect(steps.first).to_have_attribute("aria-current", "step")
         await expect(steps.locator(".task")).to_have_text(["find it", "mend it"])
-        machine.go()
+        host.go()
         await expect(steps.locator(".step-sign")).to_have_text(["✓", "✕"])
         handed = page.get_by_role("article").filter(has=page.locator(".steps"))
         await expect(handed.locator(".facts")).to_contain_text("1 ok · 1 err / 2")
 
-        cards = [tab.get_by_role("region", name="Waiting for an answer").get_by_role("article") for tab in (page, other)]
+        cards = [
+            tab.get_by_role("region", name="Waiting for an answer").get_by_role("article") for tab in (page, other)
+        ]
         for card in cards:
             await expect(card.locator(".command-text")).to_have_text("echo approved > proof; cat proof")
         await expect(page).to_have_title("(!) Sightline")
@@ -141,7 +143,9 @@ async def test_a_rule_can_be_changed_before_it_is_saved(machine, open_page):
         await rule.fill("exec(echo *)")
         await page.get_by_role("button", name="Yes, always here").click()
         await expect(page.get_by_text("Twice.")).to_be_visible()
-        assert [event.answer for event in host.of(RequestResolved)] == [{"choice": "always here", "rule": "exec(echo *)"}]
+        assert [event.answer for event in host.of(RequestResolved)] == [
+            {"choice": "always here", "rule": "exec(echo *)"}
+        ]
 
 
 async def test_an_answer_given_elsewhere_closes_the_card(machine, open_page):
@@ -160,7 +164,11 @@ async def test_an_answer_given_elsewhere_closes_the_card(machine, open_page):
 
 async def test_a_question_is_answered_with_a_choice_and_words(machine, open_page):
     """Choices have descriptions; several may be ticked; one may add words."""
-    asked = {"question": "Which ones?", "choices": [{"label": "red", "description": "warm"}, {"label": "blue"}], "several": True}
+    asked = {
+        "question": "Which ones?",
+        "choices": [{"label": "red", "description": "warm"}, {"label": "blue"}],
+        "several": True,
+    }
     async with agent_host(machine.folder, [[{"tool": "ask", "args": asked}], [{"text": "Thanks."}]]) as host:
         page = await open_page(f"#{host.session.id}")
         await _say(page, "go")

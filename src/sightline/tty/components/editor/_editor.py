@@ -92,6 +92,11 @@ class Editor(Component):
         return self._history.entries
 
     @property
+    def completing(self) -> bool:
+        """Whether completions are offered."""
+        return self._popup.is_open
+
+    @property
     def mode(self) -> str:
         """Vim's mode; `insert` without vim."""
         return "insert" if self._vim is None else self._vim.mode

@@ -33,8 +33,7 @@ async def open(console: "Console", args: str) -> None:
     lines += [f"- `/{clean_line(name)}` {clean_line(about)}" for name, about in theirs]
     lines += ["", "**Keys** (`/keys` changes them)", ""]
     lines += [f"- `{key}` {about}" for key, about in _BASIC]
-    for action, about in ABOUT.items():
-        keys = ", ".join(console.bindings.keys(action))
-        if keys:
-            lines.append(f"- `{keys}` {about}")
+    for action in console.bindings.actions("console"):
+        if keys := ", ".join(console.bindings.keys(action)):
+            lines.append(f"- `{keys}` {ABOUT[action]}")
     console.show_page("\n".join(lines))

@@ -12,6 +12,8 @@ row below the upper rule.
 
 - The sign a text begins with says what it is (`_submission`), and the upper rule says it too, in words and colour.
 - Escape asks `on_escape` first, which says whether it stopped something; if not, a text that is a command is cleared.
+- Where the person listens instead (`drawing.linear`) a whole line is entered at once, in place of what was there: there
+  are no completions and no drafts, and what comes back unsent is said.
 - Nothing here reads a file while a key waits: completions, history, drafts and the clipboard come in when they do.
 """
 
@@ -128,6 +130,11 @@ class PromptEditor:
         return self._attachments
 
     @property
+    def completing(self) -> bool:
+        """Whether completions are offered, which then have some of the keys."""
+        return self._field.completing
+
+    @property
     def empty(self) -> bool:
         return not self._attachments and not self._field.text
 
@@ -148,6 +155,10 @@ class PromptEditor:
 
     def give_back(self, *texts: str, attachments: Sequence[Attachment] = ()) -> None:
         """Put what was not sent before what is written now."""
+        if self._drawing.linear:
+            for text in texts:
+                self._host.tell(f"not sent: {text}", "warning", "/history finds it again")
+            return
         self._attach((*attachments, *self._attachments)[:MOST])
         if given := [text for text in texts if text.strip()]:
             self.set_text("\n\n".join([*given, self.text] if self.text else given))
@@ -206,7 +217,7 @@ class PromptEditor:
     async def keep_draft(self, drafts: Drafts, session: str) -> None:
         """From now on keep what is written here for this session; what was kept of it comes back, before what is
         written already. What is written when the session changes goes along."""
-        if session == self._session:
+        if session == self._session or self._drawing.linear:
             return
         if self._keeper is not None:
             self._keeper.changed(Draft())

@@ -2,7 +2,7 @@
 
 - A panel answers once; whatever comes after that is not heard.
 - `interrupt` (ctrl+c) always closes it; `select_cancel` (escape) means what the panel says.
-- It is never higher than the terminal: lists shrink, and on a very small one heading and keys are left out.
+- It is never higher than the terminal: lists shrink, and on a very small one the keys are left out.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ from sightline.tty.components import Item, KeyHints, Loader, SelectList, Text
 from sightline.tty.components._container import Container, Holder
 from sightline.views.console._desk import Ask, Desk
 
-_SMALL = 12  # rows: below this there is no room for words around a list
+_SMALL = 12  # rows: below this there is no room for hints
 _AROUND = 3  # rows of the console below it
 
 Hints = Sequence[tuple[str, str]]
@@ -81,7 +81,7 @@ class Panel(Holder, Ask):
     @property
     def room(self) -> int:
         """Rows there are for the body."""
-        return max(3, self.desk.height - _AROUND - (0 if self._is_small else 2))
+        return max(3, self.desk.height - _AROUND - (1 if self._is_small else 2))
 
     def finish(self, answer: Any) -> None:
         if not self.finished:
@@ -103,7 +103,8 @@ class Panel(Holder, Ask):
         return self.react(event) or bindings.matches(event, "exit")
 
     def render(self, width: int) -> Rows:
-        self._stack.children = [self.body] if self._is_small and not self.desk.drawing.linear else self.children
+        shed = self.hints if self._is_small and not self.desk.drawing.linear else None
+        self._stack.children = [child for child in self.children if child is not shed]
         if self.focused:
             self._pass_focus_on()
         return self._stack.render(width)

@@ -73,7 +73,8 @@ class TreePanel(Panel):
     def __init__(self, desk: Desk, view: TreeView, lines: Sequence[TreeLine]) -> None:
         super().__init__(desk, "Session tree", _HINTS)
         self.view = view
-        self.list = EntryList(self.theme, bindings=desk.bindings, empty="nothing here: alt+a shows everything")
+        empty = "nothing here: alt+a shows everything"
+        self.list = EntryList(self.theme, spoken=desk.drawing.linear, bindings=desk.bindings, empty=empty)
         self.list.on_select = self._choose
         self.list.on_cancel = self._cancel
         self._search = _Search(self.theme)

@@ -82,7 +82,9 @@ def words(line: TreeLine) -> str:
 class EntryList(SelectList):
     """A list of entries. The highlighted one is in the middle as far as there is something on both sides of it."""
 
-    def __init__(self, theme: Theme, **options: Any) -> None:
+    def __init__(self, theme: Theme, *, spoken: bool = False, **options: Any) -> None:
+        """`spoken`: its items are read out, so that their labels have to be whole. Drawn, a row is made when seen."""
+        self._is_spoken = spoken
         self._lines: dict[str, TreeLine] = {}
         self._prefixes: dict[str, str] = {}
         super().__init__(theme=theme, **options)
@@ -91,7 +93,7 @@ class EntryList(SelectList):
         """Other lines; this one highlighted, or else the last of the branch that is active."""
         self._lines = {line.id: line for line in lines}
         self._prefixes = prefixes(lines)
-        self.set_items(Item(line.id, self._spoken(line)) for line in lines)
+        self.set_items(Item(line.id, self._spoken(line) if self._is_spoken else "") for line in lines)
         ids = [line.id for line in lines]
         on_branch = [line.id for line in lines if line.active]
         wanted = at if at in self._lines else (on_branch or ids or [""])[-1]

@@ -51,7 +51,7 @@ class StatusLine(Component):
             level = facts.thinking
             parts.append(("text", who + (f" ({level})" if level and level != "off" else "")))
         context = facts.context
-        if context is not None:
+        if context is not None and context[0]:
             parts.append(_context(*context))
         if facts.queue:
             parts.append(("accent", f"{len(facts.queue)} queued"))

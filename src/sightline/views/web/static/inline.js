@@ -99,7 +99,7 @@ function angled(text, at) {
 }
 
 function bare(text, at) {
-  if (at > 0 && /[\p{L}\p{N}_]/u.test(text[at - 1])) return null;
+  if (at > 0 && !/[\s([<"'*_~>]/.test(text[at - 1])) return null;
   if (!text.startsWith("http://", at) && !text.startsWith("https://", at)) return null;
   const found = text.slice(at, at + LONGEST_ADDRESS).match(BARE);
   if (!found) return null;

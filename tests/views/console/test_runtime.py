@@ -1,0 +1,411 @@
+"""tui-runtime-internals.md, from streaming on: what events and keys do to the screen and to the session."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from sightline.events import (
+    Notice,
+    Request,
+    RequestResolved,
+    RunEnded,
+    RunStarted,
+    State,
+    Text,
+    ToolArgs,
+    ToolOutput,
+    ToolResult,
+    ToolUse,
+    User,
+)
+from sightline.host import Abort, AnswerRequest, CancelCall, Cell, Prompt, Reply, Shell, Stop, Unqueue
+from sightline.settings import Settings
+from sightline.tty.components._loader import TICK
+from sightline.views.console import _keys
+from tests.views.console.sitting import Sitting
+
+
+@pytest.fixture
+async def sat(tmp_path: Path, own_home: None) -> AsyncIterator[Sitting]:
+    one = Sitting(tmp_path)
+    yield one
+    await one.close()
+
+
+def begun(sat: Sitting) -> None:
+    sat.hears(RunStarted("s"), User("go", source="person"))
+
+
+APPROVAL = {
+    "ui": {"kind": "approval"},
+    "tool": "bash",
+    "call": "s-1",
+    "access": "exec",
+    "what": "make",
+    "why": "",
+    "rule": "exec(make)",
+    "args": {},
+}
+
+
+# ---- streaming
+
+
+async def test_the_loader_runs_from_the_start_of_a_run_to_its_end(sat: Sitting) -> None:
+    """Streaming and incremental UI updates: the agent's start starts the loader, its end stops it."""
+    assert sat.console.working.since is None
+    begun(sat)
+    assert "escape stops it" in sat.rows
+    sat.hears(RunEnded())
+    assert sat.console.working.since is None
+    assert "escape stops it" not in sat.rows
+
+
+async def test_an_answer_grows_in_one_block(sat: Sitting) -> None:
+    """Streaming and incremental UI updates: a message's start mounts a component, its updates change that one."""
+    begun(sat)
+    sat.hears(Text("The ans", 5))
+    blocks = len(sat.console.transcript.blocks)
+    sat.hears(Text("wer.", 5))
+    assert len(sat.console.transcript.blocks) == blocks
+    assert "The answer." in sat.rows
+
+
+async def test_a_call_is_there_from_its_first_argument_on(sat: Sitting) -> None:
+    """Streaming and incremental UI updates: calls appear as the model writes them, and their results join them."""
+    begun(sat)
+    sat.hears(ToolArgs("s-1", "bash", '{"command": "make '))
+    blocks = len(sat.console.transcript.blocks)
+    assert "make" in sat.rows
+    sat.hears(ToolArgs("s-1", "bash", 'test"}'), ToolUse("s-1", "Bash", "bash", "make test", {"command": "make test"}))
+    sat.hears(ToolOutput("s-1", "all well\n", size=9))
+    sat.hears(ToolResult("s-1", "", {"ui": {"kind": "command"}}, exit_code=0))
+    assert len(sat.console.transcript.blocks) == blocks
+    assert "make test" in sat.rows
+    assert "all well" in sat.rows
+
+
+async def test_the_end_of_an_answer_closes_it(sat: Sitting) -> None:
+    """Streaming and incremental UI updates: the end of a message makes it final."""
+    begun(sat)
+    sat.hears(Text("Done.", 5))
+    assert not sat.console.transcript.blocks[-1].done
+    sat.hears(RunEnded(stop_reason="stop"))
+    assert sat.console.transcript.blocks[-1].done
+
+
+async def test_the_end_of_a_long_run_is_told_to_who_looks_elsewhere(sat: Sitting) -> None:
+    """Streaming and incremental UI updates: a completion notification for whoever is elsewhere."""
+    told: list[str] = []
+    clock = [1000.0]
+    sat.console.attention._notify = told.append
+    sat.console.attention._clock = lambda: clock[0]
+    begun(sat)
+    sat.hears(RunEnded())
+    assert not told, "a short one is not worth it"
+    begun(sat)
+    clock[0] += 60
+    sat.hears(RunEnded())
+    assert told == ["the agent is done"]
+
+
+# ---- status and loader
+
+
+async def test_what_waits_and_what_is_retried_is_said(sat: Sitting) -> None:
+    """Status and loader orchestration: retries and compaction have loaders of their own in one lane."""
+    begun(sat)
+    sat.hears(State("retry", {"reason": "overloaded", "attempt": 1}))
+    assert "asking again: overloaded" in sat.rows
+    sat.hears(State("retry", None), RunEnded(), State("compaction", {"running": True, "why": "asked"}))
+    assert "summarising the conversation" in sat.rows
+    sat.hears(State("compaction", {"running": False}))
+    assert sat.console.working.since is None
+
+
+async def test_the_loader_turns_at_a_fixed_pace_and_asks_for_itself_only(sat: Sitting) -> None:
+    """Status and loader orchestration: every 80 ms a render of the loader alone."""
+    assert TICK == 0.08
+    begun(sat)
+    await asyncio.sleep(0)
+    asked: list[object] = []
+    sat.console.application.display.request_render = lambda component=None, **more: asked.append(component)  # type: ignore[method-assign]
+    await sat.until(lambda: len(asked) >= 2, "two turns")
+    assert all(component is sat.console.working for component in asked)
+
+
+async def test_the_status_line_says_model_context_queue_and_cost(sat: Sitting) -> None:
+    """Status and loader orchestration: the status line is there all the time."""
+    sat.console.status.note = ""
+    sat.hears(
+        State("model", "anthropic/some-model"),
+        State("thinking", "high"),
+        State("context", {"used": 50_000, "of": 200_000}),
+        State("queue", [{"text": "later", "how": "follow_up"}]),
+    )
+    row = sat.console.status.render(120)[0]
+    for part in ("anthropic/some-model (high)", "25% of 200k", "1 queued"):
+        assert part in row
+
+
+# ---- modes
+
+
+async def test_shell_and_python_go_to_the_host(sat: Sitting) -> None:
+    """Bash/Python input modes: the prefix says what is run."""
+    sat.writes("!make test")
+    sat.press("enter")
+    assert (await sat.sent(Shell)).text == "make test"
+    sat.writes("$1 + 1")
+    sat.press("enter")
+    assert (await sat.sent(Cell)).code == "1 + 1"
+
+
+async def test_escape_in_an_inactive_mode_clears_it(sat: Sitting) -> None:
+    """Bash/Python input modes: Escape leaves an inactive mode by clearing the text."""
+    sat.writes("!make test")
+    sat.press("escape")
+    assert sat.console.prompt.text == ""
+    assert not sat.commands
+
+
+async def test_escape_while_a_shell_line_runs_stops_that_alone(sat: Sitting) -> None:
+    """Cancellation paths: Escape during an execution aborts it, not the agent."""
+    begun(sat)
+    sat.writes("!sleep 9")
+    sat.press("enter")
+    await sat.sent(Shell)
+    await sat.until(lambda: sat.console.entering.running)
+    sat.press("escape")
+    assert (await sat.sent(CancelCall)).id == "s-1"
+    assert not any(isinstance(command, Abort) for command in sat.commands)
+    sat.hears(ToolUse("s-1", "Bash", arg="sleep 9"), ToolResult("s-1", "cancelled"))
+    sat.press("escape")
+    await sat.sent(Abort)
+
+
+# ---- suspend
+
+
+async def test_suspending_is_a_key_of_its_own(sat: Sitting) -> None:
+    """Suspend/resume: Ctrl+Z means it, wherever the keys go."""
+    assert sat.console.bindings.keys("suspend") == ("ctrl+z",)
+
+
+# ---- cancellation
+
+
+async def test_escape_stops_the_agent_and_gives_back_what_was_queued(sat: Sitting) -> None:
+    """Cancellation paths: Escape during a stream restores queued messages and aborts."""
+    begun(sat)
+    sat.replies["Abort"] = Reply(True, data={"queued": ["first", "second"]})
+    sat.writes("a draft")
+    sat.press("escape")
+    await sat.sent(Abort)
+    await sat.until(lambda: sat.console.prompt.text == "first\n\nsecond\n\na draft")
+
+
+async def test_escape_during_compaction_stops_it(sat: Sitting) -> None:
+    """Cancellation paths: Escape during compaction or a retry aborts that."""
+    sat.hears(State("compaction", {"running": True, "why": "asked"}))
+    sat.press("escape")
+    await sat.sent(Abort)
+
+
+async def test_one_ctrl_c_clears_and_two_leave(sat: Sitting) -> None:
+    """Cancellation paths: a single Ctrl+C clears the editor, a double within 500 ms leaves."""
+    assert _keys.TWICE == 0.5
+    sat.writes("a draft")
+    sat.press("ctrl+c")
+    assert sat.console.prompt.text == ""
+    assert not sat.ended
+    sat.press("ctrl+c")
+    await sat.sent(Stop)
+    await sat.until(lambda: sat.ended)
+
+
+async def test_ctrl_c_twice_slowly_does_not_leave(sat: Sitting, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cancellation paths: only a double press within the time leaves."""
+    monkeypatch.setattr(_keys, "TWICE", -1.0)
+    sat.press("ctrl+c")
+    sat.press("ctrl+c")
+    await asyncio.sleep(0)
+    assert not sat.ended
+    assert not sat.commands
+
+
+async def test_ctrl_d_leaves_only_with_nothing_written(sat: Sitting) -> None:
+    """Cancellation paths: the same key means different things; with text it deletes."""
+    sat.writes("text")
+    sat.press("ctrl+a", "ctrl+d")
+    assert sat.console.prompt.text == "ext"
+    sat.press("ctrl+c")
+    sat.press("x", "backspace", "ctrl+d")
+    await sat.sent(Stop)
+
+
+async def test_escape_twice_on_an_empty_editor_opens_the_tree(sat: Sitting, monkeypatch: pytest.MonkeyPatch) -> None:
+    """tree.md/How to open it: double-escape on an empty editor."""
+    opened: list[str] = []
+
+    async def run_command(name: str, args: str = "") -> None:
+        opened.append(name)
+
+    monkeypatch.setattr(sat.console, "run_command", run_command)
+    sat.press("escape")
+    await asyncio.sleep(0)
+    assert not opened
+    sat.press("escape")
+    await sat.until(lambda: opened)
+    assert opened == ["tree"]
+
+
+async def test_what_escape_twice_opens_can_be_set(tmp_path: Path, own_home: None) -> None:
+    """tree.md/How to open it: doubleEscapeAction."""
+    console = msgspec.structs.replace(Settings().console, double_escape="none")
+    sat = Sitting(tmp_path, msgspec.structs.replace(Settings(), console=console))
+    sat.press("escape", "escape")
+    await asyncio.sleep(0.01)
+    assert sat.console.screen.asking is None
+    assert not sat.commands
+    await sat.close()
+
+
+# ---- prompts
+
+
+async def test_a_prompt_is_sent_and_while_it_works_it_steers(sat: Sitting) -> None:
+    """What is entered while the agent works joins in; alt+enter waits for its end."""
+    sat.writes("one")
+    sat.press("enter")
+    assert (await sat.sent(Prompt)).how == "prompt"
+    sat.commands.clear()
+    begun(sat)
+    sat.writes("two")
+    sat.press("enter")
+    assert (await sat.sent(Prompt)).how == "steer"
+    sat.commands.clear()
+    sat.writes("three")
+    sat.press("alt+enter")
+    assert (await sat.sent(Prompt)).how == "follow_up"
+
+
+async def test_what_was_not_taken_is_in_the_editor_again(sat: Sitting) -> None:
+    """A refusal costs nobody their words."""
+    sat.replies["Prompt"] = Reply(False, error="no room", hint="make some")
+    sat.writes("precious words")
+    sat.press("enter")
+    await sat.until(lambda: sat.console.prompt.text == "precious words")
+    assert "no room" in sat.rows
+    assert "make some" in sat.rows
+
+
+async def test_what_waits_can_be_taken_back(sat: Sitting) -> None:
+    """Alt+up empties the queue into the editor; the agent works on."""
+    begun(sat)
+    sat.hears(State("queue", [{"text": "later", "how": "follow_up"}]))
+    sat.replies["Unqueue"] = Reply(True, data={"queued": ["later"]})
+    sat.press("alt+up")
+    await sat.sent(Unqueue)
+    await sat.until(lambda: sat.console.prompt.text == "later")
+    assert not any(isinstance(command, Abort) for command in sat.commands)
+
+
+async def test_a_command_nobody_knows_is_not_sent(sat: Sitting) -> None:
+    """It is told, with the nearest, and stays in the editor; a path, or a blank before it, makes it words."""
+    sat.writes("/modle")
+    sat.press("enter")
+    await sat.until(lambda: "did you mean /model?" in sat.rows)
+    assert sat.console.prompt.text == "/modle"
+    assert not sat.commands
+    sat.press("ctrl+c")
+    sat.writes("/usr/bin is a folder")
+    sat.press("enter")
+    assert (await sat.sent(Prompt)).text == "/usr/bin is a folder"
+
+
+async def test_a_command_of_an_extension_goes_to_the_host(sat: Sitting) -> None:
+    """The host has it."""
+    sat.hears(State("commands", [{"name": "greet", "about": "says hello"}]))
+    sat.writes("/greet you")
+    sat.press("enter")
+    assert (await sat.sent(Prompt)).text == "/greet you"
+
+
+# ---- requests
+
+
+async def test_a_request_answered_elsewhere_closes_here(sat: Sitting) -> None:
+    """Two consoles show the same; what one answers, the other lets go."""
+    begun(sat)
+    sat.hears(Request("r", "approval", "bash wants to run `make`", ["once", "no"], APPROVAL))
+    await sat.until(lambda: "Allow this?" in sat.rows)
+    sat.hears(RequestResolved("r", "once"))
+    await sat.until(lambda: "Allow this?" not in sat.rows)
+    await sat.until(lambda: sat.console.screen.asking is None)
+    assert not any(isinstance(command, AnswerRequest) for command in sat.commands)
+
+
+async def test_a_dialog_comes_only_when_the_person_stopped_typing(
+    sat: Sitting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A letter that was meant for the draft never answers anything."""
+    begun(sat)
+    sat.press("y")
+    sat.hears(Request("r", "approval", "bash wants to run `make`", ["once", "no"], APPROVAL))
+    sat.press("y", "enter")
+    assert "Allow this?" not in sat.rows
+    assert (await sat.sent(Prompt)).text == "yy"
+    await sat.until(lambda: "Allow this?" in sat.rows)
+    sat.press("y")
+    assert (await sat.sent(AnswerRequest)).id == "r"
+
+
+async def test_requests_are_asked_one_after_the_other(sat: Sitting) -> None:
+    """The oldest first; a list the person has open is not pushed aside."""
+    begun(sat)
+    sat.hears(
+        Request("r1", "question", "First?", ["a"], {"ui": {"kind": "question"}, "choices": [{"label": "a"}]}),
+        Request("r2", "question", "Second?", ["b"], {"ui": {"kind": "question"}, "choices": [{"label": "b"}]}),
+    )
+    await sat.until(lambda: "First?" in sat.rows)
+    assert "Second?" not in sat.rows
+    sat.press("enter")
+    assert (await sat.sent(AnswerRequest)).id == "r1"
+    sat.hears(RequestResolved("r1"))
+    await sat.until(lambda: "Second?" in sat.rows)
+
+
+# ---- showing
+
+
+async def test_notices_are_shown_with_their_hint(sat: Sitting) -> None:
+    """Event-driven updates: what the session says is on the screen with the next frame."""
+    sat.hears(Notice("something to know", "warning", "what to do"))
+    assert "something to know" in sat.rows
+    assert "what to do" in sat.rows
+
+
+async def test_many_events_are_one_frame(sat: Sitting) -> None:
+    """Event-driven vs throttled behavior: requests to draw are gathered."""
+    drawn: list[int] = []
+    original = sat.display.render_now
+    sat.display.render_now = lambda: (drawn.append(1), original())[1]  # type: ignore[method-assign]
+    begun(sat)
+    await sat.until(lambda: drawn)
+    drawn.clear()
+    for number in range(50):
+        sat.hears(Text(f"w{number} ", 7))
+    await asyncio.sleep(0.02)
+    assert len(drawn) <= 2
+
+
+@pytest.mark.parametrize("count", [0, 1, 3])
+async def test_the_todo_panel_is_there_while_something_is_left(sat: Sitting, count: int) -> None:
+    """todo.md/Side Effects: the visible panel follows the list."""
+    tasks = [{"text": f"task {n}", "status": "pending", "phase": "One"} for n in range(count)]
+    sat.hears(State("todo", [*tasks, {"text": "over", "status": "completed", "phase": "One"}]))
+    assert ("todo 1/" in sat.rows) == bool(count)

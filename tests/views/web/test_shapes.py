@@ -1,0 +1,145 @@
+"""What the page is given to draw of a call: by shape alone, bounded, and nothing where something does not fit."""
+
+import msgspec
+import pytest
+
+from sightline.transcript import Call
+from sightline.views.web._entries import entry_body
+from sightline.views.web._shapes import plan_of, shape_of
+
+
+def _call(details=None, args=None, **more) -> Call:
+    return Call("", "abcdef-1", more.pop("name", "anything"), args=args, details=details, **more)
+
+
+def _steps(items, **more):
+    return {"ui": {"kind": "agent_delegation", "mode": "parallel", "items": items, **more}}
+
+
+def _item(n, status="ok", **more):
+    return {"id": str(n), "agent": "Explore", "task": "look", "status": status, **more}
+
+
+@pytest.mark.parametrize("name", ["task", "subagent", "bash", "weather"])
+def test_steps_are_known_by_their_shape_not_by_the_tool(name):
+    """delegation-ui.md, no tool-name special case: any tool that tells of steps shows them."""
+    shape = shape_of(_call(_steps([_item(1), _item(2, "error"), _item(3, "running")], activeId="3"), name=name))
+    assert (shape["kind"], shape["suffix"], shape["total"]) == ("steps", "1 ok · 1 err / 3", 3)
+    assert [item["active"] for item in shape["items"]] == [False, False, True]
+
+
+def test_the_suffix_names_errors_only_where_there_are_some():
+    """delegation-ui.md, suffix."""
+    assert shape_of(_call(_steps([_item(1), _item(2, "pending")])))["suffix"] == "1 ok / 2"
+
+
+def test_steps_are_cut_to_what_is_shown():
+    """delegation-ui.md, caps and truncation: fifty items; agent 24, task 80 and preview 120 characters, first lines."""
+    long = _item(1, agent="a" * 30, task="t" * 90 + "\nmore", preview="p" * 200 + "\nmore")
+    shape = shape_of(_call(_steps([long] * 60)))
+    item = shape["items"][0]
+    assert (len(shape["items"]), shape["total"]) == (50, 60)
+    assert [len(item[name]) for name in ("agent", "task", "preview")] == [24, 80, 120]
+    assert all(item[name].endswith("…") for name in ("agent", "task", "preview"))
+
+
+@pytest.mark.parametrize(
+    "args",
+    [{"agent": "a", "task": "t"}, {"tasks": [{"agent": "a", "task": "t"}]}, {"chain": [{"agent": "a", "task": "t"}]}],
+)
+def test_arguments_of_that_shape_are_the_plan(args):
+    """delegation-ui.md, static plan: shown at once, without statuses, and it hides no output."""
+    shape = shape_of(_call(args=args))
+    assert [(item["agent"], item["status"]) for item in shape["items"]] == [("a", "")]
+    assert not shape.get("whole")
+    assert not shape["suffix"]
+
+
+_MALFORMED = [
+    _steps([_item(1, "bogus")]),
+    _steps("no list"),
+    {"ui": {"kind": "agent_delegation", "mode": "x", "items": []}},
+    {"ui": "text"},
+    {"ui": {"kind": "diff"}, "diff": 5},
+    {"ui": {"kind": "todo"}, "phases": ["x"]},
+    {"ui": {"kind": "jobs"}, "jobs": {}},
+    {"ui": {"kind": "table"}, "columns": ["a"], "rows": ["b"]},
+    {"ui": {"kind": "image", "media_type": "image/svg+xml"}},
+    {"ui": {"kind": "image", "media_type": "text/html"}},
+    {"ui": {"kind": ["list"]}},
+    {"ui": {"kind": "question"}, "question": "?"},
+    7,
+    "text",
+    [],
+]
+
+
+@pytest.mark.parametrize("details", _MALFORMED)
+def test_what_does_not_fit_is_no_shape(details):
+    """The call's output is shown instead."""
+    assert shape_of(_call(details, content="said")) is None
+
+
+def test_a_long_diff_is_cut_and_says_so():
+    """Bounded everywhere, visibly."""
+    shape = shape_of(_call({"ui": {"kind": "diff"}, "diff": "+x\n" * 100_000}))
+    assert shape["cut"]
+    assert len(shape["text"]) <= 64 * 1024
+
+
+def test_text_for_the_page_has_no_controls():
+    """Details may come from anywhere."""
+    shape = shape_of(_call({"ui": {"kind": "diff"}, "diff": "+\x1b]0;x\x07a\x9bb\u202e", "path": "a\x1b[31m\nb"}))
+    assert not any(character in shape["text"] + shape["path"] for character in "\x1b\x07\x9b\u202e")
+    assert "\n" not in shape["path"]
+
+
+def test_arguments_on_their_way_are_shown_from_their_end():
+    """While the model writes, before there is a call."""
+    shape = shape_of(_call(written='{"content": "' + "x" * 10_000 + "the end"))
+    assert shape["kind"] == "writing"
+    assert shape["text"].endswith("the end")
+    assert len(shape["text"]) < 5000
+
+
+def test_a_result_that_is_json_is_a_tree():
+    """Whoever returned it; a failure is not looked into."""
+    assert shape_of(_call(content='{"a": [1]}')) == {"kind": "json", "value": {"a": [1]}, "whole": True}
+    assert shape_of(_call(content='{"a": [1]}', is_error=True)) is None
+    assert shape_of(_call(content='{"a": ')) is None
+
+
+def test_a_plan_is_grouped_by_phase():
+    """The todo of any provider: rows of text, status and, where there is one, phase."""
+    rows = [
+        {"text": "a", "status": "completed", "phase": "One"},
+        {"text": "b", "status": "pending", "phase": "Two"},
+        "odd",
+    ]
+    assert [(phase["name"], len(phase["tasks"])) for phase in plan_of(rows)] == [("One", 1), ("Two", 1)]
+    assert plan_of({"not": "rows"}) is None
+
+
+class _NoOutput:
+    def call_id(self, number, call):
+        return call.id
+
+    def total(self, number, call):
+        return 0
+
+    def missing(self, number, call):
+        return False
+
+
+def test_long_arguments_are_cut_and_can_be_sent():
+    """A call may be given a whole file."""
+    body = entry_body(1, _call(args={"content": "x" * 100_000}), _NoOutput(), live=True)
+    assert len(msgspec.json.encode(body)) < 20_000
+    assert body["args"].endswith("…")
+
+
+@pytest.mark.parametrize(("ended", "state"), [("refused", "refused"), ("job", "job"), ("cancelled", "cancelled")])
+def test_how_a_call_ended_is_said(ended, state):
+    """Refused, gone on as a job, cancelled: none of them is a failure like any other."""
+    body = entry_body(1, _call({"ended": ended}, content="x", is_error=ended != "job"), _NoOutput(), live=True)
+    assert body["state"] == state
