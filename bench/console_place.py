@@ -60,8 +60,8 @@ class ConsolePlace:
         going_on = ["--resume", session] if session else []
         argv = [SIGHTLINE, "-p", prompt, "--model", model, *going_on]
         subprocess.run(argv, cwd=self.project, env=self.env, check=True, stdout=subprocess.DEVNULL)
-        listed = self._told("sessions", "--json")
-        return session or max(listed, key=lambda one: str(one["modified"]))["id"]
+        newest: str = self._told("sessions", "--limit", "1", "--json")[0]["id"]
+        return newest
 
     @contextmanager
     def opened(self, *words: str, keys: bytes = b"") -> Iterator[OnPty]:

@@ -49,7 +49,6 @@ def rows(console: ConsolePlace) -> Iterator[Row]:
 
 def long_answers(console: ConsolePlace) -> tuple[list[str], str]:
     """What was answered, and the session."""
-    texts = [mixed_markdown(size=ANSWER_SIZE, seed=number).replace("m", "n") for number in range(ANSWERS)]
     texts = [_lettered(mixed_markdown(size=ANSWER_SIZE, seed=number), number) for number in range(ANSWERS)]
     texts[-1] += f"\n{LAST_LINE}\n"
     model = console.script("answers", [[{"text": text, "chunk": _CHUNK}] for text in texts])

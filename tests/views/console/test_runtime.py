@@ -209,7 +209,10 @@ async def test_escape_stops_the_agent_and_gives_back_what_was_queued(sat: Sittin
 
 
 async def test_escape_during_compaction_stops_it(sat: Sitting) -> None:
-    """Cancellation paths: Escape during compaction or a retry aborts that."""
+    """Cancellation paths: Escape during compaction or a retry aborts that.
+
+    (tui-runtime-internals.md/Status and loader orchestration)
+    """
     sat.hears(State("compaction", {"running": True, "why": "asked"}))
     sat.press("escape")
     await sat.sent(Abort)

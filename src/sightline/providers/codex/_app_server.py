@@ -112,9 +112,9 @@ class AppServer:
         except (OSError, ValueError) as problem:
             raise Unreachable(clean_line(f"codex app-server cannot be started: {problem}"), _HINT) from None
         self._reading = asyncio.get_running_loop().create_task(self._read(self._process))
-        from sightline import __version__
+        from importlib.metadata import version
 
-        client = {"name": "sightline", "title": "Sightline", "version": __version__}
+        client = {"name": "sightline", "title": "Sightline", "version": version("sightline")}
         await self._call("initialize", clientInfo=client)
         self._send({"method": "initialized"})
 

@@ -125,7 +125,10 @@ def test_a_long_plan_is_capped_too() -> None:
 
 
 def test_what_is_long_is_cut_to_its_first_line() -> None:
-    """delegation-ui.md/Phase 3: agents at 24 characters, tasks at 80, previews at 120, first line only."""
+    """delegation-ui.md/Phase 3: agents at 24 characters, tasks at 80, previews at 120, first line only.
+
+    (delegation-ui.md/Error Handling Strategy)
+    """
     item = {
         "id": "1",
         "agent": "A" * 30,
@@ -191,7 +194,10 @@ def test_an_update_of_details_alone_is_drawn() -> None:
 
 
 def test_the_same_update_again_counts_and_costs_nothing_else() -> None:
-    """delegation-ui.md/Phase 4: two updates that say the same count as two; the block stays the one it was."""
+    """delegation-ui.md/Phase 4: two updates that say the same count as two; the block stays the one it was.
+
+    (delegation-ui.md/Anti-Patterns to Avoid)
+    """
     fold, block = told(ToolUse("c", "Tool"))
     for _ in range(2):
         fold.apply(ToolUpdate("c", live(steps(1))))
@@ -215,6 +221,6 @@ def test_a_failed_delegation_says_what_its_call_says() -> None:
 
 
 def test_a_plan_keeps_its_output() -> None:
-    """A tool that never tells progress shows its plan, and what came of it below."""
+    """delegation-ui.md/Phase 3: A tool that never tells progress shows its plan, and what came of it below."""
     rows = drawn(call(args={"agent": "a", "task": "t"}, content="the answer", details=ui("unknown")))
     assert rows == ["✓ Tool a", "  · a t", "  the answer"]

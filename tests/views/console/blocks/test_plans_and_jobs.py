@@ -68,7 +68,7 @@ def test_a_folded_list_shows_eight_tasks_with_the_active_one_among_them() -> Non
 
 
 def test_call_and_result_are_one_block() -> None:
-    """todo.md/Side Effects: the block of the call becomes the one of its result, in the same place."""
+    """todo.md/Outputs: todo.md/Side Effects: the block of the call becomes the one of its result, in the same place."""
     fold, block = told(ToolUse("c", "Todo", arg="init"))
     assert block.render(80) == ("◌ Todo init",)
     details = ui("todo", phases=[{"name": "P", "tasks": [task("t", "in_progress")]}])
@@ -184,7 +184,10 @@ def test_many_jobs_are_capped() -> None:
 
 
 def test_a_command_that_goes_on_as_a_job_closes_its_block() -> None:
-    """job.md/Modes, Spawn paths: the call ends by saying which job goes on; it shows nothing of it any more."""
+    """job.md/Modes, Spawn paths: the call ends by saying which job goes on; it shows nothing of it any more.
+
+    (job.md/Modes / Variants)
+    """
     details = {"ui": {"kind": "command"}, "ended": "job", "job": "s-7"}
     rows = drawn(call(name="Bash", args={"command": "make"}, details=details, content="Background job s-7: started"))
     assert rows == ["✓ $ make  goes on as job s-7"]

@@ -128,7 +128,7 @@ def test_a_call_is_drawn_by_its_shape(entry: Any, rows: list[str]) -> None:
 
 
 def test_a_long_text_is_cut_and_says_how_much_is_left() -> None:
-    """Twenty rows folded, two hundred unfolded, and the key for all of it."""
+    """delegation-ui.md/Phase 3: Twenty rows folded, two hundred unfolded, and the key for all of it."""
     entry = call(content="\n".join(f"row {n}" for n in range(1000)))
     rows = drawn(entry)
     assert len(rows) == 21
@@ -257,7 +257,7 @@ FIELDS = [
 def test_no_details_and_no_arguments_are_an_error(
     kind: str, details: Any, args: Any, content: Any, failed: bool
 ) -> None:
-    """Whatever a tool puts into its details, its call is drawn."""
+    """delegation-ui.md/Constraints: Whatever a tool puts into its details, its call is drawn."""
     entry = call(details={"ui": {"kind": kind, **details}, **details}, args=args, content=content, is_error=failed)
     block = block_for(entry, drawing(unfolded=failed), {})
     for width in (20, 80):

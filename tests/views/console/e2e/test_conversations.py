@@ -259,3 +259,19 @@ def test_the_host_that_dies_is_told_and_resumed(person: Person) -> None:
     screen.sees("Before.", "my draft")
     screen.press(ENTER)
     screen.sees("After.")
+
+
+def test_suspended_and_brought_back(person: Person) -> None:
+    """Suspend/resume: Ctrl+Z gives the terminal to the shell; `fg` draws everything again."""
+    if person.where != "tmux":
+        pytest.skip("there is a shell to go to in tmux only")
+    screen = person.opens("--model", person.script([text("Said before.")]))
+    screen.says("go")
+    screen.sees("Said before.")
+    screen.press("a draft")
+    screen.sees("a draft")
+    screen.press("\x1a")
+    screen.until(lambda rows: any(row == "$" for row in rows), "the shell's prompt")
+    screen.press("fg", ENTER)
+    screen.sees("a draft", "enter send")
+    screen.once("Said before.")

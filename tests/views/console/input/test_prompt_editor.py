@@ -92,13 +92,19 @@ def test_nothing_is_no_submission(editor, written):
 
 
 def test_escape_leaves_an_inactive_mode(editor):
-    """tui-runtime-internals.md, Bash/Python input modes: escape clears the text and the border is as before."""
+    """tui-runtime-internals.md, Bash/Python input modes: escape clears the text and the border is as before.
+
+    (tui-runtime-internals.md/Mode transitions and backgrounding)
+    """
     press(editor, "'!ls", "escape")
     assert (editor.text, editor.mode, editor.component.border_role) == ("", "prompt", "border")
 
 
 def test_escape_that_stopped_something_leaves_the_text(editor):
-    """tui-runtime-internals.md, Bash/Python input modes: while something runs, escape is for that."""
+    """tui-runtime-internals.md, Bash/Python input modes: while something runs, escape is for that.
+
+    (tui-runtime-internals.md/Mode transitions and backgrounding)
+    """
     asked = []
     editor.on_escape = lambda: asked.append("stop") or True
     press(editor, "'!ls", "escape")

@@ -40,7 +40,10 @@ async def resumed(desk, args=""):
 
 
 async def test_conversations_of_this_folder_are_listed_and_one_is_gone_on_with(store):
-    """tree.md//tree vs adjacent operations: /resume switches to another session file."""
+    """tree.md//tree vs adjacent operations: /resume switches to another session file.
+
+    (tree.md/`/tree` vs adjacent operations)
+    """
     one, other = talk_about(store, "apples"), talk_about(store, "pears")
     talk_about(store, "elsewhere", cwd="/there")
     desk = Desk(store, "", cwd="/here")
@@ -136,7 +139,10 @@ async def test_it_fits_and_stays_clean(store, width, height):
 
 
 async def test_a_fork_has_everything_and_is_gone_on_with(store):
-    """tree.md//tree vs adjacent operations: /fork duplicates the whole session into a new file."""
+    """tree.md//tree vs adjacent operations: /fork duplicates the whole session into a new file.
+
+    (tree.md/`/tree` vs adjacent operations)
+    """
     one = talk_about(store, "apples", close=False)
     desk = Desk(store, one.id, cwd="/here")
     await _fork.open(desk, "")
@@ -168,7 +174,10 @@ async def test_branch_opens_the_tree_where_double_escape_does(store):
 
 
 async def test_branch_makes_a_new_session_up_to_before_a_message(store):
-    """tree.md//tree vs adjacent operations: /branch goes from a user message into a new session file."""
+    """tree.md//tree vs adjacent operations: /branch goes from a user message into a new session file.
+
+    (tree.md/`/tree` vs adjacent operations)
+    """
     talk = Talk(store, cwd="/here")
     talk.step(user("first"))
     answer = talk.step(assistant("answer"))

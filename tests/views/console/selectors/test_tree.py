@@ -193,7 +193,10 @@ async def test_enter_waits_for_the_search_that_was_typed_before_it(tmp_path):
 
 
 async def test_shift_l_sets_changes_and_clears_a_label(tmp_path):
-    """tree.md/Labels: Shift+L; a text sets or updates, none clears; the resolved label is shown, all are kept."""
+    """tree.md/Labels: Shift+L; a text sets or updates, none clears; the resolved label is shown, all are kept.
+
+    (tree.md/Keybindings inside tree selector)
+    """
     session = await Session(tmp_path).open()
     desk = session.desk
     desk.press("up")
@@ -226,7 +229,10 @@ async def test_a_label_that_cannot_be_kept_is_said(tmp_path):
 
 
 async def test_ctrl_o_goes_through_the_filters_and_back(tmp_path):
-    """tree.md/Keybindings inside tree selector: Ctrl+O cycles forward, Shift+Ctrl+O backward, in the order listed."""
+    """tree.md/Keybindings inside tree selector: Ctrl+O cycles forward, Shift+Ctrl+O backward, in the order listed.
+
+    (tree.md/Filters and search semantics)
+    """
     session = await Session(tmp_path).open()
     seen = []
     for name in ["ctrl+o"] * 5 + ["ctrl+shift+o"] * 2:
@@ -263,6 +269,10 @@ async def test_each_filter_shows_what_it_should(tmp_path, name, filter, shown):
     """tree.md/Filters and search semantics: what each of the five shows; Alt+D/T/U/L/A go to it directly.
 
     Messages of calls alone are hidden but for failed ones and the leaf.
+
+    (tree.md/What `/tree` does)
+
+    (tree.md/Keybindings inside tree selector)
     """
     talk = Talk(new_store(tmp_path))
     ids = {"ask": talk.step(user("question"))}
@@ -333,7 +343,10 @@ async def test_a_search_finds_calls_summaries_and_custom_types(tmp_path):
 
 
 async def test_choosing_a_message_of_the_person_goes_before_it_with_its_words(tmp_path):
-    """tree.md/Selection outcomes/Selecting user message: the leaf becomes its parent, the text comes to the editor."""
+    """tree.md/Selection outcomes/Selecting user message: the leaf becomes its parent, the text comes to the editor.
+
+    (tree.md/What `/tree` does)
+    """
     session = await Session(tmp_path).open()
     session.desk.type("approach b")
     session.desk.press("enter")

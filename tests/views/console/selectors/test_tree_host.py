@@ -48,7 +48,10 @@ class Hosted:
 
 
 async def test_a_prompt_is_said_again_from_before_it(tmp_path):
-    """tree.md/Operator workflows/Re-run from an earlier user prompt: search, select, edit, submit; both stay."""
+    """tree.md/Operator workflows/Re-run from an earlier user prompt: search, select, edit, submit; both stay.
+
+    (tree.md/What `/tree` does)
+    """
     async with lab(tmp_path, TURNS, attended=True) as here:
         client = await connect(here.session.id)
         hosted = Hosted(here, client)
@@ -111,7 +114,10 @@ async def test_bookkeeping_is_looked_through(tmp_path):
 
 
 async def test_a_branch_is_left_with_a_summary(tmp_path):
-    """tree.md/Operator workflows/Leave current branch with context breadcrumb: a branch_summary at the target."""
+    """tree.md/Operator workflows/Leave current branch with context breadcrumb: a branch_summary at the target.
+
+    (tree.md/Summary-on-switch flow)
+    """
     small = tmp_path / "small.json"
     small.write_text('[[{"text": "what was tried"}]]')
     wanted = {"models.small": f"scripted:{small}", "branch_summary.enabled": "true"}
@@ -221,7 +227,12 @@ async def test_where_nothing_is_left_behind_no_summary_is_made(tmp_path):
 
 
 async def test_the_model_reads_the_new_branch_and_views_are_told(tmp_path):
-    """tree.md/What /tree does: the agent's conversation is the new path, and whoever shows it is told which events."""
+    """tree.md/What /tree does: the agent's conversation is the new path, and whoever shows it is told which events.
+
+    (tree.md/What `/tree` does)
+
+    (tree.md/Summary-on-switch flow)
+    """
     async with lab(tmp_path, TURNS, attended=True) as here:
         client = await connect(here.session.id)
         hosted = Hosted(here, client)

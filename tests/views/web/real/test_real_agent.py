@@ -240,3 +240,16 @@ async def test_a_session_that_is_over_says_how_to_go_on(machine, open_page):
     answer = await asyncio.to_thread(machine.served.post, f"/api/sessions/{host.session.id}/prompt", {"text": "more"})
     assert answer.status_code == 409
     assert "--resume" in answer.json()["hint"]
+
+
+async def test_a_command_of_the_persons_own_runs_and_the_agent_reads_it(machine, open_page):
+    """`!` and a command: its output is live on the page, and part of what the model is told next."""
+    async with agent_host(machine.folder, [[{"text": "I saw it."}]]) as host:
+        page = await open_page(f"#{host.session.id}")
+        await _say(page, "! echo by hand")
+        block = page.get_by_role("article", name="echo by hand")
+        await expect(block.locator(".row")).to_have_text(["by hand"])
+        await expect(block.locator(".state")).to_have_text("ok")
+        await _say(page, "look")
+        await expect(page.get_by_text("I saw it.")).to_be_visible()
+        assert "by hand" in str(host.agent.model.requests[0].messages)

@@ -8,6 +8,7 @@ import { when } from "./format.js";
 import { Keys } from "./keys.js";
 import { List } from "./list.js";
 import { Requests } from "./requests.js";
+import { say } from "./say.js";
 import { StartForm } from "./start.js";
 import { Status } from "./status.js";
 import { Stream } from "./stream.js";
@@ -64,7 +65,6 @@ function takeList(message) {
     if (location.hash.length > 1) fromAddress(); // only the list tells a job's id from a recording's that looks like one
   }
   running = sessions.flatMap((session) => session.jobs ?? []).filter((job) => job.state === "running").length;
-  setText(byId("counts"), running ? `${running} running` : "nothing running");
   showTitle();
   if (!chosen) chooseFirst(sessions);
   showHead();
@@ -73,11 +73,13 @@ function takeList(message) {
 
 // Answers that are waited for come first: nothing goes on without them.
 function showTitle() {
+  setText(byId("counts"), running ? `${running} running` : facts.running ? "the agent works" : "nothing running");
   const sign = facts.requests?.length ? "(!) " : running ? `(${running}) ` : "";
   document.title = `${sign}${facts.ui_title || "Sightline"}`;
 }
 
 function takeFacts(message) {
+  if (facts.running && message.running === false) say("The agent is done");
   facts = message;
   const talking = Boolean(chosen && facts.talks);
   talk.take(facts);

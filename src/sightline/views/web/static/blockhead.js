@@ -45,7 +45,7 @@ export class BlockHead {
     this.entry = entry;
     this.tick();
     this.setFacts(entry, total);
-    this.cancel.hidden = !entry.running || !(entry.command || entry.id);
+    this.cancel.hidden = !entry.running;
     this.follow.hidden = !entry.running;
     if (!entry.running) this.setCancelling(false);
     this.follow.hidden ||= !outputShown;

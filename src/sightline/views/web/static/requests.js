@@ -149,7 +149,7 @@ export class Requests {
 
   take(session, requests) {
     const open = new Set(requests.map((request) => request.id));
-    for (const [id, card] of this.cards) if (!open.has(id) || card.session !== session) this.close(id, card);
+    for (const [id, card] of this.cards) if (!open.has(id) || card.session !== session) this.close(id, card, session);
     for (const request of requests) if (!this.cards.has(request.id)) this.open(session, request);
     this.element.hidden = this.cards.size === 0;
   }
@@ -161,10 +161,11 @@ export class Requests {
     say(`An answer is needed: ${(request.text ?? "").slice(0, 120)}`);
   }
 
-  close(id, card) {
+  close(id, card, session) {
     const focused = card.element.contains(document.activeElement);
     card.element.remove();
     this.cards.delete(id);
+    if (card.session !== session) return; // another session was chosen
     say("The request is closed");
     if (focused) this.onLeft();
   }

@@ -1,0 +1,202 @@
+"""One monkey: it plays for a while, comes to rest, and looks whether everything is as it must be. Then it goes on.
+
+At rest, after some Escape and Ctrl+C:
+
+- the program lives, or was left: then by a key that leaves, with its terminal as it was before;
+- there is exactly one editor, and a word that is typed stands in it, once, and nowhere above;
+- nothing was written that a terminal should not have been sent (`Witness` says so at once).
+"""
+
+import asyncio
+import os
+import random
+import signal
+import time
+from collections import Counter
+from pathlib import Path
+
+from sightline.host import running
+from sightline.journal import Store
+from sightline.testing.monkey._deeds import Deed, deed
+from sightline.testing.monkey._glass import Glass
+from sightline.testing.monkey._stage import Stage
+
+_AT_REST = (90, 30)
+_TWICE = 0.6
+"""Seconds after which a second Ctrl+C does not leave."""
+_DEADLINE = 30.0
+_TRIES = 8
+_ROUND = 250
+_LEFT = (0, 1, 130)
+"""How it may end: 1 when the session has no host and the person would not have another."""
+
+
+class Trouble(Exception):
+    """Something is not as it must be."""
+
+
+class Monkey:
+    """`play` until so many keys were pressed."""
+
+    def __init__(self, folder: Path, seed: int) -> None:
+        self.chance = random.Random(seed)
+        self.stage = Stage(folder, self.chance)
+        self.keys = 0
+        self.rests = 0
+        self.restarts = 0
+        self.done: list[Deed] = []
+        """Since the last rest."""
+        self._glass: Glass | None = None
+
+    def play(self, keys: int) -> None:
+        try:
+            while self.keys < keys:
+                self._round()
+        except Exception as error:
+            raise Trouble(self._told(error)) from error
+        finally:
+            self._end()
+        if log := self.stage.logged():
+            raise Trouble(f"a host failed:\n{log[-4000:]}")
+
+    def _round(self) -> None:
+        glass = self._glass = self._glass or self._start()
+        self.done = []
+        until = self.keys + _ROUND
+        while self.keys < until and not glass.ended:
+            one = deed(self.chance)
+            self.done.append(one)
+            self.keys += one.keys
+            if one.size is not None:
+                glass.resize(*one.size)
+            glass.press(one.sends)
+            glass.pump(self.chance.choice((0, 0, 0.001, 0.01, 0.05)))
+        self._rest(glass)
+        self.rests += 1
+
+    def _start(self) -> Glass:
+        again = ["--continue"] if self.restarts and self.chance.random() < 0.5 else []
+        glass = Glass(
+            "--model",
+            self.stage.model,
+            *again,
+            folder=self.stage.project,
+            environment=self.stage.environment,
+            columns=_AT_REST[0],
+            rows=_AT_REST[1],
+        )
+        if not glass.until(lambda rows: "enter send" in _all(rows) or "Running here" in _all(rows), _DEADLINE):
+            raise Trouble("it did not start\n" + "\n".join(glass.emulator.screen()))
+        if "Running here" in _all(glass.emulator.screen()):
+            glass.press(b"\r")
+        return glass
+
+    # ---- at rest
+
+    def _rest(self, glass: Glass) -> None:
+        if not glass.ended:
+            glass.resize(*_AT_REST)
+            # Ends a paste that has no end, and gives up half a sequence.
+            glass.press(b"\x1b[201~\x1b")
+            glass.pump(0.1)
+        word = f"qx{self.rests}w"
+        for _ in range(_TRIES):
+            if glass.ended or self._usable(glass, word):
+                break
+        else:
+            raise Trouble(f"no editor took the word {word}")
+        if self._left(glass):
+            return
+        if not glass.until(lambda rows: word not in _all(rows), _DEADLINE):
+            raise Trouble(f"{word} was not cleared")
+
+    def _usable(self, glass: Glass, word: str) -> bool:
+        """Escape what is open, clear what is written, and type a word."""
+        glass.press(b"\x1b")
+        glass.pump(0.15)
+        glass.press(b"\x03")
+        self._wait(glass, _TWICE)
+        glass.press(word.encode())
+        there = glass.until(lambda rows: _in_one_editor(rows, word), 3)
+        if there and (above := [row for row in _history(glass) if word in row]):
+            raise Trouble(f"the editor is in the history: {above}")
+        glass.press(b"\x03")
+        self._wait(glass, _TWICE)
+        return there
+
+    def _wait(self, glass: Glass, seconds: float) -> None:
+        until = time.monotonic() + seconds
+        while (left := until - time.monotonic()) > 0 and not glass.ended:
+            glass.pump(min(left, 0.05))
+
+    def _left(self, glass: Glass) -> bool:
+        """Whether it has ended. If so, by its own doing, and the terminal is as it was."""
+        if not glass.ended:
+            return False
+        glass.pump(0.1)
+        code, modes = glass.process.returncode, glass.emulator.modes()
+        problems = [*glass.witness.left_on]
+        problems += [f"exit code {code}"] * (code not in _LEFT)
+        problems += ["a traceback"] * ("Traceback" in glass.witness.text or "internal error" in glass.witness.text)
+        problems += ["raw mode"] * (glass.modes != glass.before)
+        problems += ["no wrapping"] * (modes.autowrap is False) + ["no cursor"] * (modes.cursor_visible is False)
+        problems += ["bracketed paste"] * bool(modes.bracketed_paste)
+        if problems:
+            raise Trouble(f"left behind: {', '.join(problems)}\n{glass.witness.text[-3000:]}")
+        glass.close()
+        self._glass = None
+        self.restarts += 1
+        return True
+
+    # ---- the end
+
+    def _told(self, error: Exception) -> str:
+        screen = self._glass.emulator.screen() if self._glass else []
+        kinds = Counter(repr(one.sends[:24]) if one.size is None else "resize" for one in self.done)
+        last = " ".join(repr(one.sends[:60]) if one.size is None else str(one.size) for one in self.done[-60:])
+        end = self._glass.witness.text[-2000:] if self._glass and self._glass.ended else ""
+        shown = "\n".join(screen)
+        return f"{type(error).__name__}: {error}\nlast deeds: {last}\n({len(kinds)} kinds)\n{shown}\n{end}"
+
+    def _end(self) -> None:
+        if self._glass is not None:
+            self._glass.close()
+        for pid in asyncio.run(_hosts(self.stage.home)):
+            os.kill(pid, signal.SIGTERM)
+            _wait_for(pid)
+
+
+async def _hosts(home: Path) -> list[int]:
+    return [hello.pid for hello in await running(Store(home))]
+
+
+def _wait_for(pid: int) -> None:
+    """It still writes to its folder."""
+    deadline = time.monotonic() + _DEADLINE
+    while time.monotonic() < deadline:
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return
+        time.sleep(0.02)
+
+
+def _all(rows: list[str]) -> str:
+    return "\n".join(rows)
+
+
+def _in_one_editor(rows: list[str], word: str) -> bool:
+    """The word stands once, between two rules, with the keys named once below."""
+    at = [number for number, row in enumerate(rows) if word in row]
+    if len(at) != 1 or sum("enter send" in row for row in rows) != 1:
+        return False
+    return _has_rule(rows[: at[0]]) and _has_rule(rows[at[0] + 1 :])
+
+
+def _has_rule(rows: list[str]) -> bool:
+    return any(row.startswith("──") for row in rows)
+
+
+def _history(glass: Glass) -> list[str]:
+    tape = glass.emulator.tape(-200)
+    return tape.rows[: max(0, tape.scrollback - tape.first)]

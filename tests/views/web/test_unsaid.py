@@ -1,0 +1,81 @@
+"""What a tab has yet to be told: entries that move and branches that are left are told of, and nothing twice."""
+
+import pytest
+
+from sightline.events import Notice, State, Text, ToolResult, ToolUse, stamp
+from sightline.transcript import Transcript
+from sightline.views.web._unsaid import Missed, Unsaid
+
+_JOB = ToolUse("abcdef-1", "Bash", "exec", "job abcdef-1", {"command": "make"})
+
+
+class _Tab:
+    def __init__(self) -> None:
+        self.transcript = Transcript()
+        self.missed: Missed | None = None
+        self.unsaid = Unsaid(lambda: None, lambda: self.transcript.now, lambda: self.missed)
+        self.seq = 0
+
+    def happen(self, *events) -> list:
+        """The entries that are to be said after these events came together."""
+        self.unsaid.entries, self.unsaid.whole, self.unsaid.facts = {}, False, False
+        for event in events:
+            self.seq += 1
+            self.transcript.apply(stamp(event, self.seq, float(self.seq)))
+        self.unsaid.happened(list(events))
+        return list({id(entry): entry for entry in self.unsaid.entries.values()}.values())
+
+
+def _text(block: int, text: str = "words") -> Text:
+    return Text(text, block)
+
+
+def test_a_job_that_ends_is_said_where_it_ended():
+    """With whatever came in the same moment, before it or after it."""
+    tab = _Tab()
+    tab.happen(_JOB, _text(1))
+    said = tab.happen(_text(2), ToolResult("abcdef-1", "done"), _text(3))
+    job = next(entry for entry in said if getattr(entry, "id", "") == "abcdef-1")
+    assert [getattr(entry, "block", None) for entry in said if entry is not job] == [2, 3]
+    assert job.seq == 4
+    assert [entry.seq for entry in tab.transcript.now.entries] == [2, 3, 4, 5]
+
+
+def test_words_after_a_job_has_moved_are_still_found():
+    """A place is not a position: what shifted is told of under its own."""
+    tab = _Tab()
+    tab.happen(_JOB, _text(1), _text(2))
+    tab.happen(ToolResult("abcdef-1", "done"))
+    said = tab.happen(_text(1, " more"))
+    assert [(entry.seq, entry.text) for entry in said] == [(2, "words more")]
+
+
+@pytest.mark.parametrize(("agent", "whole"), [("", True), ("Explore-1", False)])
+def test_another_branch_is_told_as_a_whole(agent, whole):
+    """The conversation goes on elsewhere: all that is shown may be another."""
+    tab = _Tab()
+    tab.happen(_text(1), _text(2))
+    tab.happen(State("branch", {"ranges": [[1, 1]]}, agent=agent))
+    assert tab.unsaid.whole is whole
+
+
+def test_a_tab_that_comes_back_is_told_what_is_new():
+    """Entries that began while it was away, and those that changed; not the others."""
+    tab = _Tab()
+    tab.happen(_text(1), _text(2), _text(3), Notice("new"))
+    events = [stamp(_text(2, " more"), 5, 5.0)]
+    for event in events:
+        tab.transcript.apply(event)
+    tab.missed = Missed(events, 3)
+    tab.unsaid.replaced()
+    assert not tab.unsaid.whole
+    assert sorted(tab.unsaid.entries) == [2, 4]
+
+
+def test_facts_are_said_when_they_change():
+    """Words alone change nothing about the whole."""
+    tab = _Tab()
+    tab.happen(_text(1))
+    assert not tab.unsaid.facts
+    tab.happen(State("model", "another"))
+    assert tab.unsaid.facts
