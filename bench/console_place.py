@@ -15,8 +15,8 @@ from bench.on_pty import OnPty, is_alive, on_pty
 from bench.program import SIGHTLINE
 from sightline.testing.place import Place
 
-READY = "enter send".encode()
-"""Is on the screen with the prompt."""
+READY = b"leave"
+"""The last word of the keys, which are on the screen with the prompt."""
 _SETTINGS = """\
 [models]
 discover = false
@@ -81,6 +81,13 @@ class ConsolePlace:
             program.watch(0.1)
         pid: int = hosts[0]["pid"]
         return pid
+
+    def enter(self, program: OnPty, prompt: str) -> None:
+        """Type it, see it, send it."""
+        since = len(program.chunks)
+        program.press(prompt.encode())
+        program.until(program.wrote(prompt[-1:].encode(), since))
+        program.press(b"\r")
 
     def end_hosts(self) -> None:
         pids = [host["pid"] for host in self._told("ps", "--json")]

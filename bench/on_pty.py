@@ -44,6 +44,8 @@ class OnPty:
     def __init__(self, argv: list[str], env: dict[str, str], cwd: Path, keys: bytes = b"") -> None:
         """`keys` are typed before it runs."""
         self.chunks: list[Chunk] = []
+        self.over = False
+        """Nobody writes any more."""
         self._tail = b""
         self.master, slave = os.openpty()
         termios.tcsetwinsize(slave, (ROWS, COLUMNS))
@@ -63,11 +65,14 @@ class OnPty:
 
     def read(self, seconds: float) -> bytes:
         """What comes within that time, as soon as it comes; nothing when it is over, or the program is."""
-        if not select.select([self.master], [], [], max(0.0, seconds))[0]:
+        if self.over:
+            time.sleep(max(0.0, seconds))
+        if self.over or not select.select([self.master], [], [], max(0.0, seconds))[0]:
             return b""
         try:
             data = os.read(self.master, 1 << 16)
-        except OSError:  # nobody has it open any more
+        except OSError:
+            self.over = True
             return b""
         self.chunks.append(Chunk(time.monotonic(), data))
         if b"\x1b" in data or self._tail:
@@ -84,7 +89,8 @@ class OnPty:
         """Until it is so, and after that until nothing was written for `quiet` seconds."""
         deadline = time.monotonic() + seconds
         while not condition():
-            assert time.monotonic() < deadline, f"waited in vain; it wrote {self.written()[-2000:]!r}"
+            hoping = time.monotonic() < deadline and not self.over
+            assert hoping, "waited in vain; the screen was\n" + "\n".join(tape_of(self.chunks)[-ROWS:])
             self.read(0.05)
         while quiet and self.read(quiet):
             assert time.monotonic() < deadline, "it never stopped writing"

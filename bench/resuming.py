@@ -81,10 +81,11 @@ def _lettered(text: str, number: int) -> str:
 def _resumed(console: ConsolePlace, session: str, wanted: list[str]) -> Resumed:
     with console.opened("--resume", session) as program:
         program.until(_all_written(program, set(wanted)), quiet=1.0)
+        chunks = list(program.chunks)
     readable = whole = None
     still: list[str] = []
     moved = above = 0
-    for at, tape in shown(program.chunks):
+    for at, tape in shown(chunks):
         screen = tape.screen[_FIRST_ROW:-_STATUS_ROWS]
         if readable is None and any(LAST_LINE in row for row in tape.screen):
             readable = at
@@ -95,7 +96,7 @@ def _resumed(console: ConsolePlace, session: str, wanted: list[str]) -> Resumed:
         if readable is not None and at > readable:
             still = screen
     assert readable and whole, "the last line was never shown"
-    counted = Counter(_marker.findall("\n".join(tape_of(program.chunks))))
+    counted = Counter(_marker.findall("\n".join(tape_of(chunks))))
     not_once = sum(counted[marker] != 1 for marker in wanted)
     return Resumed(readable - program.began, whole - program.began, not_once, moved)
 

@@ -10,8 +10,9 @@ from sightline.host import _console_host
 
 
 @pytest.mark.parametrize(
-    ("leaves", "comes", "stays"), [(True, False, False), (True, True, True), (False, False, True)]
-)  # fmt: skip
+    ("leaves", "comes", "stays"),
+    [(True, "", False), (True, "and stays", True), (True, "and goes", True), (False, "", True)],
+)
 async def test_a_host_ends_when_who_asked_for_it_left_and_nobody_came(leaves, comes, stays, monkeypatch):
     """One that was connected to stays as long as any, and one whose answer nobody has read yet is waited for."""
     monkeypatch.setattr(_console_host, "_COMES_WITHIN", 0.05)
@@ -20,7 +21,9 @@ async def test_a_host_ends_when_who_asked_for_it_left_and_nobody_came(leaves, co
     asker, ready = os.pipe()
     try:
         _console_host._stop_when(over, SimpleNamespace(idle=True), server, ready)
-        if comes:
+        if comes == "and stays":
+            server.connections = 1
+        if comes == "and goes":
             server.on_change()
         if leaves:
             os.close(asker)

@@ -59,4 +59,4 @@ async def test_nothing_outlives_the_host(
             await end(client)  # type: ignore[operator]
             while left(home):  # noqa: ASYNC110, processes that are nobody's children tell nobody
                 await asyncio.sleep(0.05)
-        await client.close()
+        client.close()

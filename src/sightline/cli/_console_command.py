@@ -8,17 +8,9 @@ from sightline.exceptions import UserMistake
 
 
 def open_console(arguments: argparse.Namespace) -> int:
-    from sightline.views.console import open_console as painted
-
     if arguments.output_format != "text" or arguments.timeout is not None:
         raise UserMistake("--output-format and --timeout go with a prompt", 'give one with -p "…"')
-    wanted = _wanted(arguments)
-    code = painted(wanted, provider=wanted["provider"])
-    if code is not None:
-        return code
-    from sightline.views.console._run import run
-
-    return run(wanted=wanted)
+    return _opened(_wanted(arguments))
 
 
 def can_open() -> bool:
@@ -30,9 +22,19 @@ def can_open() -> bool:
 
 def open_session(session: str) -> int:
     """Go back to a session, whether it runs or not."""
+    return _opened({"resume": session})
+
+
+def _opened(wanted: dict[str, Any]) -> int:
+    """Painted at once, where that can be done."""
+    from sightline.views.console import open_console as painted
+
+    code = painted(wanted, provider=wanted.get("provider", ""))
+    if code is not None:
+        return code
     from sightline.views.console._run import run
 
-    return run(wanted={"resume": session})
+    return run(wanted=wanted)
 
 
 def _wanted(arguments: argparse.Namespace) -> dict[str, Any]:

@@ -123,7 +123,7 @@ def _stop_when(over: "asyncio.Event", session: "Session", server: "SocketServer"
     def left() -> None:
         """Whoever asked for it has the answer, or is gone and will never connect."""
         loop.remove_reader(ready)
-        loop.call_later(_COMES_WITHIN, lambda: None if came else over.set())
+        loop.call_later(_COMES_WITHIN, lambda: None if came or server.connections else over.set())
 
     loop.add_reader(ready, left)
 

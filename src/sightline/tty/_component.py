@@ -27,6 +27,9 @@ class Component:
     focused = False
     """Set by the display. Only a focused component puts the cursor mark into its rows."""
 
+    goes_on = False
+    """Whether it goes on with the block before it in a transcript: no blank row stands between them."""
+
     def render(self, width: int) -> Rows:
         raise NotImplementedError
 

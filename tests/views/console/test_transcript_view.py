@@ -27,7 +27,7 @@ from sightline.transcript import Snapshot, fold
 from sightline.tty import PLAIN, Images
 from sightline.views.console._actions import bindings_from
 from sightline.views.console._drawing import Drawing
-from sightline.views.console._transcript_view import SHOWN_FIRST, TranscriptView
+from sightline.views.console._transcript_view import TranscriptView
 
 READ = {"ui": {"kind": "read", "path": "x.py"}}
 STEPS = {"ui": {"kind": "agent_delegation", "mode": "single", "items": []}}
@@ -35,9 +35,9 @@ STEPS = {"ui": {"kind": "agent_delegation", "mode": "single", "items": []}}
 
 def view() -> TranscriptView:
     drawing = Drawing(PLAIN, Images(None), bindings_from({}), cwd="/project", clock=lambda: 1000.0)
-    made = TranscriptView(drawing, lambda: None, lambda delay, work: waiting.append(work))
-    waiting: list[Any] = []
-    made.waiting = waiting  # type: ignore[attr-defined]
+    made = TranscriptView(drawing, lambda: None, size=lambda: (80, 24), fill=lambda older: earlier.extend(older))
+    earlier: list[Any] = []
+    made.earlier = earlier  # type: ignore[attr-defined]
     return made
 
 
@@ -46,11 +46,12 @@ def stamped(events: list[Event]) -> list[Event]:
 
 
 def rows_of(shown: TranscriptView, width: int = 80) -> list[str]:
-    while not shown.whole:
+    earlier = shown.earlier  # type: ignore[attr-defined]
+    while earlier:
+        shown.component.fill([earlier.pop(0)], is_live=shown.is_live)
         shown.component.render(width)
-        for work in shown.waiting[:]:  # type: ignore[attr-defined]
-            shown.waiting.remove(work)  # type: ignore[attr-defined]
-            work()
+    if shown.component.held is not None:
+        shown.component.release_hold()
     return list(shown.component.render(width))
 
 
@@ -147,16 +148,14 @@ def test_another_branch_is_shown_alone() -> None:
 
 def test_a_long_past_is_shown_from_its_end() -> None:
     """The last blocks are there at once, the others follow, in order, each once."""
-    events = run(*[Notice(f"notice {number}") for number in range(SHOWN_FIRST * 4)])
+    events = run(*[Notice(f"notice {number}") for number in range(100)])
     shown = view()
     shown.replace(fold(events))
     first = list(shown.component.render(80))
-    assert any(f"notice {SHOWN_FIRST * 4 - 1}" in row for row in first)
+    assert any(f"notice {100 - 1}" in row for row in first)
     assert not any("notice 0" in row for row in first)
-    assert not shown.whole
     rows = [row for row in rows_of(shown) if "notice" in row]
     assert rows == [row for row in live(events) if "notice" in row]
-    assert shown.whole
 
 
 EVENTS = st.sampled_from(

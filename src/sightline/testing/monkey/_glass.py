@@ -66,10 +66,13 @@ class Glass:
         fcntl.ioctl(self.master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
     def pump(self, seconds: float) -> bool:
-        """Show what is written, until nothing was for so long. Whether there was anything."""
+        """Show what is written, for so long. Whether there was anything."""
+        until = time.monotonic() + seconds
         found = False
-        while select.select([self.master], [], [], seconds)[0] and self._read():
+        while select.select([self.master], [], [], max(0.0, until - time.monotonic()))[0] and self._read():
             found = True
+            if time.monotonic() >= until:
+                break
         return found
 
     def until(self, condition: Callable[[list[str]], object], seconds: float) -> bool:
@@ -78,7 +81,7 @@ class Glass:
         while True:
             if condition(self.emulator.screen()):
                 return True
-            if time.monotonic() > deadline or (self.ended and not self.pump(0)):
+            if time.monotonic() > deadline or (self.ended and not self._read()):
                 return False
             if select.select([self.master], [], [], 0.02)[0]:
                 self._read()

@@ -25,8 +25,8 @@ _AT_REST = (90, 30)
 _TWICE = 0.6
 """Seconds after which a second Ctrl+C does not leave."""
 _DEADLINE = 30.0
-_TRIES = 8
-_ROUND = 250
+_TRIES = 12
+_ROUND = 400
 _LEFT = (0, 1, 130)
 """How it may end: 1 when the session has no host and the person would not have another."""
 
@@ -100,8 +100,8 @@ class Monkey:
             glass.press(b"\x1b[201~\x1b")
             glass.pump(0.1)
         word = f"qx{self.rests}w"
-        for _ in range(_TRIES):
-            if glass.ended or self._usable(glass, word):
+        for number in range(_TRIES):
+            if glass.ended or self._usable(glass, word, 1 + number / 2):
                 break
         else:
             raise Trouble(f"no editor took the word {word}")
@@ -110,24 +110,19 @@ class Monkey:
         if not glass.until(lambda rows: word not in _all(rows), _DEADLINE):
             raise Trouble(f"{word} was not cleared")
 
-    def _usable(self, glass: Glass, word: str) -> bool:
-        """Escape what is open, clear what is written, and type a word."""
+    def _usable(self, glass: Glass, word: str, seconds: float) -> bool:
+        """Escape what is open, clear what is written, and type a word. Somebody may ask something just then."""
         glass.press(b"\x1b")
         glass.pump(0.15)
         glass.press(b"\x03")
-        self._wait(glass, _TWICE)
+        glass.pump(_TWICE)
         glass.press(word.encode())
-        there = glass.until(lambda rows: _in_one_editor(rows, word), 3)
+        there = glass.until(lambda rows: _in_one_editor(rows, word), seconds)
         if there and (above := [row for row in _history(glass) if word in row]):
             raise Trouble(f"the editor is in the history: {above}")
         glass.press(b"\x03")
-        self._wait(glass, _TWICE)
+        glass.pump(_TWICE)
         return there
-
-    def _wait(self, glass: Glass, seconds: float) -> None:
-        until = time.monotonic() + seconds
-        while (left := until - time.monotonic()) > 0 and not glass.ended:
-            glass.pump(min(left, 0.05))
 
     def _left(self, glass: Glass) -> bool:
         """Whether it has ended. If so, by its own doing, and the terminal is as it was."""

@@ -63,6 +63,8 @@ class Transcript(Scrollback):
         self._width = -1
         self._changed = True
         self._reclaimed = 0
+        self._history = 0
+        """Rows at the top of the composition that are history already."""
         self._left_out = 0
         """How many blocks at the beginning were left out when history was written anew."""
         self._head: list[str] = []
@@ -145,11 +147,6 @@ class Transcript(Scrollback):
         self.held = None
         self._changed = True
 
-    @property
-    def drawn(self) -> bool:
-        """Whether the last frame shows all blocks there are."""
-        return not self._changed
-
     def _take_back(self, index: int) -> None:
         """Blocks from `index` on are composed again, whole, also one of which a part was let go."""
         gone = len(self._counts)
@@ -184,7 +181,7 @@ class Transcript(Scrollback):
             if entry.live and not isinstance(entry.block, Scrollback):
                 entry.settling = entry.settling or Settling()
                 entry.settling.observe(rows)
-        gap = 0 if first or entry.let_go or not rows else self._gap
+        gap = 0 if first or entry.let_go or not rows or entry.block.goes_on else self._gap
         if rows is entry.rows and not changed and gap == entry.gap:
             return False
         entry.width, entry.stale, entry.rows, entry.gap = width, False, rows, gap
@@ -228,6 +225,15 @@ class Transcript(Scrollback):
             if entry.block.contains(component):
                 entry.stale = True
 
+    def refresh_rest(self) -> None:
+        """Blocks look different although they were done: those of which nothing is history yet are asked again."""
+        row = len(self._head)
+        for entry in self._entries:
+            if row >= self._history and not entry.let_go:
+                entry.block.invalidate()
+                entry.stale = True
+            row += len(entry.shown)
+
     def invalidate(self) -> None:
         for entry in self._entries:
             entry.block.invalidate()
@@ -252,6 +258,7 @@ class Transcript(Scrollback):
             released += count
         if released < rows and self._entries:
             released += self._release_part(self._entries[0], rows - released)
+        self._history = rows - released
         if released:
             self._rows = self._rows[released:]
             self._live_from -= released

@@ -62,6 +62,25 @@ ABOUT = {
     "approve_rule": "change the rule it would become",
 }
 
+COMMAND_OF = {
+    "view_output": "output",
+    "unfold": "unfold",
+    "reasoning": "reasoning",
+    "follow_up": "queue",
+    "unqueue": "unqueue",
+    "paste_image": "paste",
+    "copy_block": "copy",
+    "model": "model",
+    "thinking": "thinking",
+    "tree": "tree",
+    "resume": "resume",
+    "jobs": "jobs",
+    "agents": "agents",
+    "files": "files",
+    "todo": "todo",
+}
+"""The command that does what a key of the console does: whoever cannot press it can enter that."""
+
 # Alt+enter breaks a line elsewhere; here it sends later. Shift+enter, ctrl+j and a backslash still break lines.
 ACTIONS: dict[str, Action] = {
     **DEFAULT_ACTIONS,

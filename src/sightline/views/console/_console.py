@@ -6,7 +6,7 @@ host; what the person does goes there as commands. It owns nothing that would be
 
 import asyncio
 import os
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from sightline.journal import artifact_file
 from sightline.paths import data_folder
 from sightline.transcript import Call, Remark, Snapshot
 from sightline.tty import Application, Bindings, Component, Overlay
+from sightline.tty.components import backfill
 from sightline.views.console._desk import Ask, Level
 from sightline.views.console._drawing import Drawing
 from sightline.views.console._entering import Entering
@@ -56,7 +57,9 @@ class Console:
         )
         self.drawing.reasoning = settings.console.reasoning
         self.drawing.fetch = self._fetch
-        self.transcript = TranscriptView(self.drawing, display.request_render, self.loop.call_later)
+        self.transcript = TranscriptView(
+            self.drawing, display.request_render, size=lambda: display.surface.size, fill=self._fill_in
+        )
         self.prompt = PromptEditor(
             self,
             self.drawing,
@@ -106,6 +109,15 @@ class Console:
             notify=(lambda text: application.notify("sightline", text)) if wanted.notify else None,
         )
 
+    def _fill_in(self, older: Sequence[Component]) -> None:
+        """A long past, above what is on the screen already."""
+        view = self.transcript
+        if self.application.linear:
+            view.component.fill(older, is_live=view.is_live)
+            view.component.release_hold()
+        else:
+            self.spawn(backfill(self.application.display, view.component, older, is_live=view.is_live))
+
     # ---- what the host tells
 
     @property
@@ -138,6 +150,12 @@ class Console:
         self.spawn(self.prompt.keep_draft(self._drafts, session))
         self.spawn(self.extensions.load())
         self.spawn(self._find_branch())
+
+    def work_in(self, folder: str) -> None:
+        """The session's folder, which need not be where the console was started."""
+        if folder and folder != self.cwd:
+            self.cwd = self.drawing.cwd = folder
+            self.spawn(self._find_branch())
 
     def _heard(self, events: list[Event]) -> None:
         self.entering.forget_ended(events)
@@ -309,8 +327,12 @@ class Console:
 
     def _draw_anew(self) -> None:
         """Blocks look different: history too, where the terminal lets us write it again."""
-        self.application.display.invalidate()
-        if not self.application.display.capabilities.multiplexer and not self.application.linear:
+        display = self.application.display
+        if display.capabilities.multiplexer or self.application.linear:
+            self.transcript.component.refresh_rest()
+            self.redraw()
+        else:
+            display.invalidate()
             self.replay()
 
     def show_todo(self, shown: bool) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from sightline.tty import Bindings, Images, Theme
+from sightline.views.console._actions import COMMAND_OF
 
 if TYPE_CHECKING:
     from sightline.views.console._renderers import Renderers
@@ -40,3 +41,9 @@ class Drawing:
         self.fetch: Callable[[str, Callable[[bytes | None], None]], None] | None = None
         """Reads an artifact of this session by its name, elsewhere than on the loop, and calls back on it; None stands
         for one that is not there, or too large to be shown."""
+
+    def way_to(self, action: str) -> str:
+        """How a person gets to one of the console's actions: its key, or on lines its command. Empty: by no key."""
+        if self.linear:
+            return f"/{COMMAND_OF[action]}"
+        return next(iter(self.bindings.keys(action)), "")

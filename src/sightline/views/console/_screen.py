@@ -10,16 +10,9 @@ from collections.abc import Callable, Sequence
 
 from sightline.tty import Application, Component, Input, Overlay, OverlayHandle, Rows
 from sightline.tty.components import Container, KeyHints, Transcript
+from sightline.views.console._console_paint import HINTS
 from sightline.views.console._desk import Ask
 
-HINTS = (
-    ("enter", "send"),
-    ("/", "commands"),
-    ("@", "files"),
-    ("!", "shell"),
-    ("ctrl+o", "output"),
-    ("ctrl+d", "leave"),
-)
 QUIET = 0.5
 """Seconds without a key after which what somebody asks is shown, and has the keys."""
 

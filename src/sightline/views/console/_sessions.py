@@ -149,6 +149,7 @@ class Sessions:
 
     def _greeted(self, hello: Hello) -> None:
         self.on_host(hello.pid)
+        self._console.work_in(hello.cwd)
         self._console.status.note = ""
         if hello.version != __version__ and not self._told_version:
             self._told_version = True

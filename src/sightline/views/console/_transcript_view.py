@@ -12,39 +12,36 @@ Rules:
   one is known at its end.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from sightline.events import AgentEnded, AgentStarted, Event, RunEnded, State, TurnEnded
 from sightline.transcript import Call, Entry, Remark, Snapshot, Words
 from sightline.transcript import Transcript as Fold
-from sightline.tty.components import Transcript
+from sightline.tty import Component
+from sightline.tty.components import Transcript, show_end
 from sightline.views.console._drawing import Drawing
 from sightline.views.console.blocks import block_for
 from sightline.views.console.blocks._block import Block
 from sightline.views.console.blocks._call import CallBlock
 from sightline.views.console.blocks._pieces import pieces_of
 
-SHOWN_FIRST = 30
-"""Blocks of a long past that are shown at once: more than a screen holds, nearly always."""
-_SLICE = 12
-"""Blocks that are drawn between two looks at the keys."""
-
-Later = Callable[[float, Callable[[], None]], object]
+Size = Callable[[], tuple[int, int]]
+Fill = Callable[[Sequence[Component]], object]
 
 
 class TranscriptView:
-    """`component` is what is drawn."""
+    """`component` is what is drawn. `fill` is given the blocks that stand before those a screen of this `size` shows at
+    once, to be filled in little by little."""
 
-    def __init__(self, drawing: Drawing, redraw: Callable[[], None], call_later: Later) -> None:
+    def __init__(self, drawing: Drawing, redraw: Callable[[], None], *, size: Size, fill: Fill) -> None:
         self.component = Transcript()
         self.fold = Fold()
         self.blocks: list[Block] = []
         """All there are, in order."""
         self._drawing = drawing
         self._redraw = redraw
-        self._call_later = call_later
-        self._past: list[Block] = []
-        """Blocks that are not shown yet, the oldest first."""
+        self._size = size
+        self._fill = fill
         self._laying_out = False
         self._by_entry: dict[int, Block] = {}
         self._by_agent: dict[str, Block] = {}
@@ -69,7 +66,7 @@ class TranscriptView:
     def restart(self) -> None:
         """Make every block anew: the fold holds what it held, but other things of it are shown, or otherwise."""
         self.component.clear()
-        self.blocks, self._open, self._past, self._speaking = [], [], [], None
+        self.blocks, self._open, self._speaking = [], [], None
         self._by_entry, self._by_agent = {}, {}
         self._laying_out = True
         for entry in self.state.shown:
@@ -80,34 +77,11 @@ class TranscriptView:
             for block in self._open:
                 block.close()
         self._open = [block for block in self._open if not block.done]
-        self._lay_out()
+        if older := show_end(self.component, self.blocks, self._size(), is_live=self.is_live):
+            self._fill(older)
 
-    @property
-    def whole(self) -> bool:
-        """Whether all of it is on the screen, or above it."""
-        return not self._past
-
-    def _lay_out(self) -> None:
-        first = max(0, len(self.blocks) - SHOWN_FIRST)
-        if self._open:
-            first = min(first, self.blocks.index(self._open[0]))
-        self._past = self.blocks[:first]
-        if self._past:
-            self.component.hold()
-            self._call_later(0, self._go_back)
-        for block in self.blocks[first:]:
-            self.component.append(block, live=block in self._open)
-
-    def _go_back(self) -> None:
-        """Some more of the past, once what was there before is drawn."""
-        if self._past and self.component.drawn:
-            some, self._past = self._past[:_SLICE], self._past[_SLICE:]
-            self.component.fill(some)
-            if not self._past:
-                self.component.release_hold()
-            self._redraw()
-        if self._past:
-            self._call_later(0, self._go_back)
+    def is_live(self, block: Component) -> bool:
+        return block in self._open
 
     def say(self, remark: Remark) -> None:
         """A word of the console's own: shown here, kept nowhere."""

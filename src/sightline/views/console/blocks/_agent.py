@@ -12,14 +12,14 @@ from sightline.tty import Rows, Scrollback, truncate
 from sightline.views.console._drawing import Drawing
 from sightline.views.console.blocks._block import Block
 from sightline.views.console.blocks._call import state_of
-from sightline.views.console.blocks._header import INDENT, SIGNS, header_rows
+from sightline.views.console.blocks._header import INDENT, header_rows, sign_of
+from sightline.views.console.blocks._remark import mark_of
 from sightline.views.console.shapes import shape_of
 from sightline.views.console.shapes._shape import FAILED_ROWS, plural, seconds_words, short
 
 FOLDED, UNFOLDED = 3, 50
 _NAME, _TASK = 24, 200
 _LOOKED_BACK = 4  # entries for each line wanted: not every entry has one
-_MARKS = {"error": ("✕", "error"), "fatal": ("✕", "error"), "warning": ("!", "warning")}
 
 
 class AgentBlock(Block, Scrollback):
@@ -103,6 +103,7 @@ class AgentBlock(Block, Scrollback):
             title=short(agent.task, _TASK) if agent is not None else "",
             suffix=self._suffix(),
             most=1,
+            spoken=self._drawing.linear,
         )
         lines, left_out = self._activity(width - len(INDENT))
         self._cut = cut or left_out
@@ -146,12 +147,13 @@ class AgentBlock(Block, Scrollback):
     def _lines(self, entry: Entry, width: int) -> list[str]:
         below = entry.agent[len(self.path) + 1 :]
         who = self._drawing.theme.style("dim", f"{clean_line(below)}: ") if below else ""
-        return [truncate(who + line, width) for line in self._told(entry)]
+        return [truncate(who + line, width) for line in self.told(entry)]
 
-    def _told(self, entry: Entry) -> list[str]:
+    def told(self, entry: Entry) -> list[str]:
+        """What there is to say of one thing it did."""
         theme = self._drawing.theme
         if isinstance(entry, Call):
-            sign, role = SIGNS[state_of(entry)]
+            sign, role = sign_of(state_of(entry), spoken=self._drawing.linear)
             shape = shape_of(entry, self._drawing)
             about = short(shape.title, 200)
             return [f"{theme.style(role, sign)} {shape.label} {about} {theme.style('muted', shape.suffix)}".rstrip()]
@@ -161,9 +163,10 @@ class AgentBlock(Block, Scrollback):
             last = clean_line(entry.text.rstrip().rpartition("\n")[2])
             return [theme.style("dim", last) if entry.reasoning else last] if last.strip() else []
         if isinstance(entry, Message):
-            return [f"{theme.style('accent', '›')} {short(entry.text, 200)}"]
+            pointer = "asked:" if self._drawing.linear else "›"
+            return [f"{theme.style('accent', pointer)} {short(entry.text, 200)}"]
         return [self._remark(entry)]
 
     def _remark(self, entry: Remark) -> str:
-        mark, role = _MARKS.get(entry.level, ("·", "info"))
-        return self._drawing.theme.style(role, f"{mark} {short(entry.text, 200)}")
+        mark, role = mark_of(entry, spoken=self._drawing.linear)
+        return self._drawing.theme.style(role, f"{mark}{short(entry.text, 200)}")

@@ -169,6 +169,7 @@ class CallBlock(Block, Scrollback):
             title=shape.title,
             suffix=self._suffix(shape),
             most=_TITLE_ROWS[drawing.unfolded],
+            spoken=drawing.linear,
         )
 
     def _suffix(self, shape: Shape) -> str:
@@ -179,7 +180,7 @@ class CallBlock(Block, Scrollback):
         elif elapsed := self._elapsed():
             parts.append(seconds_words(elapsed))
         if not self._drawing.unfolded and is_read(call) and shape.source:
-            parts += self._drawing.bindings.keys("view_output")[:1]
+            parts.append(self._drawing.way_to("view_output"))
         return " · ".join([part for part in parts if part])
 
     def _status(self, width: int) -> list[str]:

@@ -12,15 +12,23 @@ SIGNS = {
     "error": ("✕", "error"),
     "stopped": ("–", "muted"),
 }
+SPOKEN = {"running": "running:", "ok": "ok:", "error": "failed:", "stopped": "stopped:"}
+"""What is said in place of a sign, for who listens."""
 INDENT = "  "
 
 
+def sign_of(state: str, *, spoken: bool) -> tuple[str, str]:
+    """The sign or the word, and its role."""
+    sign, role = SIGNS[state]
+    return (SPOKEN[state] if spoken else sign), role
+
+
 def header_rows(
-    theme: Theme, width: int, *, state: str, label: str, title: str, suffix: str, most: int
+    theme: Theme, width: int, *, state: str, label: str, title: str, suffix: str, most: int, spoken: bool = False
 ) -> tuple[list[str], bool]:
     """The rows, and whether something of the title is missing."""
-    sign, role = SIGNS[state]
-    label = truncate(label, max(width - 2, 1))
+    sign, role = sign_of(state, spoken=spoken)
+    label = truncate(label, max(width - measure(sign) - 1, 1))
     start = f"{theme.style(role, sign)} {theme.style('strong', label)}" if label else theme.style(role, sign)
     room = width - measure(start) - 1
     end = theme.style("error" if state == "error" else "muted", suffix)

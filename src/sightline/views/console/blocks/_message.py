@@ -6,7 +6,7 @@ from sightline.tty import Rows, expand_tabs, truncate, wrap
 from sightline.views.console._drawing import Drawing
 from sightline.views.console.blocks._block import Block
 
-_POINTER = "› "
+_POINTER, _SPOKEN = "› ", "you: "
 _HOW = {"steer": "said while it worked", "follow_up": "said for afterwards"}
 # Whoever observes the person's own words; any other source said something in the person's place.
 _PERSON = frozenset(("", "person", "agent", "claude", "codex", "gemini", "opencode"))
@@ -45,13 +45,17 @@ class MessageBlock(Block):
         return self._cut
 
     def _draw(self, width: int) -> list[str]:
-        message, room = self._message, width - len(_POINTER)
+        message, pointer = self._message, _POINTER
+        if self._drawing.linear:
+            pointer = _SPOKEN if message.source in _PERSON else ""
+        room = width - len(pointer)
         rows = self._said(room) if message.source in _PERSON else self._in_place(room)
-        theme, indent = self._drawing.theme, " " * len(_POINTER)
-        rows += [theme.style("muted", truncate(f"+ {name}", room)) for name in map(_name, message.attachments)]
+        theme, indent = self._drawing.theme, " " * (0 if self._drawing.linear else len(pointer))
+        attached = "attached:" if self._drawing.linear else "+"
+        rows += [theme.style("muted", truncate(f"{attached} {name}", room)) for name in map(_name, message.attachments)]
         how = _HOW.get(message.how, "") if message.source in _PERSON else ""
         rows += [theme.style("dim", truncate(how, room))] if how else []
-        return [theme.style("accent", _POINTER) + rows[0], *(indent + row if row else "" for row in rows[1:])]
+        return [theme.style("accent", pointer) + rows[0], *(indent + row if row else "" for row in rows[1:])]
 
     def _said(self, width: int) -> list[str]:
         rows = wrap(expand_tabs(clean_text(self._message.text)), width) or [""]
@@ -67,8 +71,8 @@ class MessageBlock(Block):
         self._cut = len(lines) > most or len(rows) > most
         shown = [theme.style("muted", row) for row in rows[:most]]
         if self._cut:
-            keys = "".join(f" ({key})" for key in drawing.bindings.keys("unfold")[:1]) if not drawing.unfolded else ""
-            shown.append(theme.style("dim", truncate(f"… more{keys}", width)))
+            way = "" if drawing.unfolded else drawing.way_to("unfold")
+            shown.append(theme.style("dim", truncate(f"… more ({way})" if way else "… more", width)))
         return [theme.style("strong", truncate(clean_line(self._message.source), width)), *shown]
 
 

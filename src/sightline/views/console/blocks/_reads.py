@@ -6,7 +6,7 @@ from sightline.text import clean_line
 from sightline.transcript import Call
 from sightline.tty import measure, truncate
 from sightline.views.console._drawing import Drawing
-from sightline.views.console.blocks._header import INDENT, SIGNS
+from sightline.views.console.blocks._header import INDENT, sign_of
 from sightline.views.console.shapes import shape_of
 
 _BETWEEN = ", "
@@ -17,9 +17,10 @@ def group_rows(calls: Sequence[Call], drawing: Drawing, width: int) -> tuple[str
     theme = drawing.theme
     shapes = [shape_of(call, drawing) for call in calls]
     labels = list(dict.fromkeys(clean_line(call.name) for call in calls))
-    sign, role = SIGNS["ok"]
-    key = "".join(f" ({key})" for key in drawing.bindings.keys("view_output")[:1])
-    head = truncate(f"{'/'.join(labels)} {len(calls)}", width - 2 - len(key))
+    sign, role = sign_of("ok", spoken=drawing.linear)
+    way = drawing.way_to("view_output")
+    key = f" ({way})" if way else ""
+    head = truncate(f"{'/'.join(labels)} {len(calls)}", width - measure(sign) - 1 - len(key))
     first = f"{theme.style(role, sign)} {theme.style('strong', head)}{theme.style('muted', key)}"
     if drawing.unfolded:
         rows = [f"{shape.title} {theme.style('muted', shape.suffix)}" for shape in shapes]

@@ -8,6 +8,7 @@ from sightline.views.console.blocks._block import Block
 
 _MARKS = {"info": ("· ", "info"), "warning": ("! ", "warning"), "error": ("✕ ", "error"), "fatal": ("✕ ", "error")}
 _UNKNOWN = ("? ", "muted")
+_SPOKEN = {"· ": "", "! ": "warning: ", "✕ ": "error: ", "? ": "unreadable: "}
 _HINT = "hint: "
 
 
@@ -40,11 +41,17 @@ class RemarkBlock(Block):
 
     def _draw(self, width: int) -> list[str]:
         theme, remark = self._drawing.theme, self._remark
-        mark, role = _MARKS.get(remark.level, _UNKNOWN)
+        mark, role = mark_of(remark, spoken=self._drawing.linear)
         said = wrap(expand_tabs(clean_text(remark.text)), width - len(mark)) or [""]
-        indent = " " * len(mark)
+        indent = "" if self._drawing.linear else " " * len(mark)
         rows = [theme.style(role, (mark if not index else indent) + row) for index, row in enumerate(said)]
         if remark.hint:
             hint = wrap(expand_tabs(clean_text(_HINT + remark.hint)), width - len(mark))
             rows += [indent + theme.style("hint", row) for row in hint]
         return rows
+
+
+def mark_of(remark: Remark, *, spoken: bool) -> tuple[str, str]:
+    """What stands before it, with the blank after that, and the role of both."""
+    mark, role = _MARKS.get(remark.level, _UNKNOWN)
+    return (_SPOKEN[mark] if spoken else mark), role

@@ -14,6 +14,7 @@ from sightline.views.console.shapes._shape import Body, Shape, short
 
 _AGENT, _TASK, _PREVIEW = 24, 80, 120
 _SIGNS = {"running": "◌", "pending": "○", "ok": "✓", "error": "✕", None: "·"}
+_SPOKEN = {"running": "running:", "pending": "waiting:", "ok": "ok:", "error": "failed:", None: "planned:"}
 _ROLES = {"running": "accent", "ok": "success", "error": "error"}
 
 
@@ -58,7 +59,8 @@ class DelegationShape(Shape):
     def _step(self, item: DelegationItem, width: int) -> Sequence[str]:
         theme = self.drawing.theme
         active = item.id == self._steps.active_id
-        sign = theme.style(_ROLES.get(item.status or "", "muted"), _SIGNS[item.status])
+        signs = _SPOKEN if self.drawing.linear else _SIGNS
+        sign = theme.style(_ROLES.get(item.status or "", "muted"), signs[item.status])
         agent = theme.style("accent" if active else "text", short(item.agent, _AGENT))
         task = theme.style("muted", short(item.task, _TASK))
         rows = [truncate(f"{sign} {agent} {task}", width)]

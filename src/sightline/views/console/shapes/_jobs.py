@@ -29,6 +29,7 @@ _LOOKS = {
     "failed": ("✕", "error"),
     "cancelled": ("–", "muted"),
 }
+_SPOKEN = {"running": "running:", "completed": "ok:", "failed": "failed:", "cancelled": "cancelled:"}
 _OUTCOMES = {"cancelled": "cancelled", "not_found": "not found", "already_completed": "had already ended"}
 
 
@@ -83,6 +84,7 @@ class JobsShape(Shape):
     def _job(self, job: Job, width: int) -> list[str]:
         theme = self.drawing.theme
         sign, role = _LOOKS[job.status]
+        sign = _SPOKEN[job.status] if self.drawing.linear else sign
         after = f"{job.id} · {seconds_words(job.milliseconds / 1000)}"
         row = f"{theme.style(role, sign)} {short(job.label, 120)} {theme.style('dim', after)}"
         rows = [truncate(row, width)]

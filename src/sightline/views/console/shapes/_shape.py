@@ -87,8 +87,8 @@ class Shape:
         return self._hint(f"… {count} more …", "view_output" if self.drawing.unfolded else "unfold", width)
 
     def _hint(self, words: str, action: str, width: int) -> str:
-        keys = self.drawing.bindings.keys(action)[:1]
-        text = f"{words} ({keys[0]})" if keys else words
+        way = self.drawing.way_to(action)
+        text = f"{words} ({way})" if way else words
         return self.drawing.theme.style("muted", truncate(text if measure(text) <= width else words, width))
 
     def first_of(self, rows: Sequence[str], width: int, what: str = "line") -> Body:

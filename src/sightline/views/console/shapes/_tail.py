@@ -19,15 +19,16 @@ _RESET = "\x1b[0m"
 class Tail:
     """Rows of one call's output, for one width."""
 
-    def __init__(self, call: Call, width: int, most: int) -> None:
+    def __init__(self, call: Call, width: int, most: int, *, live: int = _LIVE) -> None:
         self._call = call
         self._width = max(width, 2)
         self._most = most
+        self._live = live
         self._last: Piece | None = None
         self._begin()
 
     def _begin(self) -> None:
-        self._screen = Screen(self._width, _LIVE)
+        self._screen = Screen(self._width, self._live)
         self._settled: deque[Row] = deque(maxlen=self._most)
         self._half = False
 
@@ -36,6 +37,18 @@ class Tail:
         self._read()
         live = self._screen.live
         return [*self._settled, *live][-most:] if most else []
+
+    def take(self) -> list[Row]:
+        """Those that became final since the last time: no more than were to be kept, the last of them."""
+        self._read()
+        rows = list(self._settled)
+        self._settled.clear()
+        return rows
+
+    def take_rest(self) -> list[Row]:
+        """Those that were not final: nothing more is written."""
+        self._screen.finish()
+        return self._screen.take_settled()
 
     def _read(self) -> None:
         for piece in self._unread():

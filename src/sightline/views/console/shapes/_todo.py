@@ -13,6 +13,7 @@ from sightline.views.console.shapes._shape import Body, Shape, details_of, kind_
 
 FOLDED = 8
 _SIGNS = {"pending": "○", "in_progress": "◌", "completed": "✓", "abandoned": "✕"}
+_SPOKEN = {"pending": "to do:", "in_progress": "doing:", "completed": "done:", "abandoned": "given up:"}
 _ROLES = {"pending": "muted", "in_progress": "accent", "completed": "success", "abandoned": "dim"}
 _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _WORDS = ("content", "text", "step", "description", "subject", "title")
@@ -61,7 +62,7 @@ class TodoShape(Shape):
         shown, before, after = window(self._phases, most)
         if before:
             rows.append(self.more_items(before, width))
-        rows += plan_rows(shown, self.drawing.theme, width)
+        rows += plan_rows(shown, self.drawing.theme, width, spoken=self.drawing.linear)
         if after:
             rows.append(self.more_items(after, width))
         if not self._phases and self.call.content and not self.call.is_error:
@@ -93,27 +94,31 @@ def window(phases: list[Phase], most: int) -> tuple[list[Phase], int, int]:
     return shown, first, total - first - most
 
 
-def plan_rows(phases: list[Phase], theme: Theme, width: int) -> list[str]:
-    """The tree. A plan of one phase without a name is a list."""
+def plan_rows(phases: list[Phase], theme: Theme, width: int, *, spoken: bool = False) -> list[str]:
+    """The tree. A plan of one phase without a name is a list, and so is one that is listened to."""
     rows: list[str] = []
     for phase in phases:
         if phase.name:
             rows.append(theme.style("strong", truncate(phase.name, width)))
         for index, task in enumerate(phase.tasks):
             last = index == len(phase.tasks) - 1
-            guides = ("", "") if not phase.name else ("└─ ", "   ") if last else ("├─ ", "│  ")
-            rows += _task_rows(task, guides, theme, width)
+            guides = ("", "") if spoken or not phase.name else ("└─ ", "   ") if last else ("├─ ", "│  ")
+            rows += _task_rows(task, guides, theme, width, spoken=spoken)
     return rows
 
 
-def _task_rows(task: Task, guides: tuple[str, str], theme: Theme, width: int) -> list[str]:
+def _task_rows(
+    task: Task, guides: tuple[str, str], theme: Theme, width: int, *, spoken: bool
+) -> list[str]:
     role = _ROLES[task.status]
-    sign = theme.style(role, _SIGNS[task.status])
+    sign = (_SPOKEN if spoken else _SIGNS)[task.status]
     count = str(len(task.notes)).translate(_SUPERSCRIPTS) if task.notes else ""
-    room = width - len(guides[0]) - 2 - len(count)
+    if spoken and count:
+        count = f" ({len(task.notes)} notes)"
+    room = width - len(guides[0]) - len(sign) - 1 - len(count)
     text = truncate(task.content, max(room, 1))
     looks = {"in_progress": "strong", "completed": "muted", "abandoned": "strike"}
-    row = f"{theme.style('border', guides[0])}{sign} {theme.style(looks.get(task.status, 'text'), text)}{count}"
+    row = f"{theme.style('border', guides[0])}{theme.style(role, sign)} {theme.style(looks.get(task.status, 'text'), text)}{count}"
     rows = [truncate(row, width)]
     if task.status == "in_progress":
         indent = theme.style("border", guides[1])

@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 from sightline.transcript import Snapshot
 from sightline.tty import Component, Rows, measure, truncate
+from sightline.views.console._console_paint import STARTING
 from sightline.views.console._drawing import Drawing
 from sightline.views.console.status._facts import Facts, count
 
-STARTING = "starting…"
 _BETWEEN = " · "
 _NAME = 36  # characters of a model's name
 _FULL = 0.8  # of the context: said in another colour

@@ -1,0 +1,85 @@
+"""Pictures of the console: the demo while it works, an approval, the tree. The program is the real one, its model is
+scripted, and its project is that of the demo."""
+
+import json
+import os
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sightline.views.plain.demo import demo_script, write_script
+from tools.pictures_terminal import SIGHTLINE, record
+
+_PROMPT = "Mend the dates on the receipts, and put it up for review."
+_USAGE = {"input_tokens": 6200, "output_tokens": 180}
+_ASKING: list[Any] = [
+    [
+        {"text": "First the file it is about.\n"},
+        {"tool": "read", "args": {"path": "money.py"}},
+        {"tool": "read", "args": {"path": "cart.py"}},
+    ],
+    [
+        {"text": "`euros` writes one digit of the cents.\n"},
+        {
+            "tool": "edit",
+            "args": {"input": '¶money.py#{tag:money.py}\nreplace 5..5:\n+    return f"{cents / 100:.2f} EUR"\n'},
+        },
+    ],
+    [
+        {"text": "Mended. I commit it, and push the branch, for which I have to leave the sandbox.\n"},
+        {
+            "tool": "bash",
+            "args": {"command": "git commit -qam 'Write both digits of the cents'\ngit push origin mend-cents",
+                     "sandbox": False},
+        },
+    ],
+]  # fmt: skip
+_TALK = (
+    ("How does the shop round its prices?", "It does not: prices are whole cents, and `euros` only writes them."),
+    ("Show whole euros on the receipt.", "`euros` now leaves the cents out. A receipt of 4.50 says 5 EUR."),
+    ("Keep the cents, but write EUR first.", "`euros` now says EUR 4.50, and the test of it agrees."),
+)
+
+
+def console_pictures() -> None:
+    """All of them."""
+    leaving = [("\x03\x03", "Leave?"), ("\x1b[B\r", "")]
+    record("console", "sightline demo", [("", "[ 7/24]")], leaving=leaving, rows=37, moving=True)
+    with _shop(_ASKING) as start:
+        steps = [("", "medium"), (f"{_PROMPT}\r", "change the rule")]
+        record("approval", "sightline", steps, argv=start, rows=38)
+    with _shop([[{"text": answer}] for _, answer in _TALK]) as start:
+        record("tree", "sightline", _branching(), argv=start, rows=28)
+
+
+def _branching() -> list[tuple[str, str]]:
+    """Two things said, one of them said differently, a label on the better one, and the tree open."""
+    (first, one), (second, two), (third, three) = [(said, answer[:20].replace("`", "")) for said, answer in _TALK]
+    back = [("/tree\r", "go there"), ("\x1b[A", "› • user"), ("\r", "EDIT")]
+    return [("", "medium"), (f"{first}\r", one), (f"{second}\r", two), *back, (third, three)]
+
+
+@contextmanager
+def _shop(turns: list[Any]) -> Iterator[list[str]]:
+    """How to start the console in a project of a short name, whoever takes the picture; its sessions end with it."""
+    script = {"files": demo_script()["files"], "turns": turns}
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "shop").mkdir()
+        for file, lines in script["files"].items():
+            (folder / "shop" / file).write_text("".join(f"{line}\n" for line in lines))
+        subprocess.run(["git", "init", "-q", "-b", "mend-cents", folder / "shop"], check=True)
+        write_script(folder, script, paced=False)
+        counted = [{"blocks": turn, "usage": _USAGE} for turn in turns]
+        (folder / "demo.json").write_text(json.dumps(counted))
+        there = ["bwrap", "--dev-bind", "/", "/", "--tmpfs", "/srv", "--bind", str(folder), "/srv"]
+        environment = {"SIGHTLINE_HOME": "/srv/home", "PYTHONDONTWRITEBYTECODE": "1"}
+        there += [word for pair in environment.items() for word in ("--setenv", *pair)]
+        there += ["--chdir", "/srv/shop", SIGHTLINE]
+        try:
+            yield [*there, "--model", "scripted:/srv/demo.json"]
+        finally:
+            subprocess.run([*there, "stop", "--all"], check=True, stdout=subprocess.DEVNULL, env={**os.environ})

@@ -1,0 +1,102 @@
+"""A program in a terminal of its own, by keys, and a picture of its screen."""
+
+import fcntl
+import io
+import os
+import re
+import select
+import struct
+import subprocess
+import sys
+import termios
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.style import Style
+from rich.terminal_theme import MONOKAI
+from rich.text import Text
+
+from sightline.testing.emulators import Cell, Emulator, open_emulator
+
+COLUMNS = 100
+FOLDER = Path(__file__).parent.parent / "docs" / "pictures"
+SIGHTLINE = str(Path(sys.executable).with_name("sightline"))
+_SECONDS = 60.0
+_STILL = 0.5
+_DARK = b"\x1b]11;rgb:0000/0000/0000\x1b\\"  # the background, as the picture's is
+
+
+def record(
+    name: str,
+    title: str,
+    steps: Sequence[tuple[str, str]],
+    *,
+    argv: Sequence[str] = (),
+    leaving: Sequence[tuple[str, str]] = (),
+    rows: int = 34,
+    moving: bool = False,
+) -> None:
+    """The screen after these keys; each step is keys, and what must then be in sight. `argv`: what is run, if not what
+    the title says; `leaving`: steps after which it ends by itself. `moving`: it is never still, so the picture is
+    taken as soon as the last is in sight."""
+    emulator = open_emulator("xterm", COLUMNS, rows)
+    master, slave = os.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, COLUMNS, 0, 0))
+    environment = {**os.environ, "TERM": "xterm-256color", "COLORTERM": "truecolor"}
+    command = list(argv) or [SIGHTLINE, *title.split()[1:]]
+    program = subprocess.Popen(command, stdin=slave, stdout=slave, env=environment, start_new_session=True)
+    try:
+        for number, (keys, sight) in enumerate(steps, 1):
+            os.write(master, keys.encode())
+            _watch(emulator, master, sight, still=not (moving and number == len(steps)))
+        save(name, title, Text("\n").join(_row(emulator.cells(row)) for row in range(rows)))
+        for keys, sight in leaving:
+            os.write(master, keys.encode())
+            _watch(emulator, master, sight, still=False)
+    finally:
+        if not leaving:
+            program.terminate()
+        os.close(slave)
+        _drain(master)
+        program.wait()
+        emulator.close()
+
+
+def _watch(emulator: Emulator, master: int, sight: str, *, still: bool) -> None:
+    deadline = time.monotonic() + _SECONDS
+    while not any(sight in row for row in emulator.screen()) or (still and select.select([master], [], [], _STILL)[0]):
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"no {sight!r} on\n" + "\n".join(emulator.screen()))
+        if select.select([master], [], [], _STILL)[0]:
+            data = os.read(master, 65536)
+            emulator.write(data)
+            os.write(master, emulator.replies() + (_DARK if b"\x1b]11;?" in data else b""))
+
+
+def _drain(master: int) -> None:
+    """What a program says while it ends must find a reader."""
+    try:
+        while os.read(master, 65536):
+            pass
+    except OSError:
+        os.close(master)
+
+
+def save(name: str, title: str, text: Text) -> None:
+    console = Console(record=True, width=COLUMNS, file=io.StringIO(), force_terminal=True)
+    console.print(text)
+    svg = console.export_svg(title=title, theme=MONOKAI, unique_id=name)
+    # The picture must not load anything from elsewhere: the reader's own monospace font does.
+    svg = re.sub(r"@font-face\s*{[^}]*}", "", svg).replace("Fira Code", "ui-monospace")
+    (FOLDER / f"{name}.svg").write_text("\n".join(line.rstrip() for line in svg.splitlines()) + "\n")
+
+
+def _row(cells: list[Cell]) -> Text:
+    row = Text()
+    for cell in cells:
+        fg, bg = (f"color({colour})" if isinstance(colour, int) else colour for colour in (cell.fg, cell.bg))
+        look = Style(color=fg, bgcolor=bg, bold=cell.bold, dim=cell.dim, italic=cell.italic, strike=cell.strike)
+        row.append(cell.text, look)
+    return row
