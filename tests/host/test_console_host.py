@@ -312,16 +312,15 @@ async def test_settings_are_read_again(launch: Launch, tmp_path: Path) -> None:
 
 
 async def test_the_answer_of_a_host_is_one_line(tmp_path: Path) -> None:
-    """`python -m sightline.host._console_host`: its session and its process, then its end of the pipe is closed."""
+    """`python -m sightline.host._console_host`: its session and its process; what was started is gone at once."""
     wanted = json.dumps({"cwd": str(tmp_path)})
     command = [sys.executable, "-P", "-m", "sightline.host._console_host", wanted]
-    done = await asyncio.to_thread(
-        subprocess.run, command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, timeout=DEADLINE
-    )
-    said = json.loads(done.stdout)
-    assert done.stdout.count(b"\n") == 1
+    started = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+    assert started.stdout is not None
+    said = json.loads(await asyncio.to_thread(started.stdout.readline))
+    assert started.wait(DEADLINE) == 0
     assert set(said) == {"session", "pid"}
     os.kill(said["pid"], signal.SIGTERM)
+    assert await asyncio.to_thread(started.stdout.read) == b""
+    started.stdout.close()
     await until(lambda: not alive(said["pid"]))
-
-

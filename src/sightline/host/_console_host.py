@@ -75,7 +75,8 @@ async def _host(wanted: "HostWanted", ready: int) -> None:
 
 
 def _opened(store: "Store", wanted: "HostWanted") -> "AbstractAsyncContextManager[tuple[Session, SocketServer]]":
-    provider = wanted.provider or (_provider_before(store, wanted.resume) if wanted.resume else "")
+    # Whoever began a session goes on with it, unless somebody else is asked for.
+    provider = wanted.provider or (store.read(wanted.resume).header.provider if wanted.resume else "")
     if provider not in ("", "native"):
         import msgspec
 
@@ -85,15 +86,6 @@ def _opened(store: "Store", wanted: "HostWanted") -> "AbstractAsyncContextManage
     from sightline.host._console_agent import opened_agent
 
     return opened_agent(store, wanted)
-
-
-def _provider_before(store: "Store", session: str) -> str:
-    """Who worked in a session that is gone on with."""
-    from sightline.host._provider_memory import provider_of
-    from sightline.journal import Tree
-
-    store.read(session)  # whether there is such a session
-    return provider_of(Tree.load(store.folder(session)))
 
 
 def _stop_when(over: "asyncio.Event", session: "Session", server: "SocketServer", ready: int) -> None:
@@ -123,6 +115,7 @@ def _stop_when(over: "asyncio.Event", session: "Session", server: "SocketServer"
     def left() -> None:
         """Whoever asked for it has the answer, or is gone and will never connect."""
         loop.remove_reader(ready)
+        os.close(ready)
         loop.call_later(_COMES_WITHIN, lambda: None if came or server.connections else over.set())
 
     loop.add_reader(ready, left)

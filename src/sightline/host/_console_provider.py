@@ -23,7 +23,7 @@ async def opened_provider(store: Store, wanted: HostWanted) -> AsyncIterator[tup
     """A new session, or a kept one that is gone on with."""
     folder = str(go_to(store, wanted))
     wanted = msgspec.structs.replace(wanted, cwd=folder)
-    writer, tree = opened_journal(store, folder, wanted.resume, wanted.title)
+    writer, tree = opened_journal(store, folder, wanted.resume, wanted.title, wanted.provider)
     unused = not wanted.resume
     try:
         session = Session(writer, store.index, last_seq=tree.last_seq)

@@ -97,8 +97,3 @@ def _last_kept(tree: Tree) -> _Kept:
             except msgspec.ValidationError:
                 break
     return _Kept()
-
-
-def provider_of(tree: Tree) -> str:
-    """Whose conversation it was last; empty: our own agent's."""
-    return _last_kept(tree).provider

@@ -114,10 +114,10 @@ def _mend(session: Session, agent: Agent, writer: JournalWriter, tree: Tree) -> 
     session.flush()
 
 
-def opened_journal(store: Store, cwd: str, resume: str, title: str) -> tuple[JournalWriter, Tree]:
+def opened_journal(store: Store, cwd: str, resume: str, title: str, provider: str = "") -> tuple[JournalWriter, Tree]:
     """The journal of a new session, or of one that is gone on with."""
     if not resume:
-        writer = store.create(cwd=cwd, title=title)
+        writer = store.create(cwd=cwd, title=title, provider=provider)
         return writer, Tree.load(writer.folder)
     if any(job.session == resume and job.state == "running" for job in store.index.jobs().values()):
         recover(store, resume)

@@ -35,7 +35,7 @@ def fork(store: "Store", session: str, leaf: str = "") -> str:
     """The id of a new session that has everything of this one, or only the path to an entry of it."""
     header = store.read(session).header
     wanted = _path_to(Tree.load(store.folder(session)), leaf) if leaf else None
-    writer = store.create(cwd=header.cwd, title=header.title, parent_session=session)
+    writer = store.create(cwd=header.cwd, title=header.title, parent_session=session, provider=header.provider)
     new = writer.folder.name
     try:
         mentioned = _copy_lines(store.folder(session), session, writer, wanted)

@@ -36,6 +36,7 @@ class Header(msgspec.Struct, frozen=True, tag_field="kind", tag="session"):
     created: float = 0.0
     version: int = 1
     parent_session: str = ""  # which session it was forked from
+    provider: str = ""  # whose agent works in it; empty: our own
 
 
 class _Gap(msgspec.Struct, frozen=True, tag_field="kind", tag="gap"):

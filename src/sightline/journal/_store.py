@@ -47,7 +47,7 @@ class Store:
             self._catalogue = Catalogue(self._folder / "conversations.sqlite", self._sessions)
         return self._catalogue
 
-    def create(self, *, cwd: str = "", title: str = "", parent_session: str = "") -> JournalWriter:
+    def create(self, *, cwd: str = "", title: str = "", parent_session: str = "", provider: str = "") -> JournalWriter:
         """A new session and its writer."""
         while True:
             folder = self.folder(new_session_id())
@@ -59,7 +59,7 @@ class Store:
             except OSError as error:
                 raise self.no_room(error) from error
         # A folder's name need not be text; what is told of it must be.
-        header = Header(folder.name, clean_line(cwd), title, self._clock(), parent_session=parent_session)
+        header = Header(folder.name, clean_line(cwd), title, self._clock(), 1, parent_session, provider)
         try:
             return JournalWriter(folder, header)
         except OSError as error:

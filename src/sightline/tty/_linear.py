@@ -5,8 +5,11 @@
 - What stands below the transcript (the editor, hints) is not written. Instead there is a prompt when nothing is going
   on and nothing was written for a moment. A line that is typed goes to the focused component, as if it had been typed
   there, in place of whatever was there, and entered.
-- An overlay is written when it appears, and again when an answer changed it. Its choices have numbers: a number that is
-  entered chooses, 0 cancels.
+- An overlay is written when it appears, and what of it is new when an answer changed it. Its choices have numbers: a
+  number that is entered chooses, 0 cancels. A line that is neither a choice nor a text it takes chooses nothing, least
+  of all what happens to be highlighted. A dot and a key (`.ctrl+t`) press it, with a number on that choice.
+- An empty line enters what stands in an editor, which was said when it was put there.
+- Somebody may know better that something is going on (`is_busy`): then there is no prompt.
 - Input that ended ends the program, but not while something is going on (`end_when_quiet`).
 - The width is that of the beginning, for good: lines that were written do not change when the window does.
 """
@@ -15,14 +18,15 @@ from collections.abc import Callable, Iterator, Sequence
 
 from sightline.text import clean_line
 from sightline.tty._capabilities import Capabilities
-from sightline.tty._component import Component, Scrollback
+from sightline.tty._component import Component, Rows, Scrollback
 from sightline.tty._composer import Frame
 from sightline.tty._cursor import Place
 from sightline.tty._display import Display, Surface
-from sightline.tty._keys import Key, Paste, character_key
+from sightline.tty._keys import Key, KeySpecError, Paste, character_key, parse_key
 from sightline.tty._overlays import OverlayHandle
 from sightline.tty._scheduler import Clock, Timer
 from sightline.tty.components._input import Input
+from sightline.tty.components._key_hints import KeyHints
 from sightline.tty.components._select import SelectList
 from sightline.tty.components.editor import Editor
 
@@ -42,6 +46,9 @@ class LinearDisplay(Display):
         self._clock = clock
         self._quiet_timer: Timer | None = None
         self._leave: Callable[[], object] | None = None
+        self._said: tuple[OverlayHandle | None, list[str]] = (None, [])
+        """The overlay that was written last, and what was written of it."""
+        self.is_busy: Callable[[], bool] = lambda: False
 
     def render_now(self) -> None:
         """Write what became final."""
@@ -65,20 +72,42 @@ class LinearDisplay(Display):
         if focused is None:
             return None
         chosen = _list_in(focused)
+        if self._announced is not None and line.startswith(".") and self._press(chosen, line[1:]):
+            return self._answered()
         if chosen is not None and _choose(chosen, line):
             return self._answered()
         if chosen is not None and line == "0":
             self.handle_input(Key("escape"))
             return self._answered()
-        _empty(focused)
+        if line or chosen is not None:
+            _empty(focused)
         before = focused.render(self._width())
         if line:
             self.handle_input(character_key(line) if len(line) == 1 else Paste(line))
-        # A single letter may have been a key that did something: then there is nothing to enter.
-        was_text = len(line) != 1 or focused.render(self._width()) != before
-        if self.focus.component is focused and was_text:
+        if self.focus.component is focused and self._is_to_be_entered(focused, line, before):
             self.handle_input(Key("enter"))
+        elif chosen is not None and focused.render(self._width()) == before and line:
+            self._say([f"no such choice: {line}"])
         return self._answered()
+
+    def _is_to_be_entered(self, focused: Component, line: str, before: Rows) -> bool:
+        """Where it can be told, only what became text: a letter may have been a key that did something."""
+        written = _written(focused)
+        if written is not None:
+            return bool(written) or (not line and _list_in(focused) is None)
+        return len(line) != 1 or focused.render(self._width()) != before
+
+    def _press(self, choices: SelectList | None, words: str) -> bool:
+        """A key by its name, on the choice with a number if one is given. False if it is none."""
+        name, _, number = words.strip().partition(" ")
+        try:
+            key = character_key(name) if len(name) == 1 else parse_key(name)
+        except KeySpecError:
+            return False
+        if choices is not None and number.isascii() and number.isdecimal() and 0 < int(number) <= len(choices):
+            _highlight(choices, int(number))
+        self.handle_input(key)
+        return True
 
     def end_when_quiet(self, leave: Callable[[], object]) -> None:
         """There will be no more lines: leave when what is going on is over."""
@@ -129,7 +158,7 @@ class LinearDisplay(Display):
         return sum(len(child.render(columns)) for child in below)
 
     def _is_idle(self, frame: Frame, columns: int) -> bool:
-        return frame.boundary >= frame.length - self._rows_below(columns)
+        return frame.boundary >= frame.length - self._rows_below(columns) and not self.is_busy()
 
     def _announce(self) -> None:
         """Write the topmost overlay if it was not."""
@@ -139,7 +168,11 @@ class LinearDisplay(Display):
             return
         self._announced = overlay
         if overlay is not None:
-            self._say([*_spoken(overlay.component, self._width())])
+            rows = [*_spoken(overlay.component, self._width())]
+            before = self._said[1] if self._said[0] is overlay else []
+            known = next((at for at, pair in enumerate(zip(rows, before, strict=False)) if pair[0] != pair[1]), 0)
+            self._said = (overlay, rows)
+            self._say(rows[known:])
 
     def _answered(self) -> None:
         self._announced = None
@@ -187,22 +220,30 @@ def readable(row: str) -> str:
 
 def _spoken(component: Component, columns: int) -> Iterator[str]:
     choices = _list_in(component)
-    if choices is None:
+    if choices is None and not _has_hints(component):
         yield from component.render(columns)
         return
-    yield from (row for row in _around(component, choices, columns))
+    yield from _around(component, choices, columns)
+    if choices is None:
+        return
     for number, item in enumerate(choices.matching, start=1):
         yield f"{number}. {item.label}" + (f": {item.description}" if item.description else "")
     yield "Enter a number to choose" + (", 0 to cancel." if choices.on_cancel is not None else ".")
 
 
-def _around(component: Component, choices: SelectList, columns: int) -> Iterator[str]:
+def _around(component: Component, choices: SelectList | None, columns: int) -> Iterator[str]:
     """What stands around a list: the text of its siblings."""
-    for child in getattr(component, "children", ()):
-        if _list_in(child) is None:
-            yield from child.render(columns)
-        elif child is not choices:
-            yield from _around(child, choices, columns)
+    if isinstance(component, KeyHints):
+        yield from (f"keys, entered after a dot: {readable(row)}" for row in component.render(columns * 4))
+    elif _has_hints(component) or (choices is not None and _list_in(component) is not None):
+        for child in getattr(component, "children", ()):
+            yield from _around(child, choices, columns) if child is not choices else ()
+    else:
+        yield from component.render(columns)
+
+
+def _has_hints(component: Component) -> bool:
+    return isinstance(component, KeyHints) or any(map(_has_hints, getattr(component, "children", ())))
 
 
 def _list_in(component: Component) -> SelectList | None:
@@ -210,6 +251,16 @@ def _list_in(component: Component) -> SelectList | None:
         return component
     found = (_list_in(child) for child in getattr(component, "children", ()))
     return next((one for one in found if one is not None), None)
+
+
+def _written(component: Component) -> str | None:
+    """The text in what is typed into; None where there is nothing of the kind."""
+    if isinstance(component, SelectList):
+        return component.query
+    if isinstance(component, Input | Editor):
+        return component.text
+    found = [text for child in getattr(component, "children", ()) if (text := _written(child)) is not None]
+    return "".join(found) if found else None
 
 
 def _empty(component: Component) -> None:
@@ -229,7 +280,11 @@ def _choose(choices: SelectList, line: str) -> bool:
     number = int(line) if line.isascii() and line.isdecimal() else 0
     if not 0 < number <= len(choices):
         return False
-    at = [item.value for item in choices.matching].index(choices.highlighted.value) if choices.highlighted else 0
-    choices.move(number - 1 - at)
+    _highlight(choices, number)
     choices.choose()
     return True
+
+
+def _highlight(choices: SelectList, number: int) -> None:
+    at = [item.value for item in choices.matching].index(choices.highlighted.value) if choices.highlighted else 0
+    choices.move(number - 1 - at)

@@ -5,18 +5,17 @@ import os
 import select
 import struct
 import subprocess
-import sys
 import termios
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from sightline.testing.emulators import XtermEmulator
+from sightline.testing.monkey._stage import SIGHTLINE
 from sightline.testing.monkey._witness import Witness
 
 _AT_ONCE = 65536
 _SCROLLBACK = 3000
-_SIGHTLINE = str(Path(sys.executable).with_name("sightline"))
 
 
 class Glass:
@@ -31,7 +30,7 @@ class Glass:
         self.before = termios.tcgetattr(slave)
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
         self.process = subprocess.Popen(
-            [_SIGHTLINE, *words],
+            [SIGHTLINE, *words],
             cwd=folder,
             env={**environment, "TERM": "xterm-256color"},
             stdin=slave,

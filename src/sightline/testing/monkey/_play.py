@@ -7,7 +7,6 @@ At rest, after some Escape and Ctrl+C:
 - nothing was written that a terminal should not have been sent (`Witness` says so at once).
 """
 
-import asyncio
 import os
 import random
 import signal
@@ -15,8 +14,6 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from sightline.host import running
-from sightline.journal import Store
 from sightline.testing.monkey._deeds import Deed, deed
 from sightline.testing.monkey._glass import Glass
 from sightline.testing.monkey._stage import Stage
@@ -29,6 +26,10 @@ _TRIES = 12
 _ROUND = 400
 _LEFT = (0, 1, 130)
 """How it may end: 1 when the session has no host and the person would not have another."""
+
+
+_MISTAKE = 2
+"""There was nothing to go on with, which is said."""
 
 
 class Trouble(Exception):
@@ -131,7 +132,8 @@ class Monkey:
         glass.pump(0.1)
         code, modes = glass.process.returncode, glass.emulator.modes()
         problems = [*glass.witness.left_on]
-        problems += [f"exit code {code}"] * (code not in _LEFT)
+        said_no = code == _MISTAKE and "hint:" in glass.witness.text
+        problems += [f"exit code {code}"] * (code not in _LEFT and not said_no)
         problems += ["a traceback"] * ("Traceback" in glass.witness.text or "internal error" in glass.witness.text)
         problems += ["raw mode"] * (glass.modes != glass.before)
         problems += ["no wrapping"] * (modes.autowrap is False) + ["no cursor"] * (modes.cursor_visible is False)
@@ -156,13 +158,9 @@ class Monkey:
     def _end(self) -> None:
         if self._glass is not None:
             self._glass.close()
-        for pid in asyncio.run(_hosts(self.stage.home)):
+        for pid in self.stage.hosts():
             os.kill(pid, signal.SIGTERM)
             _wait_for(pid)
-
-
-async def _hosts(home: Path) -> list[int]:
-    return [hello.pid for hello in await running(Store(home))]
 
 
 def _wait_for(pid: int) -> None:

@@ -4,8 +4,12 @@ import itertools
 import json
 import os
 import random
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
+
+SIGHTLINE = str(Path(sys.executable).with_name("sightline"))
 
 _EXTENSION = '''\
 """Work in steps that are heard of twenty times a second, and words around the editor."""
@@ -69,6 +73,11 @@ class Stage:
             "EDITOR": "true",
             "SIGHTLINE_MODELS_DISCOVER": "false",
         }
+
+    def hosts(self) -> list[int]:
+        """Processes of sessions that still run."""
+        told = subprocess.run([SIGHTLINE, "ps", "--json"], env=self.environment, capture_output=True, check=True)
+        return [session["pid"] for session in json.loads(told.stdout)]
 
     def logged(self) -> str:
         """What hosts had to complain about."""

@@ -96,6 +96,7 @@ def test_everything_stands_in_the_scrollback_once(person: Person, tmp_path) -> N
     attached.sees("waited-01", "escape stops it")
     (person.folder / "go").touch()
     attached.sees("All of it is done.")
+    attached.sees_no("escape stops it")
     attached.once(*WORDS, *TASKS, *SLOW, *FAILED, *OTHERS)
     live = transcript(attached)
     attached.press(CTRL_D)

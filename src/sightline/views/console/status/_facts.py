@@ -20,6 +20,12 @@ class Facts:
         return clean_line(said) if isinstance(said, str) and said else clean_line(self.state.model)
 
     @property
+    def provider(self) -> str:
+        """Whose agent works; empty: our own."""
+        said = self.state.state.get("provider")
+        return clean_line(said) if isinstance(said, str) else ""
+
+    @property
     def thinking(self) -> str:
         said = self.state.state.get("thinking")
         return clean_line(said) if isinstance(said, str) else ""

@@ -23,6 +23,7 @@ class StatusLine(Component):
         """What there is to say instead, or before everything else."""
         self.branch = ""
         self.provider = ""
+        """Who was asked for, until the session says it itself."""
         self.extras: list[str] = []
         """What extensions have to say."""
         self._made_of: object = None
@@ -45,8 +46,9 @@ class StatusLine(Component):
         parts = [("warning", self.note)] if self.note else []
         if facts.waits:
             parts.append(("warning", f"{facts.waits} waiting for an answer"))
-        who = facts.model or ("no model: /model" if not self.note and not self.provider else "")
-        who = _shortened(f"{self.provider} {who}".strip())
+        provider = facts.provider or self.provider
+        who = facts.model or ("no model: /model" if not self.note and not provider else "")
+        who = _shortened(f"{provider} {who}".strip())
         if who:
             level = facts.thinking
             parts.append(("text", who + (f" ({level})" if level and level != "off" else "")))
