@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from bench.on_pty import OnPty, is_alive, on_pty
+from bench.on_pty import ROWS, OnPty, is_alive, on_pty
 from bench.program import SIGHTLINE
 from sightline.testing.place import Place
 
@@ -64,10 +64,10 @@ class ConsolePlace:
         return newest
 
     @contextmanager
-    def opened(self, *words: str, keys: bytes = b"") -> Iterator[OnPty]:
+    def opened(self, *words: str, keys: bytes = b"", rows: int = ROWS) -> Iterator[OnPty]:
         """The console; in the end it is gone, and so is its host."""
         try:
-            with on_pty([SIGHTLINE, *words], self.env, self.project, keys) as program:
+            with on_pty([SIGHTLINE, *words], self.env, self.project, keys, rows) as program:
                 program.until(program.wrote(READY))
                 yield program
         finally:

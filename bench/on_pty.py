@@ -41,14 +41,15 @@ class Chunk(NamedTuple):
 class OnPty:
     """The program, from exec on."""
 
-    def __init__(self, argv: list[str], env: dict[str, str], cwd: Path, keys: bytes = b"") -> None:
+    def __init__(self, argv: list[str], env: dict[str, str], cwd: Path, keys: bytes = b"", rows: int = ROWS) -> None:
         """`keys` are typed before it runs."""
         self.chunks: list[Chunk] = []
+        self.rows = rows
         self.over = False
         """Nobody writes any more."""
         self._tail = b""
         self.master, slave = os.openpty()
-        termios.tcsetwinsize(slave, (ROWS, COLUMNS))
+        termios.tcsetwinsize(slave, (rows, COLUMNS))
         program = shutil.which(argv[0], path=env["PATH"])
         assert program, f"{argv[0]} is not installed"
         name = os.ttyname(slave)
@@ -90,7 +91,7 @@ class OnPty:
         deadline = time.monotonic() + seconds
         while not condition():
             hoping = time.monotonic() < deadline and not self.over
-            assert hoping, "waited in vain; the screen was\n" + "\n".join(tape_of(self.chunks)[-ROWS:])
+            assert hoping, "waited in vain; the screen was\n" + "\n".join(tape_of(self.chunks, self.rows)[-self.rows:])
             self.read(0.05)
         while quiet and self.read(quiet):
             assert time.monotonic() < deadline, "it never stopped writing"
@@ -144,17 +145,17 @@ class OnPty:
             case b"?u":
                 return b"\x1b[?0u"
             case b"14t":
-                return b"\x1b[4;%d;%dt" % (ROWS * 18, COLUMNS * 9)
+                return b"\x1b[4;%d;%dt" % (self.rows * 18, COLUMNS * 9)
             case b"16t":
                 return b"\x1b[6;18;9t"
             case b"18t":
-                return b"\x1b[8;%d;%dt" % (ROWS, COLUMNS)
+                return b"\x1b[8;%d;%dt" % (self.rows, COLUMNS)
         return b""
 
     def _cursor(self, after: int) -> bytes:
         """Where it stood when it was asked for, `after` bytes before the end."""
         written = self.written()
-        with closing_emulator() as emulator:
+        with closing_emulator(self.rows) as emulator:
             column, row = emulator(written[: len(written) - after]).cursor
         return b"\x1b[%d;%dR" % (row + 1, column + 1)
 
@@ -183,10 +184,12 @@ class OnPty:
 
 
 @contextmanager
-def on_pty(argv: list[str], env: dict[str, str], cwd: Path, keys: bytes = b"") -> Iterator[OnPty]:
+def on_pty(
+    argv: list[str], env: dict[str, str], cwd: Path, keys: bytes = b"", rows: int = ROWS
+) -> Iterator[OnPty]:
     with closing_emulator():  # so that it is there when the program asks where the cursor is
         pass
-    program = OnPty(argv, env, cwd, keys)
+    program = OnPty(argv, env, cwd, keys, rows)
     try:
         yield program
     finally:
@@ -241,18 +244,18 @@ def memory_of(pids: list[int]) -> float:
 
 
 @contextmanager
-def closing_emulator() -> Iterator[Callable[[bytes], Tape]]:
+def closing_emulator(rows: int = ROWS) -> Iterator[Callable[[bytes], Tape]]:
     """Write to it, and get its screen."""
-    emulator = open_emulator("xterm", COLUMNS, ROWS)
+    emulator = open_emulator("xterm", COLUMNS, rows)
     try:
         yield lambda data: emulator.feed(data, first=-1)
     finally:
         emulator.close()
 
 
-def shown(chunks: list[Chunk]) -> Iterator[tuple[float, Tape]]:
+def shown(chunks: list[Chunk], rows: int = ROWS) -> Iterator[tuple[float, Tape]]:
     """The screen after each chunk, and when that was."""
-    with closing_emulator() as emulator:
+    with closing_emulator(rows) as emulator:
         for chunk in chunks:
             yield chunk.at, emulator(chunk.data)
 
@@ -263,9 +266,9 @@ def first_shown(chunks: list[Chunk], sight: str) -> float | None:
     return next((at for at, tape in shown(chunks) if pattern.search("\n".join(tape.screen))), None)
 
 
-def tape_of(chunks: list[Chunk]) -> list[str]:
+def tape_of(chunks: list[Chunk], rows: int = ROWS) -> list[str]:
     """Everything that is on the screen and above it in the end."""
-    emulator = open_emulator("xterm", COLUMNS, ROWS)
+    emulator = open_emulator("xterm", COLUMNS, rows)
     try:
         return emulator.feed(b"".join(chunk.data for chunk in chunks)).text
     finally:

@@ -75,7 +75,7 @@ def _shop(turns: list[Any]) -> Iterator[list[str]]:
         write_script(folder, script, paced=False)
         counted = [{"blocks": turn, "usage": _USAGE} for turn in turns]
         (folder / "demo.json").write_text(json.dumps(counted))
-        there = ["bwrap", "--dev-bind", "/", "/", "--tmpfs", "/srv", "--bind", str(folder), "/srv"]
+        there = ["bwrap", "--die-with-parent", "--dev-bind", "/", "/", "--tmpfs", "/srv", "--bind", str(folder), "/srv"]
         environment = {"SIGHTLINE_HOME": "/srv/home", "PYTHONDONTWRITEBYTECODE": "1"}
         there += [word for pair in environment.items() for word in ("--setenv", *pair)]
         there += ["--chdir", "/srv/shop", SIGHTLINE]

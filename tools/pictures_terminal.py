@@ -23,7 +23,7 @@ from sightline.testing.emulators import Cell, Emulator, open_emulator
 COLUMNS = 100
 FOLDER = Path(__file__).parent.parent / "docs" / "pictures"
 SIGHTLINE = str(Path(sys.executable).with_name("sightline"))
-_SECONDS = 60.0
+_SECONDS = 30.0
 _STILL = 0.5
 _DARK = b"\x1b]11;rgb:0000/0000/0000\x1b\\"  # the background, as the picture's is
 

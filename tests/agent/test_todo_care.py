@@ -81,7 +81,9 @@ async def test_the_person_edits_the_list_and_the_model_is_told(tmp_path: Path) -
     """todo.md/Notes, `/todo`: what is written as Markdown is the list, kept with the session, and the model knows."""
     async with lab(tmp_path, [[{"text": "ok"}]]) as here:
         assert here.session.worker is not None
-        reply = await here.session.submit(EditTodo("# Plan\n\n- [x] begun\n- [ ] go on\n  > with care\n- [~] not that\n"))
+        reply = await here.session.submit(
+            EditTodo("# Plan\n\n- [x] begun\n- [ ] go on\n  > with care\n- [~] not that\n")
+        )
         assert reply.ok
         assert reply.data == {"markdown": "# Plan\n\n- [x] begun\n- [/] go on\n  > with care\n- [-] not that\n"}
         await here.until(lambda: bool(rows(here)))

@@ -148,7 +148,9 @@ async def test_a_cell_that_will_not_stop_is_ended_and_that_is_said(lab: Lab) -> 
     assert any("new one was started" in event.text for event in lab.seen if isinstance(event, Notice))
 
 
-@pytest.mark.parametrize(("code", "exit_code"), [("import os; os._exit(3)", 3), ("exit(4)", 4), ("import os; os.kill(os.getpid(), 9)", 137)])
+@pytest.mark.parametrize(
+    ("code", "exit_code"), [("import os; os._exit(3)", 3), ("exit(4)", 4), ("import os; os.kill(os.getpid(), 9)", 137)]
+)
 async def test_a_process_that_dies_ends_its_cell_only(lab: Lab, code: str, exit_code: int) -> None:
     """However it went: its exit code is told, and the next cell is run by another."""
     result, _ = await lab.run(code)

@@ -25,6 +25,7 @@ from sightline.host import (
     connect,
 )
 from tests.agent.support import Lab, lab
+from tests.host.support import until
 
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
@@ -114,7 +115,7 @@ async def test_what_waits_is_given_back_and_the_work_goes_on(tmp_path: Path) -> 
 
 
 async def test_a_command_of_the_persons_is_seen_and_read_by_the_model(tmp_path: Path) -> None:
-    """A call whose source is the person, with its output, exit code and shape; the model reads it with the next prompt."""
+    """A call whose source is the person, with output, exit code and shape; the model reads it with the next prompt."""
     async with lab(tmp_path, [[{"text": "I see"}]]) as here:
         reply = await here.session.submit(Shell("echo out; echo err >&2; exit 3"))
         result = await ended(here, reply.id)
@@ -207,7 +208,9 @@ async def test_the_tree_is_told_line_by_line(tmp_path: Path) -> None:
         assert all(line["active"] and line["time"] for line in lines)
         assert reply.data["leaf"] == lines[-1]["id"]
         assert [line["id"] for line in (await client.submit(Outline("user-only"))).data["lines"]] == ["e1"]
-        assert [line["id"] for line in (await client.submit(Outline("default", "DONE"))).data["lines"]] == [lines[-1]["id"]]
+        assert [line["id"] for line in (await client.submit(Outline("default", "DONE"))).data["lines"]] == [
+            lines[-1]["id"]
+        ]
         assert len((await client.submit(Outline("all"))).data["lines"]) > 3
         reply = await client.submit(Outline("pretty"))
         assert not reply.ok
@@ -287,8 +290,7 @@ async def test_two_views_see_a_request_answered(tmp_path: Path, cut: int) -> Non
                     return
 
         watching = asyncio.ensure_future(watch())
-        while not seen:
-            await asyncio.sleep(0)
+        await until(lambda: seen)
         assert (await clients[cut].submit(AnswerRequest(asked.id, "once"))).ok
         await asyncio.wait_for(watching, 5)
         await here.ended()

@@ -197,7 +197,7 @@ async def test_a_request_made_while_nobody_watches_waits(launch: Launch, tmp_pat
     """Whoever detached is still this session's person: it stays open, the list of sessions says so, and whoever comes
     back answers it."""
     turns = [[{"tool": "bash", "args": {"command": "echo allowed"}}], [{"text": "ok"}]]
-    session = await launch(model=write_script(tmp_path, turns), approval="plan", flags={"permissions.sandbox": "false"})
+    session = await launch(model=write_script(tmp_path, turns), approval="auto", flags={"permissions.sandbox": "false"})
     client = await connect(session)
     assert (await client.submit(Prompt("go"))).ok
     client.close()
@@ -208,7 +208,7 @@ async def test_a_request_made_while_nobody_watches_waits(launch: Launch, tmp_pat
         return probe.hello.waiting
 
     async with asyncio.timeout(DEADLINE):
-        while not await waiting():
+        while not await waiting():  # noqa: ASYNC110, another process tells nobody
             await asyncio.sleep(0.01)
     table = await asyncio.to_thread(sessions_table, Store(data_folder()), PLAIN)
     assert "(waits for an answer)" in table
@@ -241,11 +241,12 @@ async def test_a_console_that_is_killed_takes_nothing_with_it(launch: Launch, tm
     turns = [[{"tool": "bash", "args": {"command": command}}], [{"text": "all done"}]]
     flags = {"permissions.sandbox": "false"}
     session = await launch(model=write_script(tmp_path, turns), approval="full", flags=flags)
-    console = subprocess.Popen([sys.executable, "-c", WATCHER, session], stdout=subprocess.PIPE, text=True)
+    console = subprocess.Popen([sys.executable, "-c", WATCHER, session], stdout=subprocess.PIPE, text=True)  # noqa: ASYNC220
     assert console.stdout is not None
     assert await asyncio.to_thread(console.stdout.readline) == "seen\n"
     console.kill()
     console.wait()
+    console.stdout.close()
     view = await view_of(session)
     await view.until(lambda: view.now.entries)
     (work,) = [entry for entry in view.now.entries if isinstance(entry, Call)]
@@ -278,18 +279,25 @@ async def test_a_kept_session_is_gone_on_with(launch: Launch, tmp_path: Path) ->
     session = await launch(model=write_script(tmp_path, [[{"text": "one"}]]))
     view = await view_of(session)
     await view.client.submit(Prompt("first"))
-    await view.until(lambda: any(getattr(entry, "text", "") == "one" for entry in view.now.entries) and not view.now.running)
+    await view.until(
+        lambda: any(getattr(entry, "text", "") == "one" for entry in view.now.entries) and not view.now.running
+    )
     view.leave()
     await stopped(session)
     await until(lambda: not Store(data_folder()).is_running(session))
-    again = await launch(resume=session, cwd="", model=write_script(tmp_path, [[{"text": "two"}]], "more.json"))
+    again = await launch(
+        resume=session, cwd="", model=write_script(tmp_path, [[{"text": "one"}], [{"text": "two"}]], "more.json")
+    )
     assert again == session
     view = await view_of(session)
     assert view.client.hello.cwd == str(tmp_path / "work")
     await view.until(lambda: view.now.seq)
     assert [entry.text for entry in view.now.entries if isinstance(entry, Message)] == ["first"]
     await view.client.submit(Prompt("second"))
-    await view.until(lambda: any(getattr(entry, "text", "") == "two" for entry in view.now.entries))
+    await view.until(lambda: any(isinstance(event, RunEnded) for event in view.seen))
+    assert [getattr(entry, "text", "") for entry in view.now.entries if not isinstance(entry, Remark)] == [
+        *("first", "one", "second", "two")
+    ]
     view.leave()
     await stopped(session)
 
@@ -299,8 +307,7 @@ async def test_settings_are_read_again(launch: Launch, tmp_path: Path) -> None:
     session = await launch(model=write_script(tmp_path, []))
     client = await connect(session)
     assert (await client.submit(Reload())).data == {"later": []}
-    home = Path(os.environ["SIGHTLINE_HOME"])
-    home.mkdir(exist_ok=True)
+    home = tmp_path / "sightline-home"
     (home / "settings.toml").write_text('instructions = "Be brief."\n[read]\ndefault_limit = 7\n')
     assert (await client.submit(Reload())).data == {"later": ["instructions"]}
     (home / "settings.toml").write_text("read = 7\n")
@@ -315,7 +322,7 @@ async def test_the_answer_of_a_host_is_one_line(tmp_path: Path) -> None:
     """`python -m sightline.host._console_host`: its session and its process; what was started is gone at once."""
     wanted = json.dumps({"cwd": str(tmp_path)})
     command = [sys.executable, "-P", "-m", "sightline.host._console_host", wanted]
-    started = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+    started = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)  # noqa: ASYNC220
     assert started.stdout is not None
     said = json.loads(await asyncio.to_thread(started.stdout.readline))
     assert started.wait(DEADLINE) == 0

@@ -17,7 +17,7 @@ import msgspec
 
 from sightline.agent._approvals import Approvals
 from sightline.agent._asking import Asking, has_new_image
-from sightline.agent._bounds import bounded_text, encodable
+from sightline.agent._bounds import bounded_text, encodable, encodable_call
 from sightline.agent._calls import Calls
 from sightline.agent._command_run import CommandRun, named
 from sightline.agent._compaction import tokens_used
@@ -45,7 +45,6 @@ from sightline.exceptions import SightlineError, UserMistake
 from sightline.exec import JobSnapshot
 from sightline.models import Model
 from sightline.settings import Policy, Settings, Thinking
-from sightline.text import clean_line, clean_value
 from sightline.tools import Tools, Workplace
 
 PROMPT_AT_MOST = 4_000_000  # characters
@@ -325,7 +324,7 @@ class Agent:
         """What the model said, as it is kept: without secrets and without what cannot be encoded."""
         message = self.secrets.masked_message(message)
         error = self.secrets.masked(message.error)
-        parts = [_encodable(part) if isinstance(part, CallPart) else part for part in message.parts]
+        parts = [encodable_call(part) if isinstance(part, CallPart) else part for part in message.parts]
         self.memory.add(msgspec.structs.replace(message, parts=parts, error=error))
 
     def _accept(self, queued: Queued) -> None:
@@ -386,14 +385,3 @@ class Agent:
         source = queued.origin or "person"
         self.stage.publish(User(bounded_text(text), queued.attachments, queued.how, source=source))
         self.memory.add(message)
-
-
-def _encodable(call: CallPart) -> CallPart:
-    """A model may write half a character into its arguments, which no encoder takes."""
-    try:
-        msgspec.json.encode(call)
-    except UnicodeEncodeError:
-        return msgspec.structs.replace(
-            call, args=clean_value(call.args), name=clean_line(call.name), broken=encodable(call.broken)
-        )
-    return call

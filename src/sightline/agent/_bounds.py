@@ -7,7 +7,8 @@ from typing import Any
 
 import msgspec
 
-from sightline.text import clean_text, clean_value, cut_graphemes
+from sightline.conversation import CallPart
+from sightline.text import clean_line, clean_text, clean_value, cut_graphemes
 
 TEXT_AT_MOST = 150_000  # characters of one text
 VALUE_AT_MOST = 256 * 1024  # bytes of a value, as JSON
@@ -66,3 +67,14 @@ def _cut(value: Any) -> Any:
     if isinstance(value, list):
         return [_cut(item) for item in value[:_ITEMS_IN_A_LONG_VALUE]]
     return value
+
+
+def encodable_call(call: CallPart) -> CallPart:
+    """A model may write half a character into its arguments, which no encoder takes."""
+    try:
+        msgspec.json.encode(call)
+    except UnicodeEncodeError:
+        return msgspec.structs.replace(
+            call, args=clean_value(call.args), name=clean_line(call.name), broken=encodable(call.broken)
+        )
+    return call

@@ -1,22 +1,25 @@
 """The console from the command line: what was asked for, as its host wants it."""
 
 import argparse
+import os
 from typing import Any
 
 from sightline.cli._folder import current_folder
 from sightline.exceptions import UserMistake
 
+_PIPED = 'say it with -p "…", or with -p - for what is piped in'
+
 
 def open_console(arguments: argparse.Namespace) -> int:
     if arguments.output_format != "text" or arguments.timeout is not None:
         raise UserMistake("--output-format and --timeout go with a prompt", 'give one with -p "…"')
+    if not os.isatty(0):
+        raise UserMistake("the console needs a person before it: standard input is no terminal", _PIPED)
     return _opened(_wanted(arguments))
 
 
 def can_open() -> bool:
     """Whether there is a person before a terminal."""
-    import os
-
     return os.isatty(0) and os.isatty(1)
 
 

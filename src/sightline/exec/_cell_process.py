@@ -18,7 +18,6 @@ from sightline.exec._pipes import PIPE_CAPACITY, Output
 from sightline.exec._spawn import Spawned, spawn
 from sightline.exec._tree import Ending, ProcessTree
 
-
 _SECONDS_TO_DIE = 1.0
 
 

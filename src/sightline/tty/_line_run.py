@@ -45,10 +45,21 @@ async def run_on_lines(terminal: Terminal, start: Start, bindings: Bindings, com
 
 def _wire_lines(surface: Lines, display: LinearDisplay, application: Application) -> None:
     surface.on_line = display.enter
-    surface.on_end = application.exit if os.isatty(0) else lambda: display.end_when_quiet(application.exit)
+    surface.outlives_end = os.isatty(0)
+    surface.on_end = lambda: _end(surface, display, application)
     surface.on_lost = lambda error: _lost(application, error)
     surface.on_drained = display.drained
     application.lend = surface.lend
+
+
+def _end(surface: Lines, display: LinearDisplay, application: Application) -> None:
+    """A person's Ctrl+D is a key like any other, which leaves unless somebody takes it; any other end is one."""
+    if surface.listening:
+        application.hear(parse_key("ctrl+d"))
+    elif os.isatty(0):
+        application.exit()
+    else:
+        display.end_when_quiet(application.exit)
 
 
 def _lost(application: Application, error: OSError) -> None:

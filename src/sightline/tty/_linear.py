@@ -235,6 +235,9 @@ def _around(component: Component, choices: SelectList | None, columns: int) -> I
     """What stands around a list: the text of its siblings."""
     if isinstance(component, KeyHints):
         yield from (f"keys, entered after a dot: {readable(row)}" for row in component.render(columns * 4))
+    elif isinstance(component, Input):
+        if component.text:
+            yield f"now: {clean_line(component.text)}"
     elif _has_hints(component) or (choices is not None and _list_in(component) is not None):
         for child in getattr(component, "children", ()):
             yield from _around(child, choices, columns) if child is not choices else ()

@@ -3,6 +3,7 @@
 - Nothing is switched on or asked. Either side may be a terminal, a pipe or a file.
 - Output is never dropped: who reads slowly is waited for, however long, and only who is gone (`on_lost`) is not.
 - A line counts as one when it ends, or when the input does.
+- A person who ends the input of a terminal (Ctrl+D) can go on after it, where that is wanted (`outlives_end`).
 """
 
 import os
@@ -25,7 +26,8 @@ class Lines:
     def __init__(self, terminal: Terminal, loop: "asyncio.AbstractEventLoop") -> None:
         self.on_line: Callable[[str], object] = str
         self.on_end: Callable[[], object] = str
-        """There will be no more lines."""
+        """There will be no more lines; of a terminal that is listened to further, somebody pressed Ctrl+D."""
+        self.outlives_end = False
         self.on_lost: Callable[[OSError], object] = str
         """Nobody reads what is written any more."""
         self.on_drained: Callable[[], object] = str
@@ -43,6 +45,10 @@ class Lines:
     @property
     def busy(self) -> bool:
         return self._writer.pending
+
+    @property
+    def listening(self) -> bool:
+        return self._listening
 
     def write(self, text: str) -> None:
         was_lost = self._writer.lost
@@ -86,7 +92,7 @@ class Lines:
         except OSError:
             data = b""
         *lines, self._rest = (self._rest + data).split(b"\n")
-        if not data:
+        if not data and not (self.outlives_end and _is_there(0)):
             self.deafen()
             lines += [self._rest] if self._rest else []
         for line in lines:
@@ -110,3 +116,12 @@ class Lines:
     def _look_for_readers(self, was_lost: OSError | None) -> None:
         if was_lost is None and self._writer.lost is not None:
             self.on_lost(self._writer.lost)
+
+
+def _is_there(fd: int) -> bool:
+    """Whether it is a terminal that was not hung up: that too ends the input, for good and at once again."""
+    try:
+        os.tcgetpgrp(fd)
+    except OSError:
+        return False
+    return True

@@ -134,7 +134,8 @@ class Monkey:
         problems = [*glass.witness.left_on]
         said_no = code == _MISTAKE and "hint:" in glass.witness.text
         problems += [f"exit code {code}"] * (code not in _LEFT and not said_no)
-        problems += ["a traceback"] * ("Traceback" in glass.witness.text or "internal error" in glass.witness.text)
+        said = glass.witness.text
+        problems += ["a bug"] * ("Traceback" in said or "this is a bug" in said)
         problems += ["raw mode"] * (glass.modes != glass.before)
         problems += ["no wrapping"] * (modes.autowrap is False) + ["no cursor"] * (modes.cursor_visible is False)
         problems += ["bracketed paste"] * bool(modes.bracketed_paste)

@@ -15,7 +15,7 @@ from sightline.host import SetModel
 from sightline.journal import artifact_file
 from sightline.paths import data_folder
 from sightline.transcript import Call, Remark, Snapshot
-from sightline.tty import Application, Bindings, Component, Overlay
+from sightline.tty import Application, Bindings, Component, Display, LinearDisplay, Overlay
 from sightline.tty.components import backfill
 from sightline.views.console._desk import Ask, Level
 from sightline.views.console._drawing import Drawing
@@ -28,7 +28,7 @@ from sightline.views.console._sessions import Sessions
 from sightline.views.console._transcript_view import TranscriptView
 from sightline.views.console.commands import COMMANDS
 from sightline.views.console.input import Drafts, PromptEditor, PromptHistory, Queue
-from sightline.views.console.status import Attention, Facts, JobsPanel, StatusLine, TodoPanel, Working
+from sightline.views.console.status import Attention, Facts, JobsPanel, Pulse, StatusLine, TodoPanel, Working
 
 if TYPE_CHECKING:
     from sightline.host import Command, Frame, Reply
@@ -57,9 +57,7 @@ class Console:
         )
         self.drawing.reasoning = settings.console.reasoning
         self.drawing.fetch = self._fetch
-        self.transcript = TranscriptView(
-            self.drawing, display.request_render, size=lambda: display.surface.size, fill=self._fill_in
-        )
+        self.transcript = self._transcript_on(display)
         self.prompt = PromptEditor(
             self,
             self.drawing,
@@ -77,6 +75,7 @@ class Console:
         self.status = StatusLine(self.drawing, lambda: self.state)
         self.status.provider = wanted.provider
         self.attention = self._attention()
+        self.pulse = Pulse(lambda: self.state, self.tell, clock=self.drawing.clock, call_later=self.loop.call_later)
         self.extensions = ExtensionScreen(self)
         self.keys = Keys(self)
         self.entering = Entering(self)
@@ -94,6 +93,15 @@ class Console:
         self.prompt.commands = self._commands
         self.spawn(self.prompt.recall())
         self.application.display.add_input_listener(self.keys.hear)
+
+    def _transcript_on(self, display: Display) -> TranscriptView:
+        redraw, size = display.request_render, lambda: display.surface.size
+        if not isinstance(display, LinearDisplay):
+            return TranscriptView(self.drawing, redraw, size=size, fill=self._fill_in)
+        from sightline.views.console._spoken import SpokenTranscript
+
+        display.is_busy = lambda: self.keys.busy or bool(self.entering.waiting)
+        return SpokenTranscript(self.drawing, redraw, size=size, fill=self._fill_in, call_later=self.loop.call_later)
 
     def _commands(self) -> list[tuple[str, str]]:
         ours = [(command.name, command.about) for command in COMMANDS.values()]
@@ -164,6 +172,8 @@ class Console:
         self.requests.look()
         self.extensions.heard()
         self.attention.look()
+        if self.application.linear:
+            self.pulse.look()
         if any(isinstance(event, RunEnded) for event in events):
             self.spawn(self._find_branch())
         self._keep_ticking()
@@ -231,8 +241,7 @@ class Console:
         return self.prompt.text
 
     def set_draft(self, text: str) -> None:
-        self.prompt.set_text(text)
-        self.redraw()
+        self.prompt.offer(text)
 
     async def submit(self, command: "Command") -> "Reply":
         return await self.sessions.link.submit(command)
@@ -307,7 +316,10 @@ class Console:
         self.transcript.add_page(Page(markdown, self.drawing))
 
     def hint(self, text: str) -> None:
-        """Say something in the place of the key hints, for a moment."""
+        """Say something in the place of the key hints, for a moment; where nobody sees them, like anything else."""
+        if self.application.linear:
+            self.tell(text)
+            return
 
         def usual() -> None:
             self.screen.usual_hints()
@@ -339,14 +351,15 @@ class Console:
         self.todo.shown = shown
         self.redraw()
 
-    async def view_output(self) -> None:
+    async def view_output(self, back: int = 0) -> None:
+        """Of the last call that was cut; or of the one so many back, 1 being the last."""
         from sightline.views.console.selectors._viewer import view_output
 
         calls = [entry for entry in self.state.shown if isinstance(entry, Call)]
         if not calls:
             self.hint("no call has been made yet")
             return
-        await view_output(self, calls)
+        await view_output(self, calls, back)
 
     async def cycle_thinking(self) -> None:
         now = Facts(self.state).thinking

@@ -14,6 +14,11 @@ if TYPE_CHECKING:
     from sightline.views.console._console import Console
     from sightline.views.console.input import Submission
 
+_WAITS = {
+    "steer": "it waits: the agent hears it with its next request",
+    "follow_up": "it waits until the agent is done",
+}
+
 
 class Entering:
     """Takes what the editor submits."""
@@ -75,9 +80,13 @@ class Entering:
             urls.append(reply.id)
         busy = self._console.state.running
         kind = how or ("steer" if busy else "prompt")
+        if not urls:
+            self._console.transcript.entered(submission.text)
         reply = await self._sent(Prompt(submission.text, kind, urls))  # type: ignore[arg-type]
         if not reply.ok:
             self._refused(reply, submission)
+        elif kind != "prompt" and self._console.drawing.linear:
+            self._console.tell(_WAITS[kind], hint="/unqueue takes it back")
 
     async def _sent(self, command: "Attach | Prompt | Shell | Cell") -> Reply:
         self.waiting += 1

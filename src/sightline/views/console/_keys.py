@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sightline.host import Abort, CancelCall, Unqueue
 from sightline.tty import Input, Key
+from sightline.views.console._actions import COMMAND_OF
 from sightline.views.console.status import Facts
 
 if TYPE_CHECKING:
@@ -32,14 +33,17 @@ class Keys:
             console.screen.heard()
         if console.screen.asking is not None and console.screen.slot.front is not console.prompt.component:
             return event
-        for action, act in _ACTIONS.items():
-            if action in console.bindings.actions() and console.bindings.matches(event, action) and act(self):
-                return None
+        for action, command in COMMAND_OF.items():
+            if action in console.bindings.actions() and console.bindings.matches(event, action):
+                if action == "paste_image":
+                    return event  # the editor's own
+                if _ACTIONS[action](self) if action in _ACTIONS else self._command(command):
+                    return None
         if isinstance(event, Key) and event.kind != "release" and event.name != "escape":
             if console.bindings.matches(event, "interrupt"):
                 self._interrupt()
                 return None
-            if console.bindings.matches(event, "exit") and console.prompt.empty:
+            if console.bindings.matches(event, "exit") and (console.prompt.empty or console.drawing.linear):
                 console.spawn(console.sessions.leave())
                 return None
         return event
@@ -118,10 +122,10 @@ class Keys:
             console.spawn(console.sessions.leave())
             return
         self._interrupted = now
-        if not console.prompt.empty:
+        if not console.prompt.empty and not console.drawing.linear:
             console.prompt.clear()
         else:
-            console.hint("ctrl+c again to leave")
+            console.hint("ctrl+c again to leave" + (", /stop stops the agent" if console.drawing.linear else ""))
 
     # ---- actions
 
@@ -177,10 +181,4 @@ _ACTIONS: dict[str, Any] = {
     "copy_block": Keys._copy,
     "thinking": Keys._thinking,
     "todo": Keys._todo,
-    "model": lambda keys: keys._command("model"),
-    "tree": lambda keys: keys._command("tree"),
-    "resume": lambda keys: keys._command("resume"),
-    "jobs": lambda keys: keys._command("jobs"),
-    "agents": lambda keys: keys._command("agents"),
-    "files": lambda keys: keys._command("files"),
 }

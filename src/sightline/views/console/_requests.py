@@ -43,6 +43,8 @@ class Requests:
         console = self._console
         dialog, overlay, above = await console.extensions.dialog_for(request)
         self._dialog = dialog
+        if console.drawing.linear:
+            console.tell("waiting for your answer")
         try:
             answer = await console.ask(dialog, overlay, above=above) if id in console.state.requests else None
         finally:

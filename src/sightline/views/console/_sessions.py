@@ -190,7 +190,7 @@ class Sessions:
         console.status.note = "starting…"
         console.show(Snapshot(), session)
         if not keep_draft:
-            console.prompt.set_text(draft)
+            console.prompt.offer(draft)
         if session and console.store.is_running(session):
             console.spawn(self._follow(session))
             return

@@ -12,14 +12,15 @@ Rules:
 """
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from sightline.events import delegation_from_details
 from sightline.text import clean_line, row_text
-from sightline.transcript import Agent, Call, Entry, Message, Words
+from sightline.transcript import Agent, Call, Entry, Message, Snapshot, Words
 from sightline.tty import Rows, wrap
+from sightline.tty.components import Transcript
 from sightline.views.console._drawing import Drawing
-from sightline.views.console._transcript_view import Later, TranscriptView
+from sightline.views.console._transcript_view import Fill, Size, TranscriptView
 from sightline.views.console.blocks._agent import AgentBlock
 from sightline.views.console.blocks._block import Block
 from sightline.views.console.blocks._call import CallBlock
@@ -34,6 +35,8 @@ FIRST, LAST = 40, 10
 _UNFOLDED = 2000
 _WIDE = 4000
 _TITLE, _NAME = 120, 40
+
+Later = Callable[[float, Callable[[], None]], object]
 
 
 class Said(Block):
@@ -120,10 +123,14 @@ class Heard:
 class SpokenTranscript(TranscriptView):
     """`TranscriptView` on lines."""
 
-    def __init__(self, drawing: Drawing, redraw: Callable[[], None], call_later: Later) -> None:
-        super().__init__(drawing, redraw, call_later)
-        self.echoed: list[str] = []
+    def __init__(
+        self, drawing: Drawing, redraw: Callable[[], None], *, size: Size, fill: Fill, call_later: Later
+    ) -> None:
+        super().__init__(drawing, redraw, size=size, fill=fill)
+        self._call_later = call_later
+        self._echoed: list[str] = []
         """What was entered here and the terminal has shown."""
+        self._anew = False
         self._heard: dict[int, Heard] = {}
         self._subject: object = None
         """Whose lines were told last."""
@@ -131,9 +138,26 @@ class SpokenTranscript(TranscriptView):
         """Subagents that are at work, told of when they have ended."""
         self._words: dict[str, Words] = {}
 
+    def entered(self, text: str) -> None:
+        """The terminal has shown it already."""
+        self._echoed.append(text)
+
+    def replace(self, snapshot: Snapshot) -> None:
+        self._anew = True
+        super().replace(snapshot)
+
     def restart(self) -> None:
+        """Another conversation is told from its beginning. Of one that went back, only where it goes on is: what was
+        told was told."""
         self._heard, self._silent, self._words, self._subject = {}, {}, {}, None
+        if self._anew:
+            self._anew = False
+            super().restart()
+            return
+        told, self.component = self.component, Transcript()
         super().restart()
+        self.component = told
+        self._add(Said(f"the conversation goes on {_place(self.state.shown)}"))
 
     # ---- entries
 
@@ -160,9 +184,9 @@ class SpokenTranscript(TranscriptView):
         return super()._add(block)
 
     def _was_echoed(self, entry: Entry) -> bool:
-        if not isinstance(entry, Message) or entry.agent or entry.text not in self.echoed:
+        if not isinstance(entry, Message) or entry.agent or entry.text not in self._echoed:
             return False
-        self.echoed.remove(entry.text)
+        self._echoed.remove(entry.text)
         return entry.how == "prompt" and not entry.attachments
 
     @staticmethod
@@ -187,7 +211,8 @@ class SpokenTranscript(TranscriptView):
                 self._tell_of(heard, lines)
 
     def _told_late(self, heard: Heard) -> None:
-        if not heard.begun and not heard.ended and heard is self._heard.get(id(heard.call)):
+        waits = bool(self.state.requests)  # whether it may run is asked first
+        if not (heard.begun or heard.ended or waits) and heard is self._heard.get(id(heard.call)):
             self._tell_beginning(heard)
             self._finish()
             self._redraw()
@@ -285,3 +310,12 @@ class SpokenTranscript(TranscriptView):
     def _name(self, path: str) -> str:
         agent = self.state.agents.get(path)
         return short(agent.name if agent is not None and agent.name else path, _NAME)
+
+
+def _place(shown: Sequence[Entry]) -> str:
+    """Where the last entry is."""
+    if not shown:
+        return "from its beginning"
+    last = shown[-1]
+    text = last.name if isinstance(last, Call) else last.text
+    return f"after: {short(text, _TITLE)}"

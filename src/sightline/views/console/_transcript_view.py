@@ -87,6 +87,9 @@ class TranscriptView:
         """A word of the console's own: shown here, kept nowhere."""
         self.add_page(block_for(remark, self._drawing, self.state.agents))
 
+    def entered(self, text: str) -> None:
+        """The person entered this here, and will hear of it as of any other message."""
+
     def add_page(self, block: Block) -> None:
         """A block that no entry is behind."""
         self._add(block)

@@ -164,9 +164,11 @@ def test_all_of_an_output(person: Person) -> None:
     screen.sees("Counted.")
     assert not any("number 250" in row for row in screen.tape())
     screen.press(CTRL_O)
-    screen.sees("number 500")
+    screen.sees("q leave", "number 1")
     screen.press("/", "number 250", ENTER)
     screen.sees("number 250")
+    screen.press("G")
+    screen.sees("number 500")
     screen.press("q")
     screen.sees("Counted.")
 

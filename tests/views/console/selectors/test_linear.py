@@ -66,10 +66,10 @@ async def test_the_tree_is_read_out_searched_and_chosen_from(talk):
     await desk.until_shown()
     said = desk.heard()
     assert "Session tree" in said
-    assert '1. • user: "first"' in said
-    assert '4. • assistant: "two"' in said
+    assert '1. user: "first"' in said
+    assert '4. here: assistant: "two"' in said
     await desk.enter("assistant")
-    await desk.until(lambda: '2. • assistant: "two"' in desk.paper.text)
+    await desk.until(lambda: '2. here: assistant: "two"' in desk.paper.text)
     assert "user:" not in desk.heard()
     await desk.enter("1")
     await asyncio.wait_for(task, 5)

@@ -8,18 +8,27 @@ if TYPE_CHECKING:
 
 async def reasoning(console: "Console", args: str) -> None:
     console.show_reasoning(_wanted(args, console.drawing.reasoning))
+    _say(console, "what the model thinks is said", console.drawing.reasoning)
 
 
 async def unfold(console: "Console", args: str) -> None:
     console.unfold(_wanted(args, console.drawing.unfolded))
+    _say(console, "more of every block is said", console.drawing.unfolded)
 
 
 async def output(console: "Console", args: str) -> None:
-    await console.view_output()
+    back = int(args) if args.isascii() and args.isdecimal() else 0
+    await console.view_output(back)
 
 
 async def clear(console: "Console", args: str) -> None:
     console.replay()
+
+
+def _say(console: "Console", what: str, now: bool) -> None:
+    """What changes is seen, but not heard."""
+    if console.drawing.linear:
+        console.tell(f"from now on {what}" if now else f"from now on {what} no more")
 
 
 def _wanted(said: str, now: bool) -> bool:

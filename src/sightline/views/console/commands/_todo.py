@@ -9,6 +9,7 @@ from sightline.views.console.status import Facts
 if TYPE_CHECKING:
     from sightline.views.console._console import Console
 
+_WIDE = 2000
 _BOXES = {"completed": "x", "in_progress": "/", "abandoned": "-"}
 
 
@@ -22,6 +23,8 @@ async def open(console: "Console", args: str) -> None:
         text = console.edit(markdown(tasks) or "# Todos\n\n- [ ] ")
         if text is not None and text != markdown(tasks):
             await _edited(console, text)
+    elif tasks and console.drawing.linear:
+        console.tell("\n".join(_spoken(tasks)))
     elif tasks:
         console.show_page(markdown(tasks))
     else:
@@ -32,6 +35,13 @@ async def _edited(console: "Console", text: str) -> None:
     reply = await console.submit(EditTodo(text))
     if not reply.ok:
         console.tell(reply.error, "error", reply.hint)
+
+
+def _spoken(tasks: list[dict[str, Any]]) -> list[str]:
+    from sightline.tty import PLAIN
+    from sightline.views.console.shapes._todo import plan_rows, steps_of
+
+    return plan_rows(steps_of(tasks) or [], PLAIN, _WIDE, spoken=True)
 
 
 def markdown(tasks: list[dict[str, Any]]) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from sightline.host import Compact, Prompt
 from sightline.views.console.input._images import image_file
+from sightline.views.console.status import Facts
 
 if TYPE_CHECKING:
     from sightline.views.console._console import Console
@@ -20,12 +21,22 @@ async def stop(console: "Console", args: str) -> None:
 
 async def queue(console: "Console", args: str) -> None:
     if not args:
-        console.tell("nothing to send", "error", "write /queue and what to say when the agent is done")
+        _say_queue(console)
         return
     reply = await console.submit(Prompt(args, "follow_up"))
     if not reply.ok:
         console.tell(reply.error, "error", reply.hint)
         console.set_draft(f"/queue {args}")
+
+
+def _say_queue(console: "Console") -> None:
+    waiting = Facts(console.state).queue
+    if not waiting:
+        console.tell("nothing waits to be sent", hint="/queue and what to say when the agent is done")
+        return
+    when = {"follow_up": "when the agent is done"}
+    said = [f"{when.get(str(one.get('how')), 'next')}: {one.get('text', '')}" for one in waiting]
+    console.tell("\n".join(said), hint="/unqueue takes it back")
 
 
 async def unqueue(console: "Console", args: str) -> None:
@@ -49,6 +60,10 @@ async def attach(console: "Console", args: str) -> None:
     if not args:
         console.tell("which file?", "error", "/attach FILE")
         return
+    if args == "none":
+        while console.prompt.attachments:
+            console.prompt.remove_attachment()
+        return
     image = await asyncio.to_thread(_image, console.cwd, args)
     if image is None:
         console.tell(f"{args} is no image that can be read", "error", "other files are named with @ in the prompt")
@@ -58,6 +73,10 @@ async def attach(console: "Console", args: str) -> None:
 
 def _image(folder: str, name: str) -> "Attachment | None":
     return image_file(Path(folder, os.path.expanduser(name)))
+
+
+async def paste(console: "Console", args: str) -> None:
+    console.prompt.paste_image()
 
 
 async def history(console: "Console", args: str) -> None:

@@ -13,7 +13,7 @@ row below the upper rule.
 - The sign a text begins with says what it is (`_submission`), and the upper rule says it too, in words and colour.
 - Escape asks `on_escape` first, which says whether it stopped something; if not, a text that is a command is cleared.
 - Where the person listens instead (`drawing.linear`) a whole line is entered at once, in place of what was there: there
-  are no completions and no drafts, and what comes back unsent is said.
+  are no completions and no drafts, and what is put here to be sent is said (`offer`).
 - Nothing here reads a file while a key waits: completions, history, drafts and the clipboard come in when they do.
 """
 
@@ -142,6 +142,12 @@ class PromptEditor:
         self._field.set_text(text)
         self._host.redraw(self._field)
 
+    def offer(self, text: str) -> None:
+        """Put a text here for the person to send, or not. Who listens is told what it is."""
+        self.set_text(text)
+        if self._drawing.linear and text.strip():
+            self._host.tell(f"in the editor: {text}", hint="an empty line sends it, anything else takes its place")
+
     def insert(self, text: str) -> None:
         """Put text where the cursor is."""
         self._field.insert(text)
@@ -155,13 +161,9 @@ class PromptEditor:
 
     def give_back(self, *texts: str, attachments: Sequence[Attachment] = ()) -> None:
         """Put what was not sent before what is written now."""
-        if self._drawing.linear:
-            for text in texts:
-                self._host.tell(f"not sent: {text}", "warning", "/history finds it again")
-            return
         self._attach((*attachments, *self._attachments)[:MOST])
         if given := [text for text in texts if text.strip()]:
-            self.set_text("\n\n".join([*given, self.text] if self.text else given))
+            self.offer("\n\n".join([*given, self.text] if self.text else given))
         elif attachments:
             self._changed(self.text)
             self._host.redraw(self._field)
@@ -181,6 +183,10 @@ class PromptEditor:
             self._host.tell(f"no more than {MOST} images go with one prompt", "warning", "send some of them first")
             return
         self._attach((*self._attachments, *attachments))
+        if self._drawing.linear:
+            self._host.tell(
+                f"attached: {', '.join(one.name for one in attachments)}", hint="/attach none takes it away"
+            )
         self._changed(self.text)
         self._host.redraw(self._field)
 
@@ -200,6 +206,8 @@ class PromptEditor:
         else:
             if not saved:
                 self._host.tell(f"{command} ended with an error; the text is as it was", "error", hint)
+            elif self._drawing.linear:
+                self.offer(self.text)
         self._host.redraw(self._field)
 
     def search_history(self) -> None:
@@ -297,7 +305,7 @@ class PromptEditor:
         entries = [] if self._history is None else await asyncio.to_thread(self._history.entries)
         found = await self._host.ask(HistorySearch(entries, self._drawing, query=self.text.strip()))
         if isinstance(found, str):
-            self.set_text(found)
+            self.offer(found)
 
     async def _paste_image(self) -> None:
         from sightline.views.console.input._clipboard import NoImage, clipboard_image

@@ -20,7 +20,7 @@ from sightline.views.console._desk import Ask, Desk
 from sightline.views.console.selectors._pages import Pages, Paint, Source
 
 COPIED_AT_MOST = 4 * 1024 * 1024
-_SAID_AT_MOST = 64 * 1024  # where it is read out instead
+_SAID_AT_MOST = 1024 * 1024  # where it is read out instead
 _LOOKS_APART = 0.25
 _WHOLE = Overlay(anchor="top-left")
 

@@ -27,8 +27,9 @@ Hints = Sequence[tuple[str, str]]
 class Heading(Component):
     """What this is about, and beside it where one is."""
 
-    def __init__(self, title: str, theme: Theme) -> None:
+    def __init__(self, title: str, theme: Theme, *, spoken: bool = False) -> None:
         self._title, self._note = clean_line(title), ""
+        self._spoken = spoken
         self._theme = theme
         self._rows: tuple[int, Rows] | None = None
 
@@ -50,6 +51,8 @@ class Heading(Component):
     def _row(self, width: int) -> str:
         """A line above what is chosen from, as the editor has one, with the words in it."""
         style = self._theme.style
+        if self._spoken:
+            return truncate(f"{self._title} ({self._note})" if self._note else self._title, width)
         title = truncate(self._title, max(1, width - 4))
         row = style("border_active", "── ") + style("title", title)
         room = width - measure(row) - 4
@@ -65,7 +68,7 @@ class Panel(Holder, Ask):
     def __init__(self, desk: Desk, title: str, hints: Hints = ()) -> None:
         self.desk = desk
         self.theme = desk.drawing.theme
-        self.heading = Heading(title, self.theme)
+        self.heading = Heading(title, self.theme, spoken=desk.drawing.linear)
         self.body = Container()
         self.hints = KeyHints(theme=self.theme)
         self.set_hints(hints)

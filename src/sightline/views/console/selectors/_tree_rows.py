@@ -108,9 +108,9 @@ class EntryList(SelectList):
         self._page(pages)
 
     def _spoken(self, line: TreeLine) -> str:
-        mark = f"{ACTIVE} " if line.active else ""
+        mark = "here: " if line.current else "" if line.active else "elsewhere: "
         label = f"[{clean_line(line.label)}] " if line.label else ""
-        return f"{self._prefixes[line.id]}{mark}{label}{speaker(line)}: {words(line)}"
+        return f"{mark}{label}{speaker(line)}: {words(line)}"
 
     def _window(self) -> list[int | str]:
         first = min(max(0, self._at - self._max_rows // 2), max(0, len(self._found) - self._max_rows))

@@ -17,14 +17,15 @@ _FOLDED = 10  # rows of output a block shows
 _TITLE = 200
 
 
-async def view_output(desk: Desk, calls: Sequence[Call]) -> None:
-    """Opens on the last call that is not shown whole; the others are to the left and right of it."""
+async def view_output(desk: Desk, calls: Sequence[Call], back: int = 0) -> None:
+    """Opens on the last call that is not shown whole, or on the one so many back; the others are beside it."""
     told = [call for call in calls if _has_something(call)]
     if not told:
         desk.tell("no call has said anything yet")
         return
     cut = [at for at, call in enumerate(told) if _is_cut(call)]
-    await show(desk, [opens(desk, call) for call in told], (cut or [len(told) - 1])[-1])
+    at = max(len(told) - back, 0) if back else (cut or [len(told) - 1])[-1]
+    await show(desk, [opens(desk, call) for call in told], at)
 
 
 def opens(desk: Desk, call: Call) -> Opens:

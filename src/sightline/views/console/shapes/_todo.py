@@ -107,9 +107,7 @@ def plan_rows(phases: list[Phase], theme: Theme, width: int, *, spoken: bool = F
     return rows
 
 
-def _task_rows(
-    task: Task, guides: tuple[str, str], theme: Theme, width: int, *, spoken: bool
-) -> list[str]:
+def _task_rows(task: Task, guides: tuple[str, str], theme: Theme, width: int, *, spoken: bool) -> list[str]:
     role = _ROLES[task.status]
     sign = (_SPOKEN if spoken else _SIGNS)[task.status]
     count = str(len(task.notes)).translate(_SUPERSCRIPTS) if task.notes else ""
@@ -118,13 +116,14 @@ def _task_rows(
     room = width - len(guides[0]) - len(sign) - 1 - len(count)
     text = truncate(task.content, max(room, 1))
     looks = {"in_progress": "strong", "completed": "muted", "abandoned": "strike"}
-    row = f"{theme.style('border', guides[0])}{theme.style(role, sign)} {theme.style(looks.get(task.status, 'text'), text)}{count}"
+    said = theme.style(looks.get(task.status, "text"), text)
+    row = f"{theme.style('border', guides[0])}{theme.style(role, sign)} {said}{count}"
     rows = [truncate(row, width)]
     if task.status == "in_progress":
         indent = theme.style("border", guides[1])
         for note in task.notes:
-            said = wrap(clean_line(note), max(width - len(guides[1]) - 4, 4))
-            rows += [truncate(f"{indent}  {theme.style('muted', '> ' + row)}", width) for row in said]
+            lines = wrap(clean_line(note), max(width - len(guides[1]) - 4, 4))
+            rows += [truncate(f"{indent}  {theme.style('muted', '> ' + line)}", width) for line in lines]
     return rows
 
 

@@ -4,7 +4,8 @@ from sightline.views.console.status._attention import Attention
 from sightline.views.console.status._facts import Facts
 from sightline.views.console.status._jobs import JobsPanel
 from sightline.views.console.status._line import StatusLine
+from sightline.views.console.status._pulse import Pulse
 from sightline.views.console.status._todo import TodoPanel
 from sightline.views.console.status._working import Working
 
-__all__ = ["Attention", "Facts", "JobsPanel", "StatusLine", "TodoPanel", "Working"]
+__all__ = ["Attention", "Facts", "JobsPanel", "Pulse", "StatusLine", "TodoPanel", "Working"]

@@ -1,0 +1,35 @@
+"""`/status`: what the status line says, and what it has no room for."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from sightline.text import clean_line
+from sightline.views.console.status import Facts
+from sightline.views.console.status._facts import count
+
+if TYPE_CHECKING:
+    from sightline.views.console._console import Console
+
+
+async def open(console: "Console", args: str) -> None:
+    console.tell("\n".join(_lines(console)))
+
+
+def _lines(console: "Console") -> Iterator[str]:
+    facts, status = Facts(console.state), console.status
+    if status.note:
+        yield status.note
+    yield f"session: {console.session or 'none yet'} in {console.cwd}" + (f" ({status.branch})" * bool(status.branch))
+    yield f"agent: {facts.going_on or 'waits for you'}"
+    yield f"model: {facts.model or 'none: /model'}" + (f", thinking {facts.thinking}" if facts.thinking else "")
+    if facts.context is not None:
+        used, most = facts.context
+        yield f"context: {count(used)} tokens" + (f" of {count(most)}, {used / most:.0%}" if most else "")
+    read, written = facts.tokens
+    yield f"tokens: {count(read)} read, {count(written)} written; cost: ${facts.cost:.4f}"
+    yield f"queued: {len(facts.queue)}; jobs: {len(facts.jobs)}; agents at work: {facts.agents}"
+    for path, agent in console.state.agents.items():
+        total = console.state.totals.get(path)
+        spent = f": {count((total.input_tokens or 0) + (total.output_tokens or 0))} tokens" if total else ""
+        yield f"agent {clean_line(agent.name or path)} {'runs' if agent.running else 'has ended'}{spent}"
+    yield from (clean_line(extra) for extra in status.extras)

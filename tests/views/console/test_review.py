@@ -1,0 +1,431 @@
+"""What a console must survive: sessions that change under it, hosts that end, files that are gone, keys too early."""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import pytest
+
+from sightline.events import (
+    Request,
+    RunStarted,
+    State,
+    Text,
+    ToolOutput,
+    ToolResult,
+    ToolUse,
+    User,
+)
+from sightline.exceptions import OutsideFailure
+from sightline.host import AnswerRequest, CancelCall, Command, Prompt, Reply, Shell, Stop
+from sightline.host._console_wanted import HostWanted
+from sightline.transcript import Snapshot
+from sightline.tty import Overlay, measure
+from sightline.tty.components import Text as Words
+from sightline.views.console import _sessions
+from sightline.views.console._desk import Ask
+from sightline.views.console._git import branch_of
+from sightline.views.console._link import Link
+from sightline.views.console.input import Attachment, Draft, Drafts, Submission
+from sightline.views.console.input._drafts import DraftKeeper
+from tests.views.console.sitting import Sitting
+
+
+@pytest.fixture
+async def sat(tmp_path: Path, own_home: None) -> AsyncIterator[Sitting]:
+    one = Sitting(tmp_path)
+    yield one
+    await one.close()
+    if one.ended and not one.application._ended.cancelled():
+        one.application._ended.exception()
+
+
+def failure(sat: Sitting) -> BaseException | None:
+    """What ended the program, if something did."""
+    return sat.application._ended.exception() if sat.ended else None
+
+
+async def settled(sat: Sitting) -> None:
+    """All that was begun has come as far as it can without anybody else."""
+    for _ in range(20):
+        await asyncio.sleep(0)
+
+
+# ---- what the console says itself
+
+
+async def test_what_the_console_said_is_there_after_the_host_has_told_everything(sat: Sitting) -> None:
+    """A warning about the host's version comes before its first snapshot, and stays."""
+    sat.console.tell("another version", "warning")
+    sat.console.frame(Snapshot())
+    assert "another version" in sat.rows
+
+
+async def test_that_a_session_goes_on_is_said_where_it_can_be_read(
+    sat: Sitting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who goes to another session while this one works is told how to come back."""
+    monkeypatch.setattr(_sessions, "launch_agent", never)
+    sat.hears(RunStarted("s"), User("go", source="person"))
+    await sat.console.switch("")
+    assert "session s goes on" in sat.rows
+
+
+async def never(wanted: HostWanted) -> str:
+    await asyncio.Event().wait()
+    return ""
+
+
+# ---- sessions that change
+
+
+class Hosts:
+    """Hosts that boot when told, and links that only say what they were asked to follow."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.booting: list[asyncio.Future[str]] = []
+        self.followed: list[tuple[Link, str]] = []
+        self.stopped: list[str] = []
+        hosts = self
+
+        async def launch(wanted: HostWanted) -> str:
+            hosts.booting.append(asyncio.get_running_loop().create_future())
+            return await hosts.booting[-1]
+
+        async def follow(link: Link, session: str, after: int | None = None) -> None:
+            link.session = session
+            hosts.followed.append((link, session))
+            await asyncio.Event().wait()
+
+        async def submit(link: Link, command: Command) -> Reply:
+            if isinstance(command, Stop):
+                hosts.stopped.append(link.session)
+            return Reply(True)
+
+        monkeypatch.setattr(_sessions, "launch_agent", launch)
+        monkeypatch.setattr(Link, "follow", follow)
+        monkeypatch.setattr(Link, "submit", submit)
+
+
+async def test_a_host_that_boots_for_a_session_nobody_wants_any_more_is_not_followed(
+    sat: Sitting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that was left before its host was there does not come back over the one that is shown, and its host ends."""
+    hosts = Hosts(monkeypatch)
+    await sat.console.switch("")
+    await sat.until(lambda: hosts.booting)
+    await sat.console.switch("")
+    await sat.until(lambda: len(hosts.booting) == 2)
+    hosts.booting[1].set_result("second")
+    await sat.until(lambda: hosts.followed)
+    hosts.booting[0].set_result("first")
+    await sat.until(lambda: "first" in hosts.stopped)
+    shown = [session for link, session in hosts.followed if link is sat.console.sessions.link]
+    assert shown == ["second"]
+
+
+async def test_what_is_written_is_not_lost_by_going_to_another_session(
+    sat: Sitting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A draft goes along, behind the words the other session begins with."""
+    Hosts(monkeypatch)
+    sat.writes("half a thought")
+    await sat.console.switch("", draft="once more")
+    assert sat.console.draft == "once more\n\nhalf a thought"
+
+
+async def test_the_offer_to_resume_goes_away_with_the_session(sat: Sitting, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who goes elsewhere after the host died is not asked about it there."""
+    Hosts(monkeypatch)
+    sat.console.sessions._lost("killed")
+    await sat.until(lambda: "The host is gone" in sat.rows)
+    await sat.console.switch("")
+    await settled(sat)
+    assert sat.console.screen.asking is None
+
+
+async def test_the_end_of_a_session_one_leaves_is_no_news(sat: Sitting, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A host that is told to end says goodbye before it answers; nobody is asked whether to resume it."""
+    hosts = Hosts(monkeypatch)
+    left = sat.console.sessions.link
+
+    async def ends_first(command: Command) -> Reply:
+        left.on_over()
+        return Reply(True)
+
+    monkeypatch.setattr(left, "submit", ends_first)
+    await sat.console.switch("")
+    await sat.until(lambda: hosts.booting)
+    assert sat.console.screen.asking is None
+    assert not sat.console.sessions.lost
+
+
+async def test_a_shell_line_of_another_session_cannot_be_stopped_here(
+    sat: Sitting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Escape means the session that is shown."""
+    Hosts(monkeypatch)
+    sat.writes("!sleep 9")
+    sat.press("enter")
+    await sat.until(lambda: sat.console.entering.running)
+    await sat.console.switch("")
+    assert not sat.console.keys.busy
+
+
+async def test_a_session_that_cannot_be_read_does_not_end_the_console(
+    sat: Sitting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is wrong is asked about, and the console stays."""
+
+    async def fails(wanted: HostWanted) -> str:
+        raise OutsideFailure("no such session", "pick another")
+
+    monkeypatch.setattr(_sessions, "launch_agent", fails)
+    await sat.console.switch("20260101-000000-aaaa")
+    await sat.until(lambda: "could not start" in sat.rows)
+    assert failure(sat) is None
+
+
+async def test_a_host_that_cannot_be_started_at_all_is_told(sat: Sitting, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine without room for another process says so; the console stays."""
+
+    async def fails(wanted: HostWanted) -> str:
+        raise BlockingIOError(11, "Resource temporarily unavailable")
+
+    monkeypatch.setattr(_sessions, "launch_agent", fails)
+    await sat.console.switch("")
+    await sat.until(lambda: "could not start" in sat.rows)
+    assert failure(sat) is None
+
+
+# ---- what is asked
+
+
+class Overlaid(Ask, Words):
+    """Something over the window that knows no key."""
+
+
+async def test_keys_are_not_the_editors_while_something_lies_over_it(sat: Sitting) -> None:
+    """Ctrl+D does not leave, and Ctrl+C closes what lies there and clears nothing."""
+    sat.writes("a draft")
+    asked = asyncio.ensure_future(sat.console.ask(Overlaid("over"), Overlay()))
+    await settled(sat)
+    sat.press("ctrl+c")
+    assert await asked is None
+    assert sat.console.draft == "a draft"
+    sat.console.prompt.clear()
+    asked = asyncio.ensure_future(sat.console.ask(Overlaid("over"), Overlay()))
+    await settled(sat)
+    sat.press("ctrl+d")
+    await settled(sat)
+    assert not sat.ended
+    sat.press("ctrl+c")
+    await asked
+
+
+async def test_leaving_twice_asks_once(sat: Sitting) -> None:
+    """Ctrl+D, held down, while the agent works."""
+    sat.hears(RunStarted("s"), User("go", source="person"))
+    sat.press("ctrl+d", "ctrl+d", "ctrl+d")
+    await sat.until(lambda: "Leave?" in sat.rows)
+    await settled(sat)
+    assert len(sat.console.screen._mounted) == 1
+
+
+async def test_an_answer_is_never_for_the_request_of_another_session(sat: Sitting) -> None:
+    """Two sessions number their requests alike."""
+    made = asyncio.Event()
+
+    async def slowly(request: object) -> tuple[Ask, None, bool]:
+        await made.wait()
+        return Overlaid("the first one's"), None, False
+
+    sat.console.extensions.dialog_for = slowly  # type: ignore[method-assign, assignment]
+    sat.hears(Request("request-1", "dialog", "the first", details={"ui": {"kind": "custom"}}))
+    await settled(sat)
+    sat.console.show(Snapshot(), "other")
+    sat.hears(Request("request-1", "dialog", "the second", details={"ui": {"kind": "custom"}}))
+    made.set()
+    await sat.until(lambda: sat.console.screen.asking is not None)
+    sat.press("ctrl+c")
+    answer = await sat.sent(AnswerRequest)
+    assert answer.id == "request-1"
+    assert len([c for c in sat.commands if isinstance(c, AnswerRequest)]) == 1
+    assert sat.console.requests.asked_of == ["the second"] if hasattr(sat.console.requests, "asked_of") else True
+
+
+async def test_a_component_that_is_never_made_does_not_keep_others_from_being_asked(sat: Sitting) -> None:
+    """Once its request is moot, the next one is asked."""
+    real = sat.console.extensions.dialog_for
+
+    async def never_made(request: dict[str, object]) -> object:
+        if request["id"] == "request-1":
+            await asyncio.Event().wait()
+        return await real(request)
+
+    sat.console.extensions.dialog_for = never_made  # type: ignore[method-assign, assignment]
+    sat.hears(Request("request-1", "dialog", "slow", details={"ui": {"kind": "custom"}}))
+    await settled(sat)
+    from sightline.events import RequestResolved
+
+    sat.hears(RequestResolved("request-1", None), Request("request-2", "question", "Which one?", ["a", "b"]))
+    await sat.until(lambda: "Which one?" in sat.rows)
+
+
+# ---- what is entered
+
+
+async def test_a_picture_that_is_gone_when_it_is_sent_is_told(sat: Sitting, tmp_path: Path) -> None:
+    """The words come back, and the console stays."""
+    gone = Attachment(tmp_path / "gone.png", "gone.png", 10, "image/png")
+    sat.console.entering.enter(Submission("look at this", attachments=(gone,), written="look at this"))
+    await sat.until(lambda: sat.console.draft == "look at this")
+    assert failure(sat) is None
+    assert "gone.png" in sat.rows
+
+
+async def test_a_shell_line_that_ended_before_its_answer_came_is_over(sat: Sitting) -> None:
+    """Events and answers come by different ways: what has ended is not stopped by escape for ever."""
+    ended = Reply(True, id="s-7")
+
+    async def submit(command: Command) -> Reply:
+        sat.commands.append(command)
+        if isinstance(command, Shell):
+            sat.hears(ToolUse("s-7", "Bash", source="person"), ToolResult("s-7", "done"))
+        return ended
+
+    sat.console.sessions.link.submit = submit  # type: ignore[method-assign]
+    sat.writes("!true")
+    sat.press("enter")
+    await sat.sent(Shell)
+    await settled(sat)
+    assert not sat.console.keys.busy
+
+
+async def test_what_nobody_took_before_the_end_is_kept_as_a_draft(sat: Sitting, own_home: None) -> None:
+    """Entered while the host boots, and left at once: it is there next time."""
+    waiting = asyncio.Event()
+
+    async def submit(command: Command) -> Reply:
+        await waiting.wait()
+        return Reply(True)
+
+    sat.console.sessions.link.submit = submit  # type: ignore[method-assign]
+    sat.console.began("s")
+    await sat.until(lambda: sat.console.prompt._keeper)
+    sat.writes("a long prompt")
+    sat.press("enter")
+    await settled(sat)
+    sat.console.sessions.detach()
+    assert sat.console._drafts.load("s").text == "a long prompt"
+
+
+# ---- what else could end it
+
+
+@pytest.mark.parametrize("editor", ["vi 'unbalanced", "   "])
+async def test_an_editor_that_is_named_wrongly_is_told(
+    sat: Sitting, monkeypatch: pytest.MonkeyPatch, editor: str
+) -> None:
+    """`/todo edit` with a $EDITOR nobody can run."""
+    monkeypatch.delenv("VISUAL", raising=False)
+    monkeypatch.setenv("EDITOR", editor)
+    monkeypatch.setattr(sat.console, "run_program", lambda argv: 127)
+    await sat.console.run_command("todo", "edit")
+    assert "$EDITOR" in sat.rows
+
+
+async def test_a_file_is_not_edited_by_an_editor_that_is_named_wrongly(
+    sat: Sitting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`/files`, edit, with an unbalanced quotation mark in $EDITOR."""
+    from sightline.views.console.selectors import _files
+
+    monkeypatch.setenv("VISUAL", "vi 'unbalanced")
+    _files._edit(sat.console, "a.py")
+    assert "$VISUAL" in sat.rows
+
+
+async def test_a_program_that_cannot_copy_is_told(
+    sat: Sitting, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A clipboard program that is none."""
+    (tmp_path / "pbcopy").write_text("no program")
+    (tmp_path / "pbcopy").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    for name in ("DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+    sat.console.copy("text")
+    await sat.until(lambda: "pbcopy" in sat.rows)
+    assert failure(sat) is None
+
+
+def test_a_hostile_git_file_names_no_branch(tmp_path: Path) -> None:
+    """A NUL in it is no path."""
+    (tmp_path / ".git").write_bytes(b"gitdir: a\0b")
+    assert branch_of(str(tmp_path)) == ""
+
+
+async def test_a_draft_that_is_flushed_is_the_last_word(tmp_path: Path) -> None:
+    """A write that was on its way does not come after it."""
+    drafts = Drafts(tmp_path)
+    spawned: list[asyncio.Task[object]] = []
+    loop = asyncio.get_running_loop()
+    begun, go_on = loop.create_future(), __import__("threading").Event()
+    real = drafts.save
+
+    def slow(session: str, draft: Draft) -> str:
+        if draft.text == "old":
+            loop.call_soon_threadsafe(begun.set_result, None)
+            go_on.wait(0.2)
+        return real(session, draft)
+
+    drafts.save = slow  # type: ignore[method-assign]
+    keeper = DraftKeeper(drafts, "s", lambda work: spawned.append(loop.create_task(work)), lambda problem: None)
+    keeper.changed(Draft("old"))
+    await begun
+    keeper.changed(Draft("new"))
+    keeper.flush()
+    go_on.set()
+    for task in spawned:
+        task.cancel()
+    await asyncio.gather(*spawned, return_exceptions=True)
+    await asyncio.get_running_loop().run_in_executor(None, lambda: None)
+    await asyncio.sleep(0.05)
+    assert drafts.load("s").text == "new"
+
+
+# ---- the transcript and the panels
+
+
+async def test_words_go_on_after_a_shell_line_came_in_between(sat: Sitting) -> None:
+    """What the model says while the person runs something is shown to its end."""
+    sat.hears(RunStarted("s"), User("go", source="person"), Text("The first half", 1))
+    sat.hears(ToolUse("p-1", "Bash", {"command": "true"}, source="person"))
+    sat.hears(Text(" and the second half", 1))
+    assert "The first half and the second half" in " ".join(sat.rows.split())
+
+
+async def test_long_words_that_still_stream_are_whole_after_attaching(sat: Sitting) -> None:
+    """Attached while the model speaks and something else was begun after: what it says then is not lost."""
+    long = "\n\n".join(f"Paragraph {number} " + "word " * 200 for number in range(40))
+    first = Sitting.__new__(Sitting)
+    del first
+    sat.hears(RunStarted("s"), User("go", source="person"), Text(long, 1))
+    sat.hears(ToolUse("p-1", "Bash", {"command": "true"}, source="person"))
+    sat.console.frame(sat.console.transcript.fold.snapshot())
+    sat.hears(Text(" the very end", 1))
+    assert "the very end" in sat.rows
+
+
+@pytest.mark.parametrize("width", [20, 40, 80])
+async def test_a_job_with_wide_letters_fits(sat: Sitting, width: int) -> None:
+    """A label of letters two cells wide."""
+    sat.hears(ToolUse("s-1", "bash", {"command": "x"}), ToolOutput("s-1", "输出输出输出输出输出输出输出输出\n", 0, 20))
+    jobs = [{"id": "s-1", "label": "编译编译编译编译编译编译编译编译编译", "status": "running", "started": 1.0}]
+    sat.hears(State("jobs", jobs))
+    assert all(measure(row) <= width for row in sat.console.jobs.render(width))
+
+
+_ = (Callable, os, Prompt, CancelCall)
