@@ -1,8 +1,8 @@
-"""The same scripted conversation for sightline and the agents it is compared with, in turns, in one run.
+"""Sightline and the agents it is compared with, in turns, in one run.
 
-`python -m bench.peers`: two hundred tool turns, wall and CPU of the whole run as a ratio to each peer, what a turn
-costs without its tool, and the time from the start to the first request. Exits non-zero on a miss. Run alone on a
-machine.
+`python -m bench.peers`: the same scripted conversation of two hundred tool turns, wall and CPU of the whole run as a
+ratio to each peer, what a turn costs without its tool, and the time from the start to the first request; then the
+consoles (`peers_console`). Exits non-zero on a miss. Run alone on a machine.
 """
 
 import argparse
@@ -12,13 +12,13 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-import msgspec
-
+from bench import peers_console
 from bench.agent import START_GOAL, Cost, loop_rows, middle, tool_cost
 from bench.headless import PROMPT, TURNS, Agent, DidNotRun, Figures, Measured, figures, free_port, run, sightline
+from bench.peer_setup import NAMES, environment, why_missing
+from bench.peers_console import Consoles
 from bench.program import SIGHTLINE
 from bench.row import Row
-from sightline.testing import clis, peers
 from sightline.testing.place import Place, prepare_place
 
 ROUNDS = 3
@@ -31,7 +31,6 @@ _COMMANDS = {
     "pi": ("pi", "-p", PROMPT),
     "oh-my-pi": ("omp", "-p", PROMPT),
 }
-_LIMITS = {"contextWindow": 1_000_000, "maxTokens": 64_000}
 
 
 class Peers:
@@ -43,11 +42,11 @@ class Peers:
         self.absent: dict[str, str] = {}
         self.tools: list[Cost] = []
         for name in wanted:
-            reason = _why_missing(name)
+            reason = why_missing(name)
             if reason:
                 self.absent[name] = f"not installed: {reason}"
             else:
-                self._agents.append(_peer(name, place))
+                self._agents.append(Agent(name, _COMMANDS[name], environment(name, place)))
 
     def measure(self, rounds: int) -> dict[str, Figures]:
         """Each agent once to fill its caches, then one turn and two hundred of each in every round."""
@@ -82,42 +81,6 @@ class Peers:
         self.absent[agent.name] = f"does not run: {problem}"
 
 
-def _why_missing(name: str) -> str:
-    if name in peers.PEERS:
-        return peers.missing(name)
-    return "`python -m sightline.testing.clis install` has not been run" if name in clis.missing() else ""
-
-
-def _peer(name: str, place: Place) -> Agent:
-    """A peer with what it needs to talk to the stand-in and to nobody else."""
-    env = place.environment(name)
-    if name == "pi":
-        _write(place.home / ".pi/agent/models.json", {"providers": {"standin": _provider(place)}})
-        _write(place.home / ".pi/agent/settings.json", {"defaultProvider": "standin", "defaultModel": "standin-1"})
-        env |= {"PI_OFFLINE": "1", "PI_TELEMETRY": "0"}
-    elif name == "oh-my-pi":
-        model = "standin/standin-1"
-        startup = {"checkUpdate": False, "setupWizard": False, "changelogMode": "hidden"}
-        roles = {"default": model, "smol": model}
-        config = {"startup": startup, "marketplace": {"autoUpdate": "off"}, "modelRoles": roles}
-        _write(place.home / ".omp/agent/models.yml", {"providers": {"standin": _provider(place)}})
-        _write(place.home / ".omp/agent/config.yml", config)
-    if name in peers.PEERS:
-        env["PATH"] = f"{peers.binary_folder(name)}:{env['PATH']}"
-    return Agent(name, _COMMANDS[name], env)
-
-
-def _provider(place: Place) -> dict[str, object]:
-    models = [{"id": "standin-1", **_LIMITS}]
-    return {"baseUrl": f"{place.url}/v1", "api": "openai-completions", "apiKey": "standin", "models": models}
-
-
-def _write(path: Path, value: object) -> None:
-    """As JSON, which is YAML too."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(msgspec.json.encode(value))
-
-
 def rows(measured: dict[str, Figures], tool: Cost) -> Iterator[Row]:
     ours = {name: value for name, value in measured.items() if name.startswith("sightline (")}
     theirs = {name: value for name, value in measured.items() if not name.startswith("sightline")}
@@ -141,26 +104,52 @@ def table(measured: dict[str, Figures]) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.peers", description=(__doc__ or "").split("\n")[0])
-    parser.add_argument(
-        "--only", action="append", choices=[*_COMMANDS], help="this peer, and others named; all when none is"
-    )
+    parser.add_argument("--only", action="append", choices=NAMES, help="this peer, and others named; all when none is")
+    parser.add_argument("--part", choices=("turns", "consoles"), help="only the conversation, or only the consoles")
     parser.add_argument("--rounds", type=int, default=ROUNDS, help=f"default: {ROUNDS}")
     options = parser.parse_args()
     gc.disable()  # or the server stops for it in the middle of an answer
-    with tempfile.TemporaryDirectory(prefix="sightline-bench-", ignore_cleanup_errors=True) as folder:
-        place = prepare_place(Path(folder), f"http://127.0.0.1:{free_port()}")
-        everybody = Peers(place, Path(folder) / "bytecode", options.only or [*_COMMANDS])
-        measured = everybody.measure(options.rounds)
-        print(table(measured))
-        for name, reason in everybody.absent.items():
-            print(f"{name}: {reason}")
-        print(f"\n{'what':<58} {'goal':>12} {'result':>12}")
-        missed = 0
-        for row in rows(measured, middle(everybody.tools)):
-            missed += not row.met
-            print(row.line(), flush=True)
+    wanted, missed = options.only or [*NAMES], 0
+    for part, compared in (("turns", _turns), ("consoles", _consoles)):
+        if options.part in (None, part):
+            with tempfile.TemporaryDirectory(prefix="sightline-bench-", ignore_cleanup_errors=True) as folder:
+                missed += _printed(compared(Path(folder), wanted, options.rounds))
     print(f"{missed} missed" if missed else "every goal met")
     return 1 if missed else 0
+
+
+def _turns(folder: Path, wanted: list[str], rounds: int) -> Iterator[Row]:
+    everybody = Peers(_place(folder), folder / "bytecode", wanted)
+    measured = everybody.measure(rounds)
+    _print_table(table(measured), everybody.absent)
+    yield from rows(measured, middle(everybody.tools))
+
+
+def _consoles(folder: Path, wanted: list[str], rounds: int) -> Iterator[Row]:
+    everybody = Consoles(_place(folder), folder / "bytecode", wanted)
+    measured = everybody.measure(rounds)
+    _print_table(peers_console.table(measured), everybody.absent)
+    yield from peers_console.rows(measured)
+
+
+def _place(folder: Path) -> Place:
+    return prepare_place(folder, f"http://127.0.0.1:{free_port()}")
+
+
+def _print_table(lines: str, absent: dict[str, str]) -> None:
+    print(lines)
+    for name, reason in absent.items():
+        print(f"{name}: {reason}")
+    print(f"\n{'what':<58} {'goal':>12} {'result':>12}")
+
+
+def _printed(found: Iterator[Row]) -> int:
+    """How many were missed."""
+    missed = 0
+    for row in found:
+        missed += not row.met
+        print(row.line(), flush=True)
+    return missed
 
 
 if __name__ == "__main__":

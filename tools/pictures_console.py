@@ -13,7 +13,7 @@ from typing import Any
 from sightline.views.plain.demo import demo_script, write_script
 from tools.pictures_terminal import SIGHTLINE, record
 
-_PROMPT = "Mend the dates on the receipts, and put it up for review."
+_PROMPT = "The cents on the receipts are wrong. Mend it, and push it for review."
 _USAGE = {"input_tokens": 6200, "output_tokens": 180}
 _ASKING: list[Any] = [
     [
@@ -29,14 +29,13 @@ _ASKING: list[Any] = [
         },
     ],
     [
-        {"text": "Mended. I commit it, and push the branch, for which I have to leave the sandbox.\n"},
+        {"text": "Mended. The branch is pushed from outside the sandbox, which has no network.\n"},
         {
             "tool": "bash",
-            "args": {"command": "git commit -qam 'Write both digits of the cents'\ngit push origin mend-cents",
-                     "sandbox": False},
+            "args": {"command": "git push --set-upstream origin mend-cents", "sandbox": False},
         },
     ],
-]  # fmt: skip
+]
 _TALK = (
     ("How does the shop round its prices?", "It does not: prices are whole cents, and `euros` only writes them."),
     ("Show whole euros on the receipt.", "`euros` now leaves the cents out. A receipt of 4.50 says 5 EUR."),
@@ -50,23 +49,33 @@ def console_pictures() -> None:
     record("console", "sightline demo", [("", "[ 7/24]")], leaving=leaving, rows=37, moving=True)
     with _shop(_ASKING) as start:
         steps = [("", "medium"), (f"{_PROMPT}\r", "change the rule")]
-        record("approval", "sightline", steps, argv=start, rows=38)
+        record("approval", "sightline", steps, argv=start, rows=36, moving=True)
     with _shop([[{"text": answer}] for _, answer in _TALK]) as start:
-        record("tree", "sightline", _branching(), argv=start, rows=28)
+        record("tree", "sightline", _branching(), argv=start, rows=19)
 
 
 def _branching() -> list[tuple[str, str]]:
     """Two things said, one of them said differently, a label on the better one, and the tree open."""
-    (first, one), (second, two), (third, three) = [(said, answer[:20].replace("`", "")) for said, answer in _TALK]
-    back = [("/tree\r", "go there"), ("\x1b[A", "› • user"), ("\r", "EDIT")]
-    return [("", "medium"), (f"{first}\r", one), (f"{second}\r", two), *back, (third, three)]
+    (first, one), (second, two), (third, three) = [(said, answer[-16:]) for said, answer in _TALK]
+    return [
+        ("", "medium"),
+        (f"{first}\r", one),
+        (f"{second}\r", two),
+        ("/tree\r", "go there"),
+        ("\x1b[A", "› • user"),
+        ("\r", second),
+        (f"\x15{third}\r", three),
+        ("/tree\r", "go there"),
+        ("L", "label"),
+        ("EUR first\r", "[EUR first]"),
+    ]
 
 
 @contextmanager
 def _shop(turns: list[Any]) -> Iterator[list[str]]:
     """How to start the console in a project of a short name, whoever takes the picture; its sessions end with it."""
     script = {"files": demo_script()["files"], "turns": turns}
-    with tempfile.TemporaryDirectory() as name:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
         folder = Path(name)
         (folder / "shop").mkdir()
         for file, lines in script["files"].items():

@@ -18,7 +18,7 @@ def bash(command: str, **more: object) -> dict[str, object]:
 
 
 async def test_a_job_goes_on_after_its_call(tmp_path: Path) -> None:
-    """Its call has ended; what it writes is a block of its own; its end reaches the model by itself."""
+    """job.md/Side Effects: its call has ended; what it writes is a block of its own; its end reaches the model."""
     turns = [[bash("until [ -e go ]; do sleep 0.01; done; echo finished", **{"async": True})], [{"text": "waiting"}]]
     turns += [[{"text": "heard of it"}]]
     async with lab(tmp_path, turns) as here:

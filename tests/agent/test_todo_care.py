@@ -78,7 +78,8 @@ async def test_a_failed_change_is_said_and_the_model_reminded(tmp_path: Path) ->
 
 
 async def test_the_person_edits_the_list_and_the_model_is_told(tmp_path: Path) -> None:
-    """todo.md/Notes, `/todo`: what is written as Markdown is the list, kept with the session, and the model knows."""
+    """todo.md/Notes and Markdown round-trip helpers, for `/todo`: what is written is the list, kept with the session,
+    and the model knows; it is read back in the same form, notes and all."""
     async with lab(tmp_path, [[{"text": "ok"}]]) as here:
         assert here.session.worker is not None
         reply = await here.session.submit(

@@ -53,7 +53,8 @@ def build_parser() -> Parser:
 
     parser = Parser(
         prog="sightline",
-        description="See what any coding agent does, while it does it, in one form.",
+        description="See what any coding agent does, while it does it, in one form. Without a prompt or a command: the "
+        "console, on this folder.",
         epilog=_EXIT_CODES,
     )
     parser.add_argument("-V", "--version", action="version", version=f"sightline {__version__}")
@@ -75,7 +76,7 @@ def build_parser() -> Parser:
 
 def _add_prompt(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(command=commands.prompt)
-    group = parser.add_argument_group("one prompt, without a screen")
+    group = parser.add_argument_group("the console, or with -p one prompt without a screen")
     group.add_argument(
         "-p",
         "--prompt",
@@ -171,7 +172,7 @@ def _add_doctor(subparsers: "argparse._SubParsersAction[Parser]") -> None:
 
 
 def _add_demo(subparsers: "argparse._SubParsersAction[Parser]") -> None:
-    demo = subparsers.add_parser("demo", help="a first look: our agent at work, or a recording of every provider")
+    demo = subparsers.add_parser("demo", help="a first look: our agent at work in the console, or every provider")
     demo.add_argument("what", nargs="?", choices=("agent", "providers"), default="agent", help="default: agent")
     demo.add_argument("--fast", action="store_true", help="without the pauses")
     _add_common(demo, verbose="", below=True)

@@ -35,7 +35,7 @@ def _add_sessions(subparsers: "Subparsers", add_common: Callable[..., None]) -> 
 
 
 def _add_resume(subparsers: "Subparsers", add_common: Callable[..., None]) -> None:
-    parser = subparsers.add_parser("resume", help="what was said in a conversation, and how to go on with it")
+    parser = subparsers.add_parser("resume", help="go on with a conversation in the console; without a terminal, what was said")
     parser.add_argument("id", metavar="ID", help=_ID)
     add_common(parser, verbose="", below=True)
     parser.set_defaults(command=commands.resume)

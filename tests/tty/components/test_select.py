@@ -165,3 +165,13 @@ def test_ten_thousand_items_are_filtered_between_two_keys():
         slowest = max(slowest, time.process_time() - begun)
     assert len(made) > 0
     assert slowest < 0.05
+
+
+def test_a_novel_pasted_as_a_query_does_not_hold_up_the_keys():
+    """Found by a monkey: every key after it searched for hundreds of thousands of letters."""
+    made = select(*(f"item {number}" for number in range(100)), filter=True)
+    began = time.perf_counter()
+    made.handle_input(Paste("ab cd 漢字 " * 20_000))
+    made.handle_input(Key("x", "x"))
+    assert len(made.query) <= 256
+    assert time.perf_counter() - began < 0.5

@@ -10,11 +10,11 @@
 
 _shtab_sightline_commands() {
   local _commands=(
-    attach:'watch a job or a session: what it said, then what it says'
+    attach:'go back to a session, or watch a job: what it said, then what it says'
     cancel:'end a job and everything it started; what it said is kept'
     completion:'print a completion script for your shell'
     config:'Every setting with its value and its source. With the name of one, everything said about it.'
-    demo:'a first look: our agent at work, or a recording of every provider'
+    demo:'a first look: our agent at work in the console, or every provider'
     doctor:'what our own agent and the providers can use, and what is missing'
     events:'the same stream as our events, one JSON object per line'
     exec:'run a command: seen live, cancelled by Ctrl+C, kept'
@@ -25,7 +25,7 @@ _shtab_sightline_commands() {
     logs:'all a job has printed; into a pipe byte for byte'
     models:'Models there is a key or a server for. Exit code 1 when there is none.'
     ps:'sessions that are running'
-    resume:'what was said in a conversation, and how to go on with it'
+    resume:'go on with a conversation in the console; without a terminal, what was said'
     serve:'a web page with sessions and jobs, live, for this machine only'
     sessions:'conversations that are kept: listed, or found by their words'
     stop:'end sessions: their jobs are cancelled, what they said is kept'
@@ -92,7 +92,7 @@ _shtab_sightline_attach_options=(
   {-v,--verbose}"[say on each row which stream it came from]"
   "--color[auto\: only on a terminal]:color:(auto always never)"
   "--debug-log[write why a line could not be read, and more, to FILE]:FILE:_files"
-  ":a job or a session, or the beginning of its id:"
+  ":a job or a session, or the beginning of its id\; nothing\: the session that runs in this folder:"
 )
 
 # guard to ensure default positional specs are added only once per session

@@ -29,7 +29,12 @@ def main() -> int:
             except Trouble as trouble:
                 print(f"seed {seed}, after {monkey.keys} keys: {trouble}")
                 return 1
-        pressed, rests, restarts, seed = pressed + monkey.keys, rests + monkey.rests, restarts + monkey.restarts, seed + 1
+        pressed, rests, restarts, seed = (
+            pressed + monkey.keys,
+            rests + monkey.rests,
+            restarts + monkey.restarts,
+            seed + 1,
+        )
         print(f"{pressed:,} of {arguments.count:,} keys, {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
     print(f"{pressed:,} keys: {rests} times at rest and usable, left and opened again {restarts} times")
     return 0

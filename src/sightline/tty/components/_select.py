@@ -16,6 +16,7 @@ from sightline.tty._theme import PLAIN, Theme, selected
 from sightline.tty._width import graphemes, measure, truncate
 from sightline.tty.components._fuzzy import FuzzyIndex, fuzzy_match
 
+_LONGEST_QUERY = 256  # a novel that is pasted here is not searched for, letter by letter
 _LABEL_AT_MOST = 40
 
 
@@ -90,7 +91,7 @@ class SelectList(Component):
 
     def set_query(self, query: str) -> None:
         """Show what matches, best first."""
-        query = clean_line(query)
+        query = clean_line(query)[:_LONGEST_QUERY]
         if query != self._query:
             self._query = query
             self._search()

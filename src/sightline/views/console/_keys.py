@@ -31,7 +31,7 @@ class Keys:
         console = self._console
         if not isinstance(event, Key) or event.kind != "release":
             console.screen.heard()
-        if console.screen.asking is not None and console.screen.slot.front is not console.prompt.component:
+        if console.screen.is_answered:
             return event
         for action, command in COMMAND_OF.items():
             if action in console.bindings.actions() and console.bindings.matches(event, action):

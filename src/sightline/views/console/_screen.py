@@ -90,6 +90,11 @@ class Screen:
         """What is asked and has, or will have, the keys."""
         return self._mounted[-1].ask if self._mounted else None
 
+    @property
+    def is_answered(self) -> bool:
+        """Whether keys go to what is asked: not yet while it waits for the person to stop typing."""
+        return bool(self._mounted) and (self._mounted[-1].overlay is not None or self.slot.front is not self._editor)
+
     def usual_hints(self) -> None:
         """The keys of the editor, while it is there."""
         self.hints.set_hints(HINTS if self._editor in self.slot.children else ())

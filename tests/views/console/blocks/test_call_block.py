@@ -328,3 +328,9 @@ def test_a_command_is_shown_while_it_is_written() -> None:
     """The command line grows in the header."""
     _, block = told(ToolArgs("c", "bash", '{"command": "git log --one'))
     assert block.render(80)[0] == "◌ $ git log --one  writing"
+
+
+def test_output_that_is_no_text_is_said_to_be_there() -> None:
+    """A command that wrote bytes does not look like one that wrote nothing."""
+    rows = drawn(command(details=COMMAND | {"binary": True, "bytes": 2048}, is_error=True, exit_code=3))
+    assert rows[1:] == ["  binary output, 2.0 KB: kept, not shown (ctrl+o)"]

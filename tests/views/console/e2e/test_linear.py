@@ -44,6 +44,10 @@ class Ear:
             self.until(lambda wanted=wanted: wanted in self.text[self._heard :], repr(wanted))
             self._heard = self.text.index(wanted, self._heard) + len(wanted)
 
+    def hears_both(self, one: str, other: str) -> None:
+        """Whichever comes first."""
+        self.until(lambda: one in self.text[self._heard :] and other in self.text[self._heard :], f"{one}, {other}")
+
     def is_asked(self) -> None:
         """The prompt is there."""
         self.until(lambda: re.search(r"(^|\n)> $", self.text[self._heard :]), "the prompt")
@@ -217,6 +221,7 @@ def test_steering_queueing_and_taking_back(listener: Listener) -> None:
     ear.says("left, please")
     ear.hears("it waits: the agent hears it with its next request")
     ear.says("/queue and later this")
+    ear.hears("it waits until the agent is done")
     ear.says("/queue")
     ear.hears("next: left, please", "when the agent is done: and later this")
     ear.says("/unqueue")
@@ -237,7 +242,7 @@ def test_stop_instead_of_escape(listener: Listener) -> None:
     ear.says("then this")
     ear.hears("it waits")
     ear.says("/stop")
-    ear.hears("stopped: $ echo begun", "in the editor: then this")
+    ear.hears_both("stopped: $ echo begun", "in the editor: then this")
     ear.is_asked()
     ear.says("")
     ear.hears("We go on.")
@@ -259,8 +264,7 @@ def test_back_in_the_tree(listener: Listener) -> None:
     ear.hears("Session tree", '3. user: "prompt b"')
     ear.is_asked()
     ear.says("3")
-    ear.hears("the conversation goes on after: Answer A.")
-    ear.hears("in the editor: prompt b")
+    ear.hears_both("the conversation goes on after: Answer A.", "in the editor: prompt b")
     ear.is_asked()
     ear.says("prompt c")
     ear.hears("Answer C.")
@@ -357,6 +361,8 @@ def test_a_file_changed_is_listed_and_its_diff_said(listener: Listener) -> None:
     ear.is_asked()
     ear.says("1")
     ear.hears("+first")
+    ear.is_asked()
+    ear.says("0")
     ear.is_asked()
     ear.leaves()
 

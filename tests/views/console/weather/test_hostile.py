@@ -15,7 +15,7 @@ from tests.views.console.weather.support import ATTACKS, IN_XTERM, hostile, unto
 
 pytestmark = [pytest.mark.slow, IN_XTERM]
 
-EXTENSION = '''
+EXTENSION = """
 from sightline.extension import Extension, Outcome, ToolContext
 
 HOSTILE = {hostile!r}
@@ -44,16 +44,16 @@ def console(ui):
             return [f"rendered {{HOSTILE}}"]
 
     ui.renderer("show", render_call=lambda *_, **__: Rows())
-'''
+"""
 
 
 def test_what_a_model_says_and_commands_print(person: Person) -> None:
     """Words, reasoning, arguments, live output, errors and results."""
     dump = person.project / "dump"
-    dump.write_bytes(hostile("dump").encode() + b"\n\xff\xfe half \xf0\x9f\n")
+    dump.write_bytes(hostile("dump").replace("\0", "").encode() + b"\n\xff\xfe half \xf0\x9f\n")
     model = person.script(
         [{"reasoning": hostile("reason")}, text(f"# {hostile('words')}\n\n`{hostile('code')}`\n", chunk=7)],
-        [bash(f"cat dump; echo {hostile('arg')!r} > /dev/null; exit 4"), {"tool": hostile("tool"), "args": {"a": 1}}],
+        [bash(f"cat dump; : {hostile('arg')!r}; exit 4"), {"tool": hostile("tool"), "args": {hostile("key"): 1}}],
         [{"error": {"kind": "bad_request", "message": hostile("error")}}],
     )
     screen = person.opens("--model", model)
@@ -72,7 +72,7 @@ def test_what_a_model_says_and_commands_print(person: Person) -> None:
 def test_a_line_without_an_end_and_marks_without_number(person: Person) -> None:
     """A megabyte in one line and thousands of accents on one letter are shown, cut, and typing goes on."""
     model = person.script(
-        [text("e" + "\u0301" * 20_000 + " after-accents", chunk=4000), bash("head -c 1000000 /dev/zero | tr '\\0' x; echo")],
+        [text("e" + "\u0301" * 20_000 + " accents", chunk=4000), bash("head -c 1000000 /dev/zero | tr '\\0' x; echo")],
         [text("y" * 1_000_000 + " after-the-line", chunk=50_000)],
     )
     screen = person.opens("--model", model)
@@ -108,7 +108,7 @@ def test_what_is_asked(person: Person) -> None:
     odd = person.folder / f"odd-{ATTACKS[0].replace('/', '')}".replace("\x00", "")
     choices = [hostile("left"), {"label": hostile("right"), "description": hostile("why")}]
     model = person.script(
-        [bash(f"echo {hostile('command')!r}", sandbox=False) | {"args": {"command": f"echo {hostile('command')!r}", "sandbox": False}}],
+        [{"tool": "bash", "args": {"command": f"echo {hostile('command')}", "sandbox": False}}],
         [{"tool": "write", "args": {"path": str(odd), "content": hostile("content")}}],
         [{"tool": "ask", "args": {"question": hostile("question"), "choices": choices}}],
         [text("Answered.")],

@@ -27,6 +27,8 @@ async def queue(console: "Console", args: str) -> None:
     if not reply.ok:
         console.tell(reply.error, "error", reply.hint)
         console.set_draft(f"/queue {args}")
+    elif console.drawing.linear:
+        console.tell("it waits until the agent is done", hint="/unqueue takes it back")
 
 
 def _say_queue(console: "Console") -> None:

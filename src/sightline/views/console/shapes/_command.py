@@ -7,7 +7,7 @@ from sightline.transcript import Call
 from sightline.tty import expand_tabs
 from sightline.tty.components import Code
 from sightline.views.console._drawing import Drawing
-from sightline.views.console.shapes._output import OutputShape, ending_words, output_text
+from sightline.views.console.shapes._output import OutputShape, ending_words, output_text, size_words
 from sightline.views.console.shapes._shape import Body, Shape, details_of, kind_of, record, text_in
 
 _COMMANDS = ("command", "cmd", "script")
@@ -37,11 +37,18 @@ class CommandShape(OutputShape):
 
     def body(self, width: int) -> Body:
         call = self.call
+        if details_of(call).get("binary"):
+            return self._not_shown(width)
         if call.pieces:
             return self.tail_rows(width)
         if call.content is None or details_of(call).get("ended") == "job":
             return Body()
         return self.last_of(call.content, width)
+
+    def _not_shown(self, width: int) -> Body:
+        size = details_of(self.call).get("bytes")
+        words = f"binary output, {size_words(size)}" if isinstance(size, int) else "binary output"
+        return Body([self._hint(f"{words}: kept, not shown", "view_output", width)], cut=True)
 
 
 class CellShape(CommandShape):
