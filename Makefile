@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 N ?= 10000
 KILLS ?= 500
 
-.PHONY: demo test lint live bench bench-peers stress stress-kills captures completions pictures lock wheel-check clean
+.PHONY: demo test lint live bench bench-peers stress stress-kills stress-console captures completions pictures lock wheel-check clean
 
 demo: $(STAMP)
 	@$(BIN)/sightline demo
@@ -36,11 +36,17 @@ stress: $(STAMP)
 stress-kills: $(STAMP)
 	@$(BIN)/python -m sightline.testing.killing --count $(KILLS) $(if $(SEED),--seed $(SEED))
 
+# So many random keys, pastes and window sizes at the console while much goes on; SEED to replay.
+stress-console: $(STAMP)
+	@$(BIN)/python -m sightline.testing.emulators install
+	@$(BIN)/python -m sightline.testing.monkey --count $(N) $(if $(SEED),--seed $(SEED))
+
 bench: $(STAMP)
 	@$(BIN)/python -m sightline.testing.clis install
 	@$(BIN)/python -m bench
 
-# The same scripted conversation for us and for other agents, which are installed at pinned versions. About 5 minutes.
+# The same scripted conversation, and the same screen, for us and for other agents, which are installed at pinned
+# versions. About 10 minutes.
 bench-peers: $(STAMP)
 	@$(BIN)/python -m sightline.testing.clis install
 	@$(BIN)/python -m sightline.testing.peers install

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 from bench import (
     agent,
+    console,
     first_paint,
     keeping,
     markdown,
@@ -37,6 +38,7 @@ GROUPS: dict[str, Callable[[], Iterator[Row]]] = {
     "searching": searching.rows,
     "keeping": keeping.rows,
     "agent": agent.rows,
+    "console": console.rows,
 }
 
 

@@ -1,4 +1,4 @@
-"""The console as a person has it: started, idle, gone back to, watched while a command prints, and typed into under load.
+"""The console as a person has it: started, idle, gone back to, watched while a command prints, typed into under load.
 
 Each on a pseudo-terminal of its own, with its host beside it and a model that plays a script. How its start compares
 with other agents' is in `bench.peers`.
@@ -52,9 +52,10 @@ def starts(console: ConsolePlace, count: int) -> tuple[list[float], list[float]]
 def _started(console: ConsolePlace) -> tuple[float, float]:
     with console.opened(keys=b"k") as program:
         program.watch(0.3)
-    sights = [first_shown(program.chunks, sight) for sight in (PAINT_SIGHT, KEY_SIGHT)]
-    assert sights[0] and sights[1], "the prompt, or the key, was never shown"
-    return sights[0] - program.began, sights[1] - program.began
+    paint, key = (first_shown(program.chunks, sight) for sight in (PAINT_SIGHT, KEY_SIGHT))
+    assert paint, "the prompt was never shown"
+    assert key, "the key was never shown"
+    return paint - program.began, key - program.began
 
 
 def idle_rows(console: ConsolePlace) -> Iterator[Row]:

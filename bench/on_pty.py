@@ -91,7 +91,7 @@ class OnPty:
         deadline = time.monotonic() + seconds
         while not condition():
             hoping = time.monotonic() < deadline and not self.over
-            assert hoping, "waited in vain; the screen was\n" + "\n".join(tape_of(self.chunks, self.rows)[-self.rows:])
+            assert hoping, "waited in vain; the screen was\n" + "\n".join(tape_of(self.chunks, self.rows)[-self.rows :])
             self.read(0.05)
         while quiet and self.read(quiet):
             assert time.monotonic() < deadline, "it never stopped writing"
@@ -184,9 +184,7 @@ class OnPty:
 
 
 @contextmanager
-def on_pty(
-    argv: list[str], env: dict[str, str], cwd: Path, keys: bytes = b"", rows: int = ROWS
-) -> Iterator[OnPty]:
+def on_pty(argv: list[str], env: dict[str, str], cwd: Path, keys: bytes = b"", rows: int = ROWS) -> Iterator[OnPty]:
     with closing_emulator():  # so that it is there when the program asks where the cursor is
         pass
     program = OnPty(argv, env, cwd, keys, rows)

@@ -1,4 +1,4 @@
-"""Going back to a long conversation, `sightline --resume ID`: soon there, all of it above, each row once, nothing moves.
+"""Going back to a long conversation, `sightline --resume ID`: soon there, all of it above, each row once.
 
 Two forms of 600 KB: three long answers, and sixty turns with calls. Every line of an answer has a number; in the end
 each must stand on the tape exactly once. Between the first full screen and the last row written nothing may move but
@@ -95,7 +95,8 @@ def _resumed(console: ConsolePlace, session: str, wanted: list[str]) -> Resumed:
             moved += 1
         if readable is not None and at > readable:
             still = screen
-    assert readable and whole, "the last line was never shown"
+    assert readable, "the last line was never shown"
+    assert whole, "nothing stands above the screen"
     counted = Counter(_marker.findall("\n".join(tape_of(chunks))))
     not_once = sum(counted[marker] != 1 for marker in wanted)
     return Resumed(readable - program.began, whole - program.began, not_once, moved)

@@ -67,7 +67,7 @@ def photograph(name: str) -> None:
 
 
 if __name__ == "__main__":
-    draw("agent", "sightline demo", "demo", "--fast", "--color", "always")
+    draw("agent", "sightline demo --fast", "demo", "--fast", "--color", "always")
     draw("demo", "sightline demo providers", "demo", "providers", "--fast", "--color", "always")
     record("gallery", "sightline gallery", [("", "q quit"), ("markdown\r", "### The end"), ("t", "› text")])
     console_pictures()

@@ -26,16 +26,18 @@ def left(environment: dict[str, str]) -> list[Path]:
 
 
 def test_the_agent_mends_a_project_with_real_tools(empty: dict[str, str]) -> None:
-    """Found, two files edited, one test still red, mended, green: no key, no network, nothing left, exit code 0."""
+    """Found, two files edited, one test still red, mended, green, reviewed in three steps, built: no key, no network,
+    nothing left, exit code 0."""
     done = sightline("demo", "--fast", env=empty)
     text = done.stdout.decode()
     assert (done.returncode, done.stderr) == (0, b"")
     in_order = ["● Grep", "● Read cart.py", "● Edit cart.py, money.py", "● Bash", "... FAIL", "FAILED (failures=1)"]
-    in_order += ["● Edit discounts.py", "● Bash", "... ok", "Ran 4 tests", "\nOK\n", "All four tests pass."]
+    in_order += ["● Edit discounts.py", "● Bash", "... ok", "Ran 4 tests", "\nOK\n", "● crew", "3 ok / 3"]
+    in_order += ["● Bash", "[24/24] packing part 24", "packed", "All four tests pass."]
     at = 0
     for part in in_order:
         at = text.index(part, at) + len(part)
-    assert text.count("● Edit") == text.count("● Bash") == 2
+    assert (text.count("● Edit"), text.count("● Bash")) == (2, 3)
     assert "\x1b" not in text
     assert left(empty) == []
 

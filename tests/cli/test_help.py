@@ -53,7 +53,7 @@ def test_the_reference_lists_every_option():
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ([], "error: nothing to do"),
+        ([], "error: the console needs a person before it"),
         (["-p", "x", "--model", "nobody/nothing"], "error: "),
         (["-p", "x", "--allow", "exec("], "error: not a rule: exec("),
         (["-p", "x", "--set", "read.limit"], "error: not NAME=VALUE: read.limit"),

@@ -32,7 +32,7 @@ async def test_a_host_ends_when_who_asked_for_it_left_and_nobody_came(leaves, co
         assert bool(done) is not stays
         waited.cancel()
     finally:
-        asyncio.get_running_loop().remove_reader(ready)
-        os.close(ready)
-        if not leaves:
+        if not leaves:  # else the host has closed its end itself
+            asyncio.get_running_loop().remove_reader(ready)
+            os.close(ready)
             os.close(asker)

@@ -136,6 +136,26 @@ def test_control_c_ends_it_when_nobody_takes_it(by):
         assert b"Traceback" not in child.written
 
 
+def test_who_hears_control_d_on_a_terminal_may_go_on():
+    """More lines are heard after it; unless told otherwise it ends the program."""
+    hears = """
+    def stay():
+        application.on_end = application.exit
+        say("stay")
+    application.on_end = stay
+"""
+    program = PROGRAM.replace('    if "QUIET"', hears.lstrip("\n") + '    if "QUIET"')
+    prologue = "import fcntl, os, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0)\n"
+    with on_pty(program, prologue=prologue, environment={"SIGHTLINE_LINEAR": "1", "QUIET": "1"}) as child:
+        child.until(b"> ")
+        child.type(b"\x04")
+        child.until(b"stay")
+        child.type(b"more\n")
+        child.until(b"got more")
+        child.type(b"\x04")
+        assert child.wait() == 0
+
+
 def test_lines_that_come_while_it_is_busy_are_all_heard():
     """In order, also when many come at once."""
     child = started({"QUIET": "1"}, stdin=subprocess.PIPE, stdout=subprocess.PIPE)

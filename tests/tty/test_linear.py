@@ -1,5 +1,8 @@
 """Linear mode: lines are only added, each once, when it is final; and it can be answered."""
 
+from typing import Any
+
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -10,9 +13,11 @@ from sightline.tty._linear import LAST_QUIET, PROMPT, QUIET, LinearDisplay
 from sightline.tty._theme import theme_for
 from sightline.tty.components._box import Box
 from sightline.tty.components._input import Input
+from sightline.tty.components._key_hints import KeyHints
 from sightline.tty.components._select import Item, SelectList
 from sightline.tty.components._text import Text
 from sightline.tty.components._transcript import Transcript
+from sightline.tty.components.editor import Editor
 from tests.tty.support import FakeClock
 
 THEME = theme_for(dark=True, depth="true")
@@ -276,6 +281,99 @@ def test_an_overlay_is_written_once_until_it_is_answered():
     display.render_now()
     assert paper.text == f"Really?\n{PROMPT}Really?\n{PROMPT}"
     assert any(matches(event, "enter") for event in heard)
+
+
+@pytest.mark.parametrize("line", ["go on please", "", "7", "x"])
+def test_a_line_that_is_no_choice_chooses_nothing(line):
+    """Least of all what is highlighted, which nobody sees; a list that can be searched takes words."""
+    display, paper, _ = linear()
+    chosen: list[str] = []
+    choices = SelectList([Item("a", "Apple"), Item("b", "Beet")], theme=THEME)
+    choices.on_select = lambda item: chosen.append(item.value)
+    display.show_overlay(choices)
+    display.render_now()
+    display.enter(line)
+    assert chosen == []
+    assert f"no such choice: {line}" in paper.text or not line
+    searched = SelectList([Item("a", "Apple"), Item("b", "Beet")], filter=True, theme=THEME)
+    searched.on_select = lambda item: chosen.append(item.value)
+    display.show_overlay(searched)
+    display.render_now()
+    display.enter("beet")
+    assert chosen == ["b"]
+
+
+def test_a_key_is_entered_after_a_dot():
+    """On the choice whose number is given; what is no key is a line like any other."""
+    display, _, _ = linear()
+    pressed: list[tuple[str, str]] = []
+
+    class Cancelling(SelectList):
+        def handle_input(self, event: Any) -> bool:
+            if matches(event, "ctrl+x") and self.highlighted is not None:
+                pressed.append((str(event), self.highlighted.value))
+                return True
+            return super().handle_input(event)
+
+    display.show_overlay(Cancelling([Item("a", "Apple"), Item("b", "Beet")], theme=THEME))
+    display.render_now()
+    for line in (".ctrl+x", ".ctrl+x 2", ".no+key"):
+        display.enter(line)
+    assert pressed == [("ctrl+x", "a"), ("ctrl+x", "b")]
+
+
+def test_keys_of_a_dialog_are_said_with_how_to_enter_them():
+    """All of them, however narrow the terminal."""
+    display, paper, _ = linear()
+    hints = KeyHints([("ctrl+x", "cancel it"), ("ctrl+t", "something else entirely")], theme=THEME)
+    display.show_overlay(Box(Text("Jobs", theme=THEME), hints, theme=THEME))
+    display.render_now()
+    assert paper.lines == ["Jobs", "keys, entered after a dot: ctrl+x cancel it · ctrl+t something else entirely"]
+
+
+def test_of_an_overlay_that_changed_what_is_new_is_written():
+    """What stood before it was heard."""
+    display, paper, _ = linear()
+    first, line = Text("Delete it?", theme=THEME), Input(theme=THEME)
+    box = Box(first, SelectList([Item("n", "No")], theme=THEME), theme=THEME)
+    box.children[1].on_select = lambda item: setattr(box, "children", [first, Text("Why?", theme=THEME), line])  # type: ignore[attr-defined]
+    display.show_overlay(box)
+    display.render_now()
+    paper.text = ""
+    display.enter("1")
+    display.render_now()
+    assert paper.lines == ["Why?"]
+
+
+def test_an_empty_line_enters_what_stands_in_the_editor():
+    """Which another line replaces."""
+    display, _, _ = linear()
+    editor, sent = Editor(theme=THEME), []
+    editor.on_submit = sent.append
+    display.add(editor)
+    display.set_focus(editor)
+    editor.set_text("a draft")
+    display.enter("")
+    editor.set_text("another")
+    display.enter("this instead")
+    assert sent == ["a draft", "this instead"]
+
+
+def test_there_is_no_prompt_while_somebody_says_it_is_busy():
+    """Although everything that was said is final."""
+    display, paper, transcript = linear()
+    ear = Ear()
+    display.add(ear)
+    display.set_focus(ear)
+    busy = True
+    display.is_busy = lambda: busy
+    transcript.append(Block("a"))
+    display.render_now()
+    assert paper.text == "a\n"
+    busy = False
+    display.request_render()
+    display.render_now()
+    assert paper.text == f"a\n{PROMPT}"
 
 
 def test_another_width_changes_nothing():

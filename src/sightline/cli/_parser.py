@@ -174,7 +174,7 @@ def _add_doctor(subparsers: "argparse._SubParsersAction[Parser]") -> None:
 def _add_demo(subparsers: "argparse._SubParsersAction[Parser]") -> None:
     demo = subparsers.add_parser("demo", help="a first look: our agent at work in the console, or every provider")
     demo.add_argument("what", nargs="?", choices=("agent", "providers"), default="agent", help="default: agent")
-    demo.add_argument("--fast", action="store_true", help="without the pauses")
+    demo.add_argument("--fast", action="store_true", help="printed as plain text, without the pauses")
     _add_common(demo, verbose="", below=True)
     demo.set_defaults(command=commands.demo)
 

@@ -35,7 +35,9 @@ def _add_sessions(subparsers: "Subparsers", add_common: Callable[..., None]) -> 
 
 
 def _add_resume(subparsers: "Subparsers", add_common: Callable[..., None]) -> None:
-    parser = subparsers.add_parser("resume", help="go on with a conversation in the console; without a terminal, what was said")
+    parser = subparsers.add_parser(
+        "resume", help="go on with a conversation in the console; without a terminal, what was said"
+    )
     parser.add_argument("id", metavar="ID", help=_ID)
     add_common(parser, verbose="", below=True)
     parser.set_defaults(command=commands.resume)

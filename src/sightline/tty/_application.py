@@ -57,6 +57,8 @@ class Application:
         self.linear = isinstance(display, LinearDisplay)
         self.lend: Callable[[Callable[[], None]], None] = lambda use: use()
         """Gives the terminal to somebody for as long as the call takes."""
+        self.on_end: Callable[[], object] = self.exit
+        """A person who enters lines pressed Ctrl+D. More may come, if this does not end the program."""
         self.complaints: list[str] = []
         """What the loop had to say that is no reason to end: for when the terminal is given back."""
         self._look: bool | None = None

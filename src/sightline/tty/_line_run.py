@@ -53,9 +53,9 @@ def _wire_lines(surface: Lines, display: LinearDisplay, application: Application
 
 
 def _end(surface: Lines, display: LinearDisplay, application: Application) -> None:
-    """A person's Ctrl+D is a key like any other, which leaves unless somebody takes it; any other end is one."""
+    """A person may be asked what they mean by it; any other end is one."""
     if surface.listening:
-        application.hear(parse_key("ctrl+d"))
+        application.on_end()
     elif os.isatty(0):
         application.exit()
     else:

@@ -23,7 +23,7 @@ from sightline.events import (
     User,
     stamp,
 )
-from sightline.transcript import Snapshot, fold
+from sightline.transcript import Remark, Snapshot, fold
 from sightline.tty import PLAIN, Images
 from sightline.views.console._actions import bindings_from
 from sightline.views.console._drawing import Drawing
@@ -192,3 +192,15 @@ def test_a_snapshot_in_the_middle_goes_on_as_if_nothing_had_happened() -> None:
         shown.replace(fold(events[:cut], Snapshot()))
         shown.apply(events[cut:])
         assert rows_of(shown) == replayed(events)
+
+
+def test_what_is_said_before_the_session_is_shown_stays() -> None:
+    """Found when a host of another version was told of, and the session came after it: once, below the session."""
+    events = run(Text("kept words", 1))
+    shown = view()
+    shown.say(Remark("", "warning", "another version"))
+    shown.replace(fold(events))
+    rows = rows_of(shown)
+    assert [row for row in rows if "another version" in row or "kept words" in row][1:] == ["! another version"]
+    shown.replace(fold(events))
+    assert not any("another version" in row for row in rows_of(shown))

@@ -221,7 +221,7 @@ complete -c sightline -n '_shtab_sightline_using doctor' -l color -xka "auto alw
 complete -c sightline -n '_shtab_sightline_using doctor' -l debug-log -xka "(__fish_complete_path (commandline -ct))" -d 'write why a line could not be read, and more, to FILE'
 complete -c sightline -n '_shtab_sightline_using; and test $_shtab_sightline_npos -eq 0' -a demo -d 'a first look: our agent at work in the console, or every provider'
 complete -c sightline -n '_shtab_sightline_using demo' -s h -l help -d 'show this help message and exit'
-complete -c sightline -n '_shtab_sightline_using demo' -l fast -d 'without the pauses'
+complete -c sightline -n '_shtab_sightline_using demo' -l fast -d 'printed as plain text, without the pauses'
 complete -c sightline -n '_shtab_sightline_using demo' -l color -xka "auto always never" -d 'auto: only on a terminal'
 complete -c sightline -n '_shtab_sightline_using demo' -l debug-log -xka "(__fish_complete_path (commandline -ct))" -d 'write why a line could not be read, and more, to FILE'
 complete -c sightline -n '_shtab_sightline_using demo; and test $_shtab_sightline_npos -eq 0' -ka "agent providers" -d 'default: agent'

@@ -192,7 +192,7 @@ _shtab_sightline_config_untrust_defaults_added=0
 
 _shtab_sightline_demo_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
-  "--fast[without the pauses]"
+  "--fast[printed as plain text, without the pauses]"
   "--color[auto\: only on a terminal]:color:(auto always never)"
   "--debug-log[write why a line could not be read, and more, to FILE]:FILE:_files"
   ":default\: agent:(agent providers)"

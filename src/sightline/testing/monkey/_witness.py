@@ -29,7 +29,7 @@ _TOKEN = re.compile(
     | \x1b\]2; (?P<title>{_STRING}{{0,300}}) \x1b\\
     | \x1b\]8;; (?P<link>(?:(?:https?://|mailto:|file://)[!-~]{{1,2000}})?) \x1b\\
     | \x1b\]52;c; (?P<clipboard>[A-Za-z0-9+/]*={{0,2}}) \x07
-    | \x1b\](?P<notice>99;i=sightline:[dp]=[01a-z]+;{_STRING}{{0,300}}|777;notify;{_STRING}{{0,600}}|9;{_STRING}{{0,600}}) \x1b\\
+    | \x1b\] (?P<notice>(?:99;i=sightline:[dp]=[01a-z]+;|777;notify;|9;){_STRING}{{0,600}}) \x1b\\
     | (?P<bell>\x07) | (?P<cancel>\x18)
     """,
     re.VERBOSE,

@@ -19,12 +19,16 @@ async def copy_with_program(text: str) -> str:
     if argv is None:
         return "this terminal has no clipboard for programs, and there is no wl-copy, xclip, xsel or pbcopy"
     quiet = asyncio.subprocess.DEVNULL
-    process = await asyncio.create_subprocess_exec(
-        *argv, stdin=asyncio.subprocess.PIPE, stdout=quiet, stderr=quiet, start_new_session=True
-    )
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *argv, stdin=asyncio.subprocess.PIPE, stdout=quiet, stderr=quiet, start_new_session=True
+        )
+    except OSError as error:
+        return f"{argv[0]} cannot be run: {error.strerror or error}"
     try:
         async with asyncio.timeout(5):
             await process.communicate(text.encode(errors="replace"))
     except TimeoutError:
+        process.kill()
         return f"{argv[0]} does not answer"
     return "" if process.returncode == 0 else f"{argv[0]} failed with exit code {process.returncode}"

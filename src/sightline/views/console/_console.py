@@ -83,6 +83,7 @@ class Console:
         self.sessions = Sessions(self, wanted)
         self._drafts = Drafts(data_folder())
         self._tick: asyncio.TimerHandle | None = None
+        self._filling: asyncio.Task[Any] | None = None
         self._build()
 
     def _build(self) -> None:
@@ -93,6 +94,7 @@ class Console:
         self.prompt.commands = self._commands
         self.spawn(self.prompt.recall())
         self.application.display.add_input_listener(self.keys.hear)
+        self.application.on_end = lambda: self.spawn(self.sessions.leave())
 
     def _transcript_on(self, display: Display) -> TranscriptView:
         redraw, size = display.request_render, lambda: display.surface.size
@@ -124,7 +126,10 @@ class Console:
             view.component.fill(older, is_live=view.is_live)
             view.component.release_hold()
         else:
-            self.spawn(backfill(self.application.display, view.component, older, is_live=view.is_live))
+            if self._filling is not None:
+                self._filling.cancel()  # what it fills in is not shown any more
+            work = backfill(self.application.display, view.component, older, is_live=view.is_live)
+            self._filling = self.application.spawn(work)
 
     # ---- what the host tells
 
@@ -138,17 +143,18 @@ class Console:
 
     def frame(self, frame: "Frame") -> None:
         if isinstance(frame, Snapshot):
-            self.show(frame, self.session)
+            self.show(frame)
         else:
             self.transcript.apply(frame)
             self._heard(frame)
 
-    def show(self, snapshot: Snapshot, session: str) -> None:
+    def show(self, snapshot: Snapshot) -> None:
         """This is the session now, whatever was shown before."""
         anew = bool(self.transcript.blocks)
         self.transcript.replace(snapshot)
         self.attention.forget()
         self.extensions.shown()
+        self.entering.shown()
         if anew:
             self.replay()
         self._heard([])
@@ -164,6 +170,7 @@ class Console:
         if folder and folder != self.cwd:
             self.cwd = self.drawing.cwd = folder
             self.spawn(self._find_branch())
+            self.spawn(self.extensions.load())
 
     def _heard(self, events: list[Event]) -> None:
         self.entering.forget_ended(events)
@@ -301,6 +308,7 @@ class Console:
         self.sessions.detach()
 
     def exit(self, code: int) -> None:
+        self.entering.give_back_unsent()
         self.prompt.close()
         self.application.exit(code)
 
@@ -372,7 +380,11 @@ class Console:
         """Let the person's editor have a text. None when it failed, which is told."""
         from sightline.views.console._external import edited
 
-        after = edited(text, self.run_program, os.environ)
+        try:
+            after = edited(text, self.run_program, os.environ)
+        except (OSError, ValueError) as error:
+            self.tell(f"there is no editor: {error}", "error", "set $VISUAL or $EDITOR")
+            return None
         if after is None:
             self.tell("the editor ended with an error; nothing was changed", "error", "set $VISUAL or $EDITOR")
         return after

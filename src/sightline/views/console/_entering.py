@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 from sightline.events import Event, ToolResult
 from sightline.host import Attach, Cell, Prompt, Reply, Shell
+from sightline.transcript import Call
 from sightline.views.console.commands import COMMANDS
 from sightline.views.console.status import Facts
 
 if TYPE_CHECKING:
     from sightline.views.console._console import Console
-    from sightline.views.console.input import Submission
+    from sightline.views.console.input import Attachment, Submission
 
 _WAITS = {
     "steer": "it waits: the agent hears it with its next request",
@@ -27,8 +28,22 @@ class Entering:
         self._console = console
         self.running: list[str] = []
         """Ids of shell lines and cells that were entered here and have not ended, the last one last."""
-        self.waiting = 0
+        self._unsent: list[Submission] = []
         """What was entered and the host has not taken yet."""
+        self._ended: set[str] = set()
+        """What ended while something was on its way: the answer that says its name may come later."""
+        self._in_order = asyncio.Lock()
+
+    @property
+    def waiting(self) -> int:
+        """How much of it the host has not taken yet."""
+        return len(self._unsent)
+
+    def give_back_unsent(self) -> None:
+        """Nobody will take it any more."""
+        for submission in reversed(self._unsent):
+            self._give_back(submission)
+        self._unsent.clear()
 
     def enter(self, submission: "Submission", how: str = "") -> None:
         self._console.spawn(self._enter(submission, how))
@@ -37,10 +52,16 @@ class Entering:
         text = submission.text
         if not text.strip() and not submission.attachments:
             return
-        if submission.mode != "prompt":
-            await self._run(submission)
-        elif not self._is_command(submission):
-            await self._say(submission, how)
+        if submission.mode == "prompt" and self._is_command(submission):
+            return
+        self._unsent.append(submission)
+        try:
+            await (self._run(submission) if submission.mode != "prompt" else self._say(submission, how))
+        finally:
+            if submission in self._unsent:
+                self._unsent.remove(submission)
+            if not self._unsent:
+                self._ended.clear()
 
     def _is_command(self, submission: "Submission") -> bool:
         """Run what begins with a slash and a name there is. A name there is not is more likely wrong than a prompt."""
@@ -64,20 +85,20 @@ class Entering:
     async def _run(self, submission: "Submission") -> None:
         kind = Shell if submission.mode == "shell" else Cell
         reply = await self._sent(kind(submission.text, submission.private))
-        if reply.ok:
-            self.running.append(reply.id)
-        else:
+        if not reply.ok:
             self._refused(reply, submission)
+        elif reply.id not in self._ended:
+            self.running.append(reply.id)
 
     async def _say(self, submission: "Submission", how: str) -> None:
         urls = []
-        for attachment in submission.attachments:
-            data = await asyncio.to_thread(attachment.path.read_bytes)
-            reply = await self._sent(Attach(attachment.name, data))
-            if not reply.ok:
-                self._refused(reply, submission)
-                return
-            urls.append(reply.id)
+        async with self._in_order:  # what is entered after a picture is not said before it
+            for attachment in submission.attachments:
+                reply = await self._attached(attachment)
+                if not reply.ok:
+                    self._refused(reply, submission)
+                    return
+                urls.append(reply.id)
         busy = self._console.state.running
         kind = how or ("steer" if busy else "prompt")
         if not urls:
@@ -88,13 +109,16 @@ class Entering:
         elif kind != "prompt" and self._console.drawing.linear:
             self._console.tell(_WAITS[kind], hint="/unqueue takes it back")
 
-    async def _sent(self, command: "Attach | Prompt | Shell | Cell") -> Reply:
-        self.waiting += 1
-        self._console.redraw()
+    async def _attached(self, attachment: "Attachment") -> Reply:
         try:
-            return await self._console.submit(command)
-        finally:
-            self.waiting -= 1
+            data = await asyncio.to_thread(attachment.path.read_bytes)
+        except OSError as error:
+            return Reply(False, error=f"{attachment.name} cannot be read: {error.strerror or error}")
+        return await self._sent(Attach(attachment.name, data))
+
+    async def _sent(self, command: "Attach | Prompt | Shell | Cell") -> Reply:
+        self._console.redraw()
+        return await self._console.submit(command)
 
     def _refused(self, reply: Reply, submission: "Submission") -> None:
         """Nothing that was written is lost because somebody did not take it."""
@@ -108,5 +132,13 @@ class Entering:
     def forget_ended(self, events: Iterable[Event]) -> None:
         """What has ended can no longer be stopped."""
         ended = {event.id for event in events if isinstance(event, ToolResult)}
+        if ended and self._unsent:
+            self._ended |= ended
         if ended and self.running:
             self.running = [id for id in self.running if id not in ended]
+
+    def shown(self) -> None:
+        """All there is was told anew: only what goes on there can be stopped."""
+        if self.running:
+            going = {entry.id for entry in self._console.state.entries if isinstance(entry, Call) and entry.content is None}
+            self.running = [id for id in self.running if id in going]

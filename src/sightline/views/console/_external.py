@@ -9,7 +9,8 @@ _DEFAULT = "vi"
 
 
 def editor_of(environ: Mapping[str, str]) -> list[str]:
-    return shlex.split(environ.get("VISUAL") or environ.get("EDITOR") or _DEFAULT)
+    """The command that opens it; ValueError when it cannot be read."""
+    return shlex.split(environ.get("VISUAL") or environ.get("EDITOR") or _DEFAULT) or [_DEFAULT]
 
 
 def edited(text: str, run: Callable[[list[str]], int], environ: Mapping[str, str]) -> str | None:

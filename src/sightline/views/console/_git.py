@@ -9,7 +9,7 @@ def branch_of(folder: str) -> str:
     """The branch, or the beginning of a commit where there is none; empty outside a repository."""
     try:
         head = _head(Path(folder)).read_text(errors="replace").strip()
-    except OSError:
+    except (OSError, ValueError):  # a NUL is in no path
         return ""
     name = head.removeprefix("ref: refs/heads/")
     return clean_line(name if name != head else head[:8])

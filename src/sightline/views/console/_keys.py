@@ -43,7 +43,7 @@ class Keys:
             if console.bindings.matches(event, "interrupt"):
                 self._interrupt()
                 return None
-            if console.bindings.matches(event, "exit") and (console.prompt.empty or console.drawing.linear):
+            if console.bindings.matches(event, "exit") and console.prompt.empty:
                 console.spawn(console.sessions.leave())
                 return None
         return event

@@ -13,6 +13,8 @@ import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from sightline.exceptions import SightlineError
 from sightline.host import Client, Command, HostGone, Kept, Reply, connect
 from sightline.text import clean_text
@@ -43,7 +45,10 @@ class Link:
         """What the journal has, while nobody writes it. The number of its last event; None: the host must tell."""
         if self._store.is_running(session):
             return None
-        snapshot = await asyncio.to_thread(Kept(self._store, session).snapshot)
+        try:
+            snapshot = await asyncio.to_thread(lambda: Kept(self._store, session).snapshot())
+        except (SightlineError, OSError):
+            return None  # what is wrong with it is the host's to say
         if self._closed:
             return None
         self.on_frame(snapshot)
@@ -63,7 +68,7 @@ class Link:
                 self.on_frame(frame)
         except HostGone as gone:
             self._end(gone.message)
-        except (SightlineError, OSError) as error:
+        except (SightlineError, OSError, msgspec.MsgspecError) as error:
             self._end(clean_text(str(error)))
         else:
             if not self._closed:
@@ -80,6 +85,10 @@ class Link:
             return await self._client.submit(command)
         except (SightlineError, OSError) as error:
             return Reply(False, error=clean_text(str(error)))
+
+    def hush(self) -> None:
+        """Its end is no news any more: whoever follows it is about to leave."""
+        self.on_over, self.on_gone = lambda: None, lambda why: None
 
     def close(self) -> None:
         """Leave; the session goes on."""

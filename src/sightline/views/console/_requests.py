@@ -7,6 +7,7 @@ Rules:
 - What is closed without an answer is answered by nothing, which whoever asked takes for a no.
 """
 
+import asyncio
 from typing import TYPE_CHECKING, Any
 
 from sightline.host import AnswerRequest
@@ -22,6 +23,8 @@ class Requests:
     def __init__(self, console: "Console") -> None:
         self._console = console
         self._shown = ""
+        self._request: Any = None
+        self._asking: asyncio.Task[Any] | None = None
         self._dialog: Ask | None = None
         self._answered: set[str] = set()
         """The session has yet to say that they are settled."""
@@ -30,14 +33,23 @@ class Requests:
         """Something changed: ask the next, close what is moot."""
         open_ones = self._console.state.requests
         self._answered &= set(open_ones)
-        if self._shown:
-            if self._shown not in open_ones and self._dialog is not None:
-                self._dialog.done(None)
-            return
+        if self._shown and not self._is_open(self._shown, self._request):
+            self._withdraw()
         waiting = [id for id in open_ones if id not in self._answered]
-        if waiting and self._console.screen.asking is None:
-            self._shown = waiting[0]
-            self._console.spawn(self._ask(waiting[0], open_ones[waiting[0]]))
+        if waiting and not self._shown and self._console.screen.asking is None:
+            self._shown, self._request = waiting[0], open_ones[waiting[0]]
+            self._asking = self._console.application.spawn(self._ask(self._shown, self._request))
+
+    def _is_open(self, id: str, request: Any) -> bool:
+        """This very one: another session numbers its own alike."""
+        return bool(self._console.state.requests.get(id) == request)
+
+    def _withdraw(self) -> None:
+        if self._dialog is not None:
+            self._dialog.done(None)
+        elif self._asking is not None:  # it is still being made, and may be for ever
+            self._asking.cancel()
+            self._shown = ""
 
     async def _ask(self, id: str, request: Any) -> None:
         console = self._console
@@ -46,11 +58,11 @@ class Requests:
         if console.drawing.linear:
             console.tell("waiting for your answer")
         try:
-            answer = await console.ask(dialog, overlay, above=above) if id in console.state.requests else None
+            answer = await console.ask(dialog, overlay, above=above) if self._is_open(id, request) else None
         finally:
             self._shown, self._dialog = "", None
             dialog.dispose()
-        if id in console.state.requests:
+        if self._is_open(id, request):
             self._answered.add(id)
             reply = await console.submit(AnswerRequest(id, answer))
             if not reply.ok:

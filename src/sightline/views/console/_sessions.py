@@ -18,13 +18,16 @@ from sightline.exceptions import SightlineError
 from sightline.host import Hello, Stop
 from sightline.host import running as running_hosts
 from sightline.host._console_wanted import HostWanted, launch_agent, started
-from sightline.text import clean_line
+from sightline.text import clean_line, clean_text
 from sightline.transcript import Snapshot
 from sightline.views.console._link import Link
 from sightline.views.console.status import Facts
 
 if TYPE_CHECKING:
     from sightline.views.console._console import Console
+    from sightline.views.console.dialogs import Dialog
+
+_SECONDS_TO_STOP = 5.0
 
 
 class Sessions:
@@ -35,7 +38,10 @@ class Sessions:
         self._wanted = wanted
         self.link = self._new_link()
         self._told_version = False
-        self._gone = False
+        self._gone = self._leaving = False
+        self._going_to = ""
+        """The session that is to be shown; empty: a new one."""
+        self._offered: Dialog | None = None
         self.on_host: Callable[[int], object] = lambda pid: None
         """Called with the process of a host that was connected to."""
         self.farewell = ""
@@ -63,35 +69,39 @@ class Sessions:
                 return
             if what == "attach":
                 self._console.spawn(self._dismiss(booting))
-                await self._follow(chosen)
+                await self._follow(self.link, chosen)
                 return
             if what == "pick":
                 self._console.spawn(self._console.run_command("resume"))
-        await self._boot(self._wanted, booting)
+        await self._boot(self.link, self._wanted, booting)
 
-    async def _boot(self, wanted: HostWanted, booting: "asyncio.Future[str] | None" = None) -> None:
+    async def _boot(self, link: Link, wanted: HostWanted, booting: "asyncio.Future[str] | None" = None) -> None:
         """Show a session whose host boots, or is to be started; one that runs already is attached to."""
-        link = self.link
         if wanted.resume and booting is None and self._console.store.is_running(wanted.resume):
-            await self._follow(wanted.resume)
+            await self._follow(link, wanted.resume)
             return
         kept = asyncio.ensure_future(link.show_kept(wanted.resume)) if wanted.resume else None
         try:
             session = await (booting if booting is not None else launch_agent(wanted))
-        except SightlineError as error:
+        except (SightlineError, OSError) as error:
             if kept is not None:
                 await kept
             if wanted.resume and self._console.store.is_running(wanted.resume):
-                await self._follow(wanted.resume)
+                await self._follow(link, wanted.resume)
             else:
-                await self._failed(error, wanted)
+                await self._failed(link, error, wanted)
             return
-        await self._follow(session, await kept if kept is not None else None)
+        await self._follow(link, session, await kept if kept is not None else None)
 
-    async def _follow(self, session: str, after: int | None = None) -> None:
+    async def _follow(self, link: Link, session: str, after: int | None = None) -> None:
+        """Unless the person has gone elsewhere since it was asked for: then nobody needs its host."""
+        if link is not self.link:
+            if session not in (self.session, self._going_to):
+                await self._end_unseen(session)
+            return
         self._gone = False
         self._console.began(session)
-        await self.link.follow(session, after)
+        await link.follow(session, after)
 
     def _new_link(self) -> Link:
         link = Link(self._console.store)
@@ -99,19 +109,30 @@ class Sessions:
         link.on_gone, link.on_over = self._lost, lambda: self._lost("the session was ended by somebody else")
         return link
 
-    async def _failed(self, error: SightlineError, wanted: HostWanted) -> None:
+    async def _failed(self, link: Link, error: SightlineError | OSError, wanted: HostWanted) -> None:
         """It did not start: what is wrong may be mended, and tried again."""
+        console = self._console
+        if link is not self.link:
+            return
+        console.tell(clean_text(str(error)), "error", getattr(error, "hint", ""))
+        console.status.note = "no session"
+        answer = await self._offer("The session could not start", "", "Try again")
+        if link is not self.link:
+            return
+        if answer == "again":
+            console.status.note = "starting…"
+            await self._boot(link, wanted)
+        else:
+            console.exit(1)
+
+    async def _offer(self, title: str, why: str, again: str) -> str | None:
+        """To try it again, or to leave; until the person goes elsewhere."""
         from sightline.views.console.dialogs import GoneDialog
 
         console = self._console
-        console.tell(error.message, "error", error.hint)
-        console.status.note = "no session"
-        dialog = GoneDialog("The session could not start", "", "Try again", console.drawing, console.rows)
-        if await console.ask(dialog, above=True) == "again":
-            console.status.note = "starting…"
-            await self._boot(wanted)
-        else:
-            console.exit(1)
+        dialog = self._offered = GoneDialog(title, why, again, console.drawing, console.rows)
+        answer: str | None = await console.ask(dialog, above=True)
+        return answer
 
     async def _running_here(self, booting: "asyncio.Future[str] | None") -> list[Hello]:
         """Sessions with an agent that run in this folder, but for the one that boots for us."""
@@ -138,8 +159,11 @@ class Sessions:
             return
         try:
             session = await booting
-        except SightlineError:
+        except (SightlineError, OSError):
             return
+        await self._end_unseen(session)
+
+    async def _end_unseen(self, session: str) -> None:
         link = Link(self._console.store)
         following = asyncio.ensure_future(link.follow(session))
         await link.submit(Stop())
@@ -165,51 +189,54 @@ class Sessions:
         self._console.spawn(self._offer_resume(why))
 
     async def _offer_resume(self, why: str) -> None:
-        from sightline.views.console.dialogs import GoneDialog
-
-        console = self._console
-        dialog = GoneDialog("The host is gone", why, "Resume", console.drawing, console.rows)
-        answer = await console.ask(dialog, above=True)
+        answer = await self._offer("The host is gone", why, "Resume")
         if answer == "again":
             await self.resume_lost()
         elif answer == "leave":
-            console.exit(1)
+            self._console.exit(1)
 
     async def resume_lost(self) -> None:
         """Start another host for the session whose host is gone."""
         if self._gone:
-            await self.go(self.session, keep_draft=True)
+            await self.go(self.session)
 
-    async def go(self, session: str, *, draft: str = "", keep_draft: bool = False) -> None:
-        """Show another session; empty: a new one."""
+    async def go(self, session: str, *, draft: str = "") -> None:
+        """Show another session; empty: a new one. What is written goes along, behind `draft`."""
         console, left = self._console, self.link
         if session and session == left.session and not self._gone:
             return
-        await self._leave_behind(left)
-        self.link = self._new_link()
+        goes_on = await self._leave_behind(left)
+        if self._offered is not None:
+            self._offered.finish(None)
+        link = self.link = self._new_link()
+        self._going_to, self._gone = session, False
         console.status.note = "starting…"
-        console.show(Snapshot(), session)
-        if not keep_draft:
-            console.prompt.offer(draft)
+        console.show(Snapshot())
+        if goes_on:
+            console.tell(f"session {left.session} goes on", hint=f"sightline attach {left.session}")
+        if draft:
+            console.prompt.give_back(draft)
         if session and console.store.is_running(session):
-            console.spawn(self._follow(session))
+            console.spawn(self._follow(link, session))
             return
         wanted = msgspec.structs.replace(self._wanted, resume=session, title="")
-        console.spawn(self._boot(wanted))
+        console.spawn(self._boot(link, wanted))
 
-    async def _leave_behind(self, link: Link) -> None:
-        """What nobody needs ends; what works goes on."""
-        if link.session and not self._gone and not self._works():
-            await link.submit(Stop())
-        elif link.session and not self._gone:
-            self._console.tell(f"session {link.session} goes on", hint=f"sightline attach {link.session}")
+    async def _leave_behind(self, link: Link) -> bool:
+        """What nobody needs ends; what works goes on. Whether it does."""
+        there = bool(link.session) and not self._gone
+        goes_on = there and self._works()
+        link.hush()
+        if there and not goes_on:
+            await _stop(link)
         link.close()
+        return goes_on
 
     # ---- the end
 
     def _works(self) -> bool:
-        facts = Facts(self._console.state)
-        return bool(self._console.state.running or facts.jobs or facts.going_on or self._console.state.requests)
+        state, facts = self._console.state, Facts(self._console.state)
+        return bool(state.running or facts.jobs or facts.going_on or state.requests or self._console.entering.waiting)
 
     def _what_works(self) -> str:
         facts = Facts(self._console.state)
@@ -226,7 +253,16 @@ class Sessions:
         self._console.exit(0)
 
     async def leave(self) -> None:
-        """Leave for good, if nothing goes on; ask otherwise."""
+        """Leave for good, if nothing goes on; ask otherwise, once."""
+        if self._leaving:
+            return
+        self._leaving = True
+        try:
+            await self._left()
+        finally:
+            self._leaving = False
+
+    async def _left(self) -> None:
         if self._works() and not self._gone and self.session:
             from sightline.views.console.dialogs import LeavingDialog
 
@@ -242,13 +278,18 @@ class Sessions:
     async def _end(self) -> None:
         link = self.link
         if self.session and not self._gone:
-            link.on_over = link.on_gone = lambda *_: None  # type: ignore[assignment]
-            try:
-                async with asyncio.timeout(5):
-                    await link.submit(Stop())
-            except TimeoutError:
-                pass
+            link.hush()
+            await _stop(link)
             if self._console.state.entries:
                 self.farewell = f"to go on with this conversation: sightline --resume {self.session}"
         link.close()
         self._console.exit(0)
+
+
+async def _stop(link: Link) -> None:
+    """End its session. A host that does not answer is not waited for."""
+    try:
+        async with asyncio.timeout(_SECONDS_TO_STOP):
+            await link.submit(Stop())
+    except TimeoutError:
+        pass

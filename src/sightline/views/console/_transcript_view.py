@@ -24,6 +24,7 @@ from sightline.views.console.blocks import block_for
 from sightline.views.console.blocks._block import Block
 from sightline.views.console.blocks._call import CallBlock
 from sightline.views.console.blocks._pieces import pieces_of
+from sightline.views.console.blocks._words import WordsBlock
 
 Size = Callable[[], tuple[int, int]]
 Fill = Callable[[Sequence[Component]], object]
@@ -49,6 +50,8 @@ class TranscriptView:
         """Those that are not finished, in order."""
         self._speaking: Block | None = None
         """The words that stream."""
+        self._early: list[Remark] = []
+        """What was said before the host had told anything."""
 
     @property
     def state(self) -> Snapshot:
@@ -59,9 +62,12 @@ class TranscriptView:
         return [block for block in self._open if block.ticks]
 
     def replace(self, snapshot: Snapshot) -> None:
-        """Show this, in place of all there was."""
+        """Show this, in place of all there was. What was said while it was waited for is said again below it."""
+        early, self._early = self._early, []
         self.fold = Fold(snapshot)
         self.restart()
+        for remark in early:
+            self.say(remark)
 
     def restart(self) -> None:
         """Make every block anew: the fold holds what it held, but other things of it are shown, or otherwise."""
@@ -85,6 +91,8 @@ class TranscriptView:
 
     def say(self, remark: Remark) -> None:
         """A word of the console's own: shown here, kept nowhere."""
+        if not self.state.seq:
+            self._early.append(remark)
         self.add_page(block_for(remark, self._drawing, self.state.agents))
 
     def entered(self, text: str) -> None:
@@ -116,6 +124,9 @@ class TranscriptView:
             if not _is_running_job(entry):
                 self._begin(entry)
             return
+        if isinstance(block, WordsBlock) and isinstance(entry, Words) and block.rest is not None:
+            self._speaking = self._by_entry[id(entry)] = self._add(WordsBlock(entry, self._drawing, block.rest))
+            return
         block.changed()
         if isinstance(entry, Call) and entry.content is not None:
             self._ended(entry, block)
@@ -125,7 +136,8 @@ class TranscriptView:
         if entry.agent:
             self._begin_in_agent(entry)
             return
-        self._hush()
+        if not _is_meanwhile(entry):
+            self._hush()
         last = self._open[-1] if self._open and self._open[-1] is self.blocks[-1] else None
         if last is not None and last.take(entry):
             self._by_entry[id(entry)] = last
@@ -139,15 +151,14 @@ class TranscriptView:
             self._ended(entry, block)
 
     def _add_whole(self, entry: Entry) -> Block:
-        """The block of an entry; of a long text that is complete, several, of which the last is returned."""
-        over = not self.state.running or entry is not self.state.entries[-1]
-        if isinstance(entry, Words) and self._laying_out and over:
+        """The block of an entry; of a long text from before, several, of which the last is returned."""
+        if isinstance(entry, Words) and self._laying_out:
             *pieces, last = pieces_of(entry.text)
             for piece in pieces:
                 part = Words(entry.agent, entry.block, piece, entry.reasoning, entry.seq)
                 self._add(block_for(part, self._drawing, self.state.agents)).close()
-            if pieces:
-                entry = Words(entry.agent, entry.block, last, entry.reasoning, entry.seq)
+            if pieces:  # it may go on
+                return self._add(WordsBlock(entry, self._drawing, len(entry.text) - len(last)))
         return self._add(block_for(entry, self._drawing, self.state.agents))
 
     def _begin_in_agent(self, entry: Entry) -> None:
@@ -204,7 +215,7 @@ class TranscriptView:
         for earlier in self._open:
             if earlier is block:
                 return
-            if earlier.open_ended:
+            if earlier.open_ended and earlier is not self._speaking:
                 earlier.close()
 
     def _hush(self) -> None:
@@ -217,6 +228,11 @@ class TranscriptView:
         for block in [block for block in self._open if block.done]:
             self._open.remove(block)
             self.component.finish(block)
+
+
+def _is_meanwhile(entry: Entry) -> bool:
+    """Whether it came beside what the agent says, and is no sign that it has said it."""
+    return isinstance(entry, Remark) or (isinstance(entry, Call) and (entry.is_job or entry.source == "person"))
 
 
 def _is_running_job(entry: Entry) -> bool:

@@ -71,7 +71,7 @@ def transcript(screen: Screen) -> list[str]:
 
 @pytest.mark.parametrize("person", ["xterm", "ghostty", "tmux"], indirect=True)
 def test_everything_stands_in_the_scrollback_once(person: Person, tmp_path) -> None:
-    """Streaming, calls, steps, an approval, a resize, an overlay, detached and attached; then the same from the kept."""
+    """Streaming, calls, steps, an approval, a resize, an overlay, detached and attached; then resumed."""
     extensions = tmp_path / "sightline-home" / "extensions"
     extensions.mkdir(parents=True)
     (extensions / "crew.py").write_text(CREW)

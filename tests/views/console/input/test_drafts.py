@@ -143,3 +143,31 @@ async def test_a_disk_that_takes_nothing_is_said_once(desk, tmp_path):
     press(editor, "'!")
     await desk.settled()
     assert (editor.text, len(desk.told)) == ("hello!", 1)
+
+
+async def test_a_thread_that_is_late_does_not_bring_a_draft_back(drafts, desk, monkeypatch):
+    """Found under load: what was sent just before leaving came back as a draft, written after its end."""
+    import asyncio
+    import threading
+
+    release, began = threading.Event(), threading.Event()
+    save = Drafts.save
+
+    def slow(kept, session, draft):
+        if draft.text == "/detach":
+            began.set()
+            release.wait(5)
+        return save(kept, session, draft)
+
+    monkeypatch.setattr(Drafts, "save", slow)
+    tasks: list[asyncio.Task[object]] = []
+    spawn = lambda work: tasks.append(asyncio.ensure_future(work))  # noqa: E731
+    keeper = _drafts.DraftKeeper(drafts, SESSION, spawn, lambda problem: None)
+    keeper.changed(Draft("/detach"))
+    await asyncio.to_thread(began.wait, 5)
+    keeper.changed(Draft())
+    flushed = asyncio.ensure_future(asyncio.to_thread(keeper.flush))
+    release.set()
+    await flushed
+    await asyncio.gather(*tasks)
+    assert drafts.load(SESSION) == Draft()

@@ -64,6 +64,8 @@ def test_what_a_model_says_and_commands_print(person: Person) -> None:
     screen.sees("begin-dump", "end-dump")
     screen.sees("end-error")
     screen.press(CTRL_O)
+    screen.sees("other block")
+    screen.press("[")
     screen.sees("end-dump")
     screen.press("q")
     untouched(screen)

@@ -15,11 +15,12 @@ class WordsBlock(Block, Scrollback):
 
     open_ended = True
 
-    def __init__(self, words: Words, drawing: Drawing) -> None:
+    def __init__(self, words: Words, drawing: Drawing, start: int = 0) -> None:
+        """`start`: what stands before it is shown by another block."""
         self._words = words
         self._drawing = drawing
         self._markdown = Markdown(theme=drawing.theme)
-        self._read = 0
+        self._start = self._read = start
         self._closed = self._finished = False
         self._made_of: Rows | None = None
         self._rows: Rows = ()
@@ -74,4 +75,11 @@ class WordsBlock(Block, Scrollback):
 
     @property
     def source(self) -> str:
-        return self._words.text if self._shown else ""
+        if not self._shown:
+            return ""
+        return self._words.text[self._start : self._read if self._finished else None]
+
+    @property
+    def rest(self) -> int | None:
+        """Where the text goes on that came after this was complete; None: nothing did."""
+        return self._read if self._finished and len(self._words.text) > self._read else None

@@ -5,6 +5,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from sightline.exceptions import SightlineError
+from sightline.text import clean_text
+
 if TYPE_CHECKING:
     from sightline.views.console._console import Console
 
@@ -21,4 +24,7 @@ class SlashCommand(msgspec.Struct, frozen=True):
 
     async def run(self, console: "Console", args: str) -> None:
         module = import_module(f"sightline.views.console.{self.module}")
-        await getattr(module, self.function)(console, args)
+        try:
+            await getattr(module, self.function)(console, args)
+        except (SightlineError, OSError) as error:
+            console.tell(f"/{self.name}: {clean_text(str(error))}", "error", getattr(error, "hint", ""))

@@ -8,6 +8,7 @@ back.
 import asyncio
 import os
 import re
+import threading
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from pathlib import Path
@@ -104,7 +105,10 @@ class DraftKeeper:
         self._spawn = spawn
         self._say = say
         self._next: Draft | None = None
+        self._writing: Draft | None = None
         self._working = False
+        self._is_last = False
+        self._one_at_a_time = threading.Lock()
 
     def changed(self, draft: Draft) -> None:
         self._next = draft
@@ -113,18 +117,25 @@ class DraftKeeper:
             self._spawn(self._work())
 
     def flush(self) -> None:
-        """Write what is not written yet, here and now."""
-        if self._next is not None:
-            draft, self._next = self._next, None
-            self._drafts.save(self._session, draft)
+        """Write what is not written yet, here and now. Nothing comes after it, a thread that was late least of all."""
+        draft, self._next = self._next or self._writing, None
+        with self._one_at_a_time:
+            self._is_last = True
+            if draft is not None:
+                self._drafts.save(self._session, draft)
 
     async def _work(self) -> None:
         try:
             while self._next is not None:
-                draft, self._next = self._next, None
-                problem = await asyncio.to_thread(self._drafts.save, self._session, draft)
+                self._writing, self._next = self._next, None
+                problem = await asyncio.to_thread(self._write, self._writing)
+                self._writing = None
                 if problem:
                     self._say(problem)
                 await asyncio.sleep(_EVERY)
         finally:
             self._working = False
+
+    def _write(self, draft: Draft) -> str:
+        with self._one_at_a_time:
+            return "" if self._is_last else self._drafts.save(self._session, draft)

@@ -4,7 +4,6 @@ Files are found by the shape of what calls tell of themselves (`details.ui.kind`
 """
 
 import os
-import shlex
 from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
@@ -16,6 +15,7 @@ from sightline.text import clean_line
 from sightline.transcript import Call, Entry
 from sightline.tty.components import Item
 from sightline.views.console._desk import Desk
+from sightline.views.console._external import editor_of
 from sightline.views.console.selectors._pager import Document, show
 from sightline.views.console.selectors._pages import Kept
 from sightline.views.console.selectors._panel import Choice
@@ -108,7 +108,11 @@ def _document(file: Changed) -> Document:
 
 
 def _edit(desk: Desk, path: str) -> None:
-    editor = shlex.split(os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi")
+    try:
+        editor = editor_of(os.environ)
+    except ValueError as error:
+        desk.tell(f"there is no editor: {error}", "error", "set $VISUAL or $EDITOR")
+        return
     try:
         code = desk.run_program([*editor, str(Path(desk.cwd) / path)])
     except OSError as error:

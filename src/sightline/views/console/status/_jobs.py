@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from sightline.text import Screen, clean_line, row_text
 from sightline.transcript import Call, Snapshot
-from sightline.tty import Component, Rows, truncate
+from sightline.tty import Component, Rows, measure, truncate
 from sightline.views.console._drawing import Drawing
 from sightline.views.console.status._facts import Facts, duration
 
@@ -44,7 +44,7 @@ class JobsPanel(Component):
         head = clean_line(f"▸ job {str(job.get('id', '')).rpartition('-')[2]} {job.get('label', '')}")
         head = truncate(f"{truncate(head, max(10, width // 2))} · {since}", width)
         said = self._last_line(str(job.get("id", "")))
-        room = width - len(head) - 3
+        room = width - measure(head) - 3
         if not said or room < 10:
             return theme.style("accent", head)
         return f"{theme.style('accent', head)} {theme.style('muted', truncate(said, room))}"

@@ -22,8 +22,6 @@ class TodoPanel(Component):
         self._drawing = drawing
         self._state = state
         self.shown = True
-        self.clear = False
-        """The person put it away; the next change of the list brings it back."""
         self._made_of: object = None
         self._rows: Rows = ()
 
@@ -56,5 +54,6 @@ class TodoPanel(Component):
     def _task(self, task: dict[str, Any], width: int) -> str:
         status = str(task.get("status"))
         sign, role = _SIGNS.get(status, "·"), _ROLES.get(status, "muted")
-        text = truncate(f"{sign} {clean_line(str(task.get('text', '')))}", max(1, width - 2))
-        return "  " + self._drawing.theme.style(role, text)
+        text = truncate(clean_line(str(task.get("text", ""))), max(1, width - 4))
+        words = "text" if status == "in_progress" else "muted"
+        return f"  {self._drawing.theme.style(role, sign)} {self._drawing.theme.style(words, text)}"
