@@ -5,7 +5,6 @@ with other agents' is in `bench.peers`.
 """
 
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
@@ -13,7 +12,7 @@ from statistics import median
 from bench import live_lines, resuming, storm
 from bench.console_place import ConsolePlace
 from bench.headless import free_port
-from bench.on_pty import cpu_of, first_shown, memory_of
+from bench.on_pty import first_shown, idle_share, memory_of
 from bench.row import Row
 from sightline.testing.place import prepare_place
 
@@ -64,11 +63,9 @@ def idle_rows(console: ConsolePlace) -> Iterator[Row]:
     yield Row("console and host, idle memory (PSS)", MEMORY_GOAL, memory, "MB")
 
 
-def idle(console: ConsolePlace, seconds: float = IDLE_SECONDS) -> tuple[float, float]:
+def idle(console: ConsolePlace) -> tuple[float, float]:
     """Share of one core, and memory in MB, of both processes once the host has booted."""
     with console.opened("--model", console.script("idle", [])) as program:
         both = [program.pid, console.host_of(program)]
         program.watch(_SETTLED)
-        used, began = cpu_of(both), time.monotonic()
-        program.watch(seconds)
-        return (cpu_of(both) - used) / (time.monotonic() - began), memory_of(both)
+        return idle_share(program, both, IDLE_SECONDS), memory_of(both)

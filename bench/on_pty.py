@@ -229,16 +229,22 @@ def descendants(pid: int) -> list[int]:
     return family
 
 
-def cpu_of(pids: list[int]) -> float:
+def idle_share(program: OnPty, pids: list[int], seconds: float) -> float:
+    """The share of one core that processes take while nobody does anything."""
+    used, began = {pid: _cpu(pid) for pid in pids}, time.monotonic()
+    program.watch(seconds)
+    return sum(_cpu(pid) - before for pid, before in used.items() if is_alive(pid)) / (time.monotonic() - began)
+
+
+def _cpu(pid: int) -> float:
     """Seconds, so far."""
-    ticks = sum(int(field) for pid in pids for field in _stat(pid)[11:13])
-    return ticks / os.sysconf("SC_CLK_TCK")
+    return sum(map(int, _stat(pid)[11:13])) / os.sysconf("SC_CLK_TCK")
 
 
 def memory_of(pids: list[int]) -> float:
     """PSS in MB: what is shared with other processes is counted in part."""
-    lines = [line for pid in pids for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()]
-    return sum(int(line.split()[1]) for line in lines if line.startswith("Pss:")) / 1024
+    rollups = [Path(f"/proc/{pid}/smaps_rollup").read_text() for pid in pids if is_alive(pid)]
+    return sum(int(size) for rollup in rollups for size in re.findall(r"^Pss:\s+(\d+)", rollup, re.MULTILINE)) / 1024
 
 
 @contextmanager

@@ -7,7 +7,7 @@ away what was typed before they listened; ours is typed once.
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 from statistics import median
@@ -16,7 +16,7 @@ import msgspec
 
 from bench import console as ours
 from bench.console_place import ConsolePlace, as_on_a_terminal
-from bench.on_pty import Chunk, OnPty, cpu_of, descendants, first_shown, memory_of, on_pty
+from bench.on_pty import Chunk, OnPty, descendants, first_shown, idle_share, memory_of, on_pty
 from bench.peer_setup import environment, why_missing
 from bench.row import Row
 from sightline.testing.place import Place
@@ -75,35 +75,30 @@ class Consoles:
 
     def measure(self, rounds: int) -> dict[str, Measured]:
         found = {name: Measured() for name in (OURS, *self._environments)}
-        port = int(self._place.url.rpartition(":")[2])
-        with StandIn.in_thread([], port=port):
-            for name in list(self._environments):
-                self._leave_out_unless(name, found)
-            for number in range(rounds):
-                self._start_all(found, number)
-            found[OURS].idle, found[OURS].memory = ours.idle(self._console, IDLE_SECONDS)
-            for name in self._environments:
-                found[name].idle, found[name].memory = self._idle(name)
+        with StandIn.in_thread([], port=int(self._place.url.rpartition(":")[2])):
+            found[OURS].idle, found[OURS].memory = ours.idle(self._console)
+            self._each(found, self._idle)
+            for _ in range(rounds):
+                paints, keys = ours.starts(self._console, ours.STARTS)
+                found[OURS].paints += paints
+                found[OURS].keys += keys
+                self._each(found, self._start)
         return found
 
-    def _leave_out_unless(self, name: str, found: dict[str, Measured]) -> None:
-        """Once, to fill its caches, and to see whether it opens a prompt at all."""
-        try:
-            self._paint(name)
-        except NotShown as problem:
-            self.absent[name] = f"opens no prompt: {problem}"
-            del self._environments[name], found[name]
+    def _each(self, found: dict[str, Measured], step: Callable[[str, Measured], None]) -> None:
+        """Whoever opens no prompt is left out from then on."""
+        for name in list(self._environments):
+            try:
+                step(name, found[name])
+            except NotShown as problem:
+                self.absent[name] = f"opens no prompt: {problem}"
+                del self._environments[name], found[name]
 
-    def _start_all(self, found: dict[str, Measured], number: int) -> None:
-        paints, keys = ours.starts(self._console, ours.STARTS)
-        found[OURS].paints += paints
-        found[OURS].keys += keys
-        for name in self._environments:
-            paint = self._paint(name)
-            found[name].paints.append(paint)
-            found[name].keys.append(self._key(name, paint))
-            said = f"round {number + 1}: {name}: prompt {paint:.3f} s, key {found[name].keys[-1]:.3f} s"
-            print(said, file=sys.stderr)
+    def _start(self, name: str, found: Measured) -> None:
+        paint = self._paint(name)
+        found.paints.append(paint)
+        found.keys.append(self._key(name, paint))
+        print(f"{name}: prompt {paint:.3f} s, key {found.keys[-1]:.3f} s", file=sys.stderr)
 
     def _paint(self, name: str) -> float:
         with self._opened(name) as program:
@@ -123,14 +118,14 @@ class Consoles:
                 seconds *= 1.5
         return float("nan")
 
-    def _idle(self, name: str) -> tuple[float, float]:
+    def _idle(self, name: str, found: Measured) -> None:
+        """When it has been started before, and has made what it makes the first time."""
+        self._paint(name)
         with self._opened(name) as program:
             _until_shown(program, SCREENS[name].prompt)
             program.watch(_SETTLED)
             family = descendants(program.pid)
-            used, began = cpu_of(family), time.monotonic()
-            program.watch(IDLE_SECONDS)
-            return (cpu_of(family) - used) / (time.monotonic() - began), memory_of(family)
+            found.idle, found.memory = idle_share(program, family, IDLE_SECONDS), memory_of(family)
 
     def _opened(self, name: str) -> AbstractContextManager[OnPty]:
         return on_pty([*SCREENS[name].argv], self._environments[name], self._place.project)

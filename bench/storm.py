@@ -112,8 +112,12 @@ def _host(console: ConsolePlace, agent: str) -> Iterator[str]:
         assert session, "the host did not start"
         yield session
     finally:
-        process.send_signal(signal.SIGINT)
-        process.wait(30)
+        process.terminate()
+        try:
+            process.wait(10)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
         (extensions / "handing_over.py").unlink()
 
 
@@ -132,7 +136,6 @@ async def _run(model: str, agent: str) -> None:
 
     text = mixed_markdown().lower()
     over = asyncio.Event()
-    asyncio.get_running_loop().add_signal_handler(signal.SIGINT, over.set)
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, over.set)
     async with working(Store(data_folder()), wanted_in(Path.cwd(), model=model), attended=True) as it:
         await it.session.submit(Prompt("begin"))

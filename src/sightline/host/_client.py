@@ -62,9 +62,10 @@ class Client:
             yield frame
 
     def close(self) -> None:
-        """Leave. The session goes on."""
+        """Leave. The session goes on; who still waits for an answer gets none."""
         self._reading.cancel()
         self._writer.close()
+        self._give_up()
 
     def _send(self, request: Subscribe | Submit) -> None:
         if self._writer.is_closing():
@@ -83,13 +84,17 @@ class Client:
         except msgspec.MsgspecError as error:
             other = self.hello.version != __version__
             hint = f"the host is version {self.hello.version}, this is {__version__}" if other else ""
+            self._give_up()
             await self._frames.put(OutsideFailure(f"the host said something unreadable: {error}", hint))
             return
+        self._give_up()
+        self._writer.close()
+        await self._frames.put(None if over else self._gone())
+
+    def _give_up(self) -> None:
         for answer in self._waiting.values():
             if not answer.done():
                 answer.set_exception(self._gone())
-        self._writer.close()
-        await self._frames.put(None if over else self._gone())
 
     async def _take(self, lines: list[bytes]) -> bool:
         """Hand on what was read; events that came together stay together. True after a goodbye."""

@@ -1,10 +1,12 @@
 """What a console must survive: sessions that change under it, hosts that end, files that are gone, keys too early."""
 
 import asyncio
+import socket
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from sightline.events import (
@@ -23,12 +25,13 @@ from sightline.events import (
     User,
 )
 from sightline.exceptions import OutsideFailure
-from sightline.host import AnswerRequest, Command, Reply, Shell, Stop
+from sightline.host import AnswerRequest, Client, Command, Hello, Reply, Shell, Stop
 from sightline.host._console_wanted import HostWanted
+from sightline.journal import Store
 from sightline.transcript import Snapshot
 from sightline.tty import Overlay, measure
 from sightline.tty.components import Text as Words
-from sightline.views.console import _sessions
+from sightline.views.console import _link, _sessions
 from sightline.views.console._desk import Ask
 from sightline.views.console._git import branch_of
 from sightline.views.console._link import Link
@@ -420,7 +423,6 @@ async def test_words_go_on_after_something_came_in_between(sat: Sitting, between
     rows = " ".join(sat.rows.split())
     assert rows.count("and the second half") == rows.count("The first half") == 1
     sat.hears(RunEnded())
-    assert not sat.console.transcript.ticking
     assert " ".join(sat.rows.split()).count("and the second half") == 1
 
 
@@ -453,3 +455,95 @@ async def test_a_job_with_wide_letters_fits(sat: Sitting, width: int) -> None:
     jobs = [{"id": "s-1", "label": "编译编译编译编译编译编译编译编译编译", "status": "running", "started": 1.0}]
     sat.hears(State("jobs", jobs))
     assert all(measure(row) <= width for row in sat.console.jobs.render(width))
+
+
+async def test_a_job_that_began_long_ago_is_not_looked_for_with_every_frame(sat: Sitting) -> None:
+    """The panel finds its call once, and shows what it says from then on."""
+    sat.hears(ToolUse("s-1", "bash", args={"command": "x"}), ToolOutput("s-1", "first\n", 0, 6))
+    sat.hears(State("jobs", [{"id": "s-1", "label": "build", "status": "running", "started": 1.0}]))
+    assert "first" in sat.console.jobs.render(80)[0]
+    entries = sat.console.state.entries
+    sat.console.state.entries = []
+    try:
+        sat.hears(ToolOutput("s-1", "second\n", 6, 7))
+        assert "second" in sat.console.jobs.render(80)[0]
+    finally:
+        sat.console.state.entries = entries
+
+
+async def test_a_huge_prompt_does_not_slow_every_event_down(sat: Sitting, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a megabyte that was pasted no more than a title needs is looked at, however often."""
+    from sightline.views.console.input import _queue
+    from sightline.views.console.shapes import _shape
+    from sightline.views.console.status import _attention
+
+    huge = "word " * 200_000
+    longest: list[int] = []
+    for module in (_queue, _shape, _attention):
+        real = module.clean_line
+
+        def looked(text: str, real: Callable[[str], str] = real) -> str:
+            longest.append(len(text))
+            return real(text)
+
+        monkeypatch.setattr(module, "clean_line", looked)
+    sat.hears(RunStarted("s"), User(huge, source="person"))
+    sat.hears(State("queue", [{"text": huge, "how": "steer"}]))
+    assert _shape.short(huge, 80).startswith("word word")
+    assert "next: word word" in sat.rows
+    assert max(longest) <= 1000
+
+
+async def test_a_file_that_comes_in_one_piece_is_revealed_a_frame_at_a_time(sat: Sitting) -> None:
+    """However much the model wrote at once, a frame draws no more of it than it has time for."""
+    from sightline.views.console.shapes import _writing
+
+    now, later = _writing._portion("a line\n" * 10_000)
+    assert now.count("\n") == _writing._MOST_A_FRAME
+    assert now + later == "a line\n" * 10_000
+
+
+# ---- the way to the host
+
+
+async def test_who_waits_for_an_answer_when_the_console_leaves_gets_a_refusal(
+    tmp_path: Path, own_home: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A host that never answers keeps nobody waiting for ever."""
+
+    ours, theirs = socket.socketpair()
+    heard, writer = await asyncio.open_unix_connection(sock=theirs)
+    reader, our_writer = await asyncio.open_unix_connection(sock=ours)
+    client = Client(Hello("s", "0", 1), reader, our_writer, b"")
+
+    async def connected(session: str) -> Client:
+        return client
+
+    monkeypatch.setattr(_link, "connect", connected)
+    link = Link(Store(tmp_path))
+    following = asyncio.ensure_future(link.follow("s"))
+    asked = asyncio.ensure_future(link.submit(Stop()))
+    await heard.readline()
+    assert not asked.done()
+    link.close()
+    reply = await asyncio.wait_for(asked, 2)
+    assert not reply.ok
+    following.cancel()
+    writer.close()
+
+
+async def test_a_host_nobody_understands_is_gone_and_not_the_end(
+    tmp_path: Path, own_home: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its greeting is of another version, or no greeting at all."""
+
+    async def connected(session: str) -> Client:
+        raise msgspec.ValidationError("Expected `object`")
+
+    monkeypatch.setattr(_link, "connect", connected)
+    link = Link(Store(tmp_path))
+    gone: list[str] = []
+    link.on_gone = gone.append
+    await link.follow("s")
+    assert gone
+    assert not (await link.submit(Stop())).ok

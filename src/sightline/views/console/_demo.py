@@ -19,7 +19,8 @@ def run_demo() -> int:
 
     script = demo_script()
     with demo_place(script["files"]) as folder:
-        wanted = {"cwd": str(folder / "shop"), "model": write_script(folder, script, paced=True), "allow": ALLOWED}
+        model = f"scripted:../{write_script(folder, script, paced=True).name}"
+        wanted = {"cwd": str(folder / "shop"), "model": model, "allow": ALLOWED}
         hosts: set[int] = set()
         try:
             return run(wanted=wanted, prompt=script["prompt"], resumable=False, greeted=hosts.add)

@@ -140,5 +140,6 @@ class Entering:
     def shown(self) -> None:
         """All there is was told anew: only what goes on there can be stopped."""
         if self.running:
-            going = {entry.id for entry in self._console.state.entries if isinstance(entry, Call) and entry.content is None}
+            calls = (entry for entry in self._console.state.entries if isinstance(entry, Call))
+            going = {call.id for call in calls if call.content is None}
             self.running = [id for id in self.running if id in going]

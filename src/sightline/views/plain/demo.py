@@ -31,7 +31,7 @@ def run_demo(palette: Palette, *, paced: bool) -> int:
 
     script = demo_script()
     with demo_place(script["files"]) as folder:
-        model = write_script(folder, script, paced=paced)
+        model = f"scripted:{write_script(folder, script, paced=paced)}"
         _say(f"{palette.bold}── Our own agent, with a scripted model and real tools ──{palette.reset}")
         _say(f"{palette.dim}> {script['prompt']}{palette.reset}")
         run = _native_run(folder, model, script["prompt"])
@@ -78,7 +78,7 @@ def demo_script() -> Any:
     return json.loads((files("sightline.views.plain") / "scripts" / "demo.json").read_text("utf-8"))
 
 
-def write_script(folder: Path, script: Any, *, paced: bool) -> str:
+def write_script(folder: Path, script: Any, *, paced: bool) -> Path:
     """The turns as a file for the scripted model. `{tag:FILE}` is the tag read would show of a file as it is."""
     import json
 
@@ -92,8 +92,9 @@ def write_script(folder: Path, script: Any, *, paced: bool) -> str:
                 if "input" in block.get("args", ()):
                     tag = Snapshots().record(path, path.read_text())
                     block["args"]["input"] = block["args"]["input"].replace(f"{{tag:{name}}}", tag)
-    (folder / "demo.json").write_text(json.dumps(script["turns"]))
-    return f"scripted:{folder / 'demo.json'}"
+    file = folder / "demo.json"
+    file.write_text(json.dumps(script["turns"]))
+    return file
 
 
 def _native_run(folder: Path, model: str, prompt: str) -> Any:

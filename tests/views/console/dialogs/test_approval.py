@@ -124,6 +124,15 @@ def test_a_rule_that_is_none_is_not_taken() -> None:
     assert shown.answer == {"choice": "always here", "rule": "exec(git log)"}
 
 
+@pytest.mark.parametrize("keys", [["s"], ["a", "enter"]])
+def test_the_rule_of_a_command_of_several_lines_is_kept_as_it_is(keys: list[str]) -> None:
+    """On one line it would be the rule of another command."""
+    rule = "exec(cat <<END\nrm -rf x\nEND)"
+    asked = request()
+    asked["details"]["rule"] = rule
+    assert bench(asked).press(*keys).answer["rule"] == rule
+
+
 def test_a_no_may_have_a_reason() -> None:
     """The model is told."""
     assert bench().press("n").type("use make").press("enter").answer == {"choice": "no", "reason": "use make"}

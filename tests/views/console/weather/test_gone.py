@@ -83,6 +83,23 @@ def test_answered_in_one_console_it_closes_in_the_other(person: Person) -> None:
     assert outside.read_text() == "written\n"
 
 
+def test_a_question_outlives_the_console_it_was_asked_in(person: Person) -> None:
+    """Nobody is there for a while; whoever comes is asked, and the answer counts."""
+    outside = person.folder / "outside.txt"
+    write = {"tool": "write", "args": {"path": str(outside), "content": "written\n"}}
+    screen = person.opens("--model", person.script([write], [text("It was written.")]))
+    screen.says("write it")
+    screen.sees("Allow this?")
+    (session,) = until(running_sessions, "the session")
+    os.kill(screen.pid, signal.SIGKILL)
+    until(lambda: screen._glass.program.process.poll() is not None, "the console to end")
+    other = person.opens("attach", session["id"])
+    other.sees("Allow this?")
+    other.press("y")
+    other.sees("It was written.")
+    assert outside.read_text() == "written\n"
+
+
 def test_a_host_of_another_version_is_told(person: Person, tmp_path, monkeypatch) -> None:
     """Which is which, and what to do."""
     screen = person.opens("--model", person.script([bash("echo began; sleep 60")]))

@@ -4,12 +4,15 @@ Every byte that is written to the pty is read by `sightline.testing.monkey.Witne
 reason to write.
 """
 
+import asyncio
 import json
 import os
 from pathlib import Path
 
 import pytest
 
+from sightline.host import Label, Outline, connect
+from tests.cli.support import running_sessions, until
 from tests.views.console.e2e.support import CTRL_C, CTRL_D, CTRL_O, CTRL_R, ENTER, ESCAPE, Person, bash, pasted, text
 from tests.views.console.weather.support import ATTACKS, IN_XTERM, hostile, untouched
 
@@ -140,8 +143,8 @@ def test_an_extension(person: Person, tmp_path) -> None:
     untouched(screen)
 
 
-def test_titles_labels_and_what_was_written_before(person: Person, tmp_path) -> None:
-    """In /resume, in /tree, in the search of the history, and the name of a model."""
+def test_titles_and_what_was_written_before(person: Person, tmp_path) -> None:
+    """In /resume, in the search of the history, and in the name of the model in use."""
     home = tmp_path / "sightline-home"
     home.mkdir()
     written = {"text": hostile("history"), "time": 1.0, "cwd": hostile("cwd")}
@@ -156,10 +159,7 @@ def test_titles_labels_and_what_was_written_before(person: Person, tmp_path) -> 
     screen.sees("end-prompt")
     screen.press(ENTER)
     screen.sees("Said.")
-    screen.press("/tree", ENTER)
-    screen.sees("begin-prompt", "user")
-    screen.press(ESCAPE)
-    screen.sees("enter send")
+    screen.sees_no("escape stops it")
     screen.press(CTRL_D)
     screen.ended()
     untouched(screen)
@@ -168,3 +168,34 @@ def test_titles_labels_and_what_was_written_before(person: Person, tmp_path) -> 
     again.sees("begin-prompt")
     again.press(CTRL_C)
     untouched(again)
+
+
+def test_labels_in_the_tree_and_names_of_models(person: Person, tmp_path) -> None:
+    """A label somebody else's view gave, and models as settings or a server name them."""
+    home = tmp_path / "sightline-home"
+    home.mkdir()
+    named = json.dumps([f"begin-model {attack} end-model" for attack in ATTACKS])
+    (home / "settings.toml").write_text(f'[models.servers.own]\nbase_url = "http://127.0.0.1:9/v1"\nmodels = {named}\n')
+    screen = person.opens("--model", person.script([text("Said.")]))
+    screen.says("a question")
+    screen.sees("Said.")
+    (session,) = until(running_sessions, "the session")
+    asyncio.run(_label_everything(session["id"]))
+    screen.press("/tree", ENTER)
+    screen.sees("begin-label", "end-label")
+    screen.press(CTRL_C)
+    screen.sees_no("begin-label")
+    screen.press("/model", ENTER)
+    screen.sees("begin-model", "end-model")
+    screen.press(CTRL_C)
+    screen.sees_no("begin-model")
+    untouched(screen)
+
+
+async def _label_everything(session: str) -> None:
+    client = await connect(session)
+    lines = (await client.submit(Outline())).data["lines"]
+    for line in lines:
+        reply = await client.submit(Label(line["id"], hostile("label")))
+        assert reply.ok, reply
+    client.close()

@@ -47,10 +47,8 @@ STRAYS = (
 def test_the_witness_knows_what_is_ours(written: str) -> None:
     """Whole, and byte by byte; everything that was on is off."""
     data = written.encode()
-    whole, bytewise = Witness(), Witness()
+    whole, bytewise = Witness(), _feed_bytewise(data)
     whole.feed(data)
-    for at in range(len(data)):
-        bytewise.feed(data[at : at + 1])
     assert whole.left_on == bytewise.left_on == []
     assert (whole.titles, whole.copied, whole.links, whole.text) == (
         bytewise.titles,
@@ -65,10 +63,15 @@ def test_the_witness_lets_nothing_else_pass(written: str) -> None:
     """Neither at once nor when it comes in pieces."""
     with pytest.raises(Stray):
         Witness().feed(f"{written} and on".encode())
-    witness = Witness()
     with pytest.raises(Stray):
-        for byte in f"{written} and on".encode():
-            witness.feed(bytes([byte]))
+        _feed_bytewise(f"{written} and on".encode())
+
+
+def _feed_bytewise(data: bytes) -> Witness:
+    witness = Witness()
+    for at in range(len(data)):
+        witness.feed(data[at : at + 1])
+    return witness
 
 
 def test_the_witness_sees_what_is_left_on() -> None:

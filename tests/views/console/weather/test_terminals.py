@@ -9,7 +9,7 @@ import pytest
 
 from sightline.testing.monkey import Witness
 from tests.cli.support import InTerminal, sightline, until
-from tests.views.console.e2e.support import CTRL_D, Person, bash, text
+from tests.views.console.e2e.support import CTRL_D, CTRL_Z, ENTER, Person, bash, text
 from tests.views.console.weather.support import IN_XTERM, watched
 
 pytestmark = pytest.mark.slow
@@ -21,7 +21,7 @@ def test_a_terminal_nobody_reads_loses_nothing(person: Person) -> None:
     over = person.project / "over"
     rows = [f"row-{number:03d}." for number in range(1, 121)]
     model = person.script(
-        [bash(f"seq 1 200000; touch {over}")],
+        [bash(f"for i in 1 2 3 4 5 6 7 8; do seq 1 30000; sleep 0.3; done; touch {over}")],
         [text("\n\n".join(rows), chunk=40, delay_ms=15), bash("touch said")],
         [text("The end.")],
     )
@@ -62,6 +62,26 @@ def test_everything_is_off_when_it_is_left(person: Person) -> None:
     assert modes.cursor_visible
     assert modes.autowrap
     assert not modes.bracketed_paste
+
+
+@pytest.mark.parametrize("person", ["tmux"], indirect=True)
+def test_stopped_and_continued_by_the_shell(person: Person) -> None:
+    """Ctrl+Z gives the shell its terminal; `fg` has everything again, and what came meanwhile, once."""
+    go = person.folder / "go"
+    model = person.script(
+        [bash(f"until [ -e {go} ]; do sleep 0.05; done; printf 'came-%02d\\n' 1")], [text("All said.")]
+    )
+    screen = person.opens("--model", model)
+    screen.says("start")
+    screen.sees("escape stops it")
+    screen.press("a draft", CTRL_Z)
+    screen.ended()
+    go.touch()
+    screen.press("echo from-the-$((40 + 2))", ENTER)
+    screen.sees("from-the-42")
+    screen.press("fg", ENTER)
+    screen.sees("All said.", "came-01", "a draft")
+    screen.once("came-01", "All said.")
 
 
 @IN_XTERM

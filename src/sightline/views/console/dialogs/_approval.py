@@ -36,7 +36,9 @@ class ApprovalDialog(Dialog):
         details = request.get("details")
         self._details: dict[str, Any] = details if isinstance(details, dict) else {}
         self._request = request
-        self._rule = clean_line(str(self._details.get("rule") or ""))
+        self._exact = str(self._details.get("rule") or "")
+        """The asker's own, which may have several lines; as one line it would be the rule of another command."""
+        self._rule = clean_line(self._exact)
         self._wanted = ALWAYS
         self._body = Pane(Container(self._parts()), drawing)
         self._list = SelectList(self._items(), max_rows=6, bindings=self.bindings, theme=self.theme)
@@ -96,7 +98,7 @@ class ApprovalDialog(Dialog):
         elif choice == ALWAYS and self._rule:
             self._edit_rule(None)
         else:
-            self.finish({"choice": choice, "rule": self._rule} if choice == SESSION else {"choice": choice})
+            self.finish({"choice": choice, "rule": self._exact} if choice == SESSION else {"choice": choice})
 
     def _edit_rule(self, highlighted: Item | None) -> None:
         """For as long as was highlighted; otherwise always."""
@@ -115,7 +117,7 @@ class ApprovalDialog(Dialog):
         except RuleMistake as mistake:
             about = clean_line(f"{mistake.message}. {mistake.hint}")
             return self._show_input(about, rule, self._take_rule, "allow this", role="error")
-        return self.finish({"choice": self._wanted, "rule": rule})
+        return self.finish({"choice": self._wanted, "rule": rule if rule != self._rule else self._exact})
 
     def _ask_reason(self) -> None:
         self._show_input("Why not? The model is told.", "", self._refuse, "no")

@@ -7,6 +7,7 @@ from sightline.tty import Component, Rows, truncate
 from sightline.views.console._drawing import Drawing
 
 _ROWS = 4
+_LOOKED_AT = 1000  # characters of a message: no row is longer
 _WHEN = {"steer": "next", "follow_up": "after"}
 
 
@@ -25,7 +26,7 @@ class Queue(Component):
         """The state's value; what is not a list of messages is none."""
         messages = value if isinstance(value, list) else []
         self._messages = tuple(
-            (_WHEN.get(str(one.get("how")), "next"), clean_line(first_line(one["text"].strip())))
+            (_WHEN.get(str(one.get("how")), "next"), clean_line(first_line(one["text"])[:_LOOKED_AT]))
             for one in messages
             if isinstance(one, dict) and isinstance(one.get("text"), str)
         )

@@ -140,7 +140,7 @@ def wrapped(line: str, width: int) -> list[str]:
 
 def short(text: str, most: int) -> str:
     """The first line that says something, cut to so many characters."""
-    return cut_graphemes(clean_line(first_line(text)), most)
+    return cut_graphemes(clean_line(first_line(text)[: 8 * most]), most)
 
 
 def record(value: Any) -> dict[str, Any]:

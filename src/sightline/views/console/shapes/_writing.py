@@ -16,6 +16,7 @@ from sightline.views.console.shapes._shape import PATHS, Body, Shape, near, shor
 
 _LINES_A_FRAME = 4
 _SHARE = 4  # of what waits, a frame reveals this part at least
+_MOST_A_FRAME = 40  # lines: more than that take longer to draw than a key may wait
 _KEPT = 60  # rows of what grows
 _TEXTS = ("content", "contents", "file_text", "code", "input", "patch", "diff", "new_string", "newString", "text")
 _COMMANDS = ("command", "cmd", "script")
@@ -112,7 +113,7 @@ class WritingShape(Shape):
 def _portion(waiting: str) -> tuple[str, str]:
     """What is revealed now, and what later. The last line, which is still growing, is not held back."""
     lines = waiting.split("\n")
-    count = max(_LINES_A_FRAME, len(lines) // _SHARE)
+    count = min(max(_LINES_A_FRAME, len(lines) // _SHARE), _MOST_A_FRAME)
     if len(lines) <= count:
         return waiting, ""
     return "\n".join(lines[:count]) + "\n", "\n".join(lines[count:])

@@ -7,6 +7,7 @@ from sightline.transcript import Message, Snapshot
 
 _LONG = 10.0  # seconds of work after which its end is worth a notification
 _TITLE = 60
+_LOOKED_AT = 500  # characters of a prompt: it may be a megabyte, and this is asked with every event
 
 
 class Attention:
@@ -69,4 +70,4 @@ class Attention:
 
 def _about(state: Snapshot) -> str:
     first = next((entry for entry in state.entries if isinstance(entry, Message) and not entry.agent), None)
-    return "" if first is None else cut_graphemes(clean_line(first.text), _TITLE)
+    return "" if first is None else cut_graphemes(clean_line(first.text[:_LOOKED_AT]), _TITLE)

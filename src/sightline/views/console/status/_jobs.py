@@ -18,8 +18,8 @@ class JobsPanel(Component):
     def __init__(self, drawing: Drawing, state: Callable[[], Snapshot]) -> None:
         self._drawing = drawing
         self._state = state
-        self._made_of: object = None
         self._rows: Rows = ()
+        self._calls: tuple[Snapshot, dict[str, Call]] | None = None
 
     @property
     def ticks(self) -> bool:
@@ -50,10 +50,22 @@ class JobsPanel(Component):
         return f"{theme.style('accent', head)} {theme.style('muted', truncate(said, room))}"
 
     def _last_line(self, id: str) -> str:
-        for entry in reversed(self._state().entries):
-            if isinstance(entry, Call) and entry.id == id:
-                return _last_row("".join([piece.text for piece in entry.pieces[-2:]])[-_TAIL:])
-        return ""
+        call = self._call(id)
+        return "" if call is None else _last_row("".join([piece.text for piece in call.pieces[-2:]])[-_TAIL:])
+
+    def _call(self, id: str) -> Call | None:
+        """Looked for once: a job may have begun long ago, and this is asked with every frame."""
+        state = self._state()
+        if self._calls is None or self._calls[0] is not state:
+            self._calls = (state, {})
+        known = self._calls[1]
+        if id not in known:
+            found = (entry for entry in reversed(state.entries) if isinstance(entry, Call) and entry.id == id)
+            call = next(found, None)
+            if call is None:
+                return None
+            known[id] = call
+        return known[id]
 
 
 def _last_row(output: str) -> str:
