@@ -19,7 +19,7 @@ from sightline.testing.documents import mixed_markdown
 ROUNDS = 5
 READABLE_GOAL, WHOLE_GOAL = 400.0, 1500.0  # milliseconds
 ANSWERS, ANSWER_SIZE = 3, 200_000
-TURNS, TURN_SIZE, TURN_LINES = 60, 6_000, 70
+TURNS, TURN_SIZE, TURN_LINES = 60, 6_000, 80
 LAST_LINE = "the last line of all"
 _FIRST_ROW = 2  # the rows above it may be used to write what goes above them
 _STATUS_ROWS = 2
@@ -61,10 +61,10 @@ def long_answers(console: ConsolePlace) -> tuple[list[str], str]:
 def many_turns(console: ConsolePlace) -> tuple[list[str], str]:
     texts = []
     turns: list[Any] = []
-    lines = iter(_lettered(mixed_markdown(TURNS * TURN_LINES, TURNS * TURN_SIZE, seed=9), 0).split("\n\n"))
+    parts = iter(_lettered(mixed_markdown(TURNS * TURN_LINES, TURNS * TURN_SIZE * 8 // 7, seed=9), 0).split("\n\n"))
     for number in range(TURNS):
         text = ""
-        while len(text) < TURN_SIZE and (part := next(lines, "")):
+        while len(text) < TURN_SIZE and (part := next(parts, "")):
             text += part + "\n\n"
         texts.append(text)
         command = f"for n in $(seq 60); do echo output {number} row $n {'-' * 40}; done"

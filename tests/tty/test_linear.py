@@ -334,15 +334,20 @@ def test_keys_of_a_dialog_are_said_with_how_to_enter_them():
 def test_of_an_overlay_that_changed_what_is_new_is_written():
     """What stood before it was heard."""
     display, paper, _ = linear()
-    first, line = Text("Delete it?", theme=THEME), Input(theme=THEME)
-    box = Box(first, SelectList([Item("n", "No")], theme=THEME), theme=THEME)
-    box.children[1].on_select = lambda item: setattr(box, "children", [first, Text("Why?", theme=THEME), line])  # type: ignore[attr-defined]
+    question, choices = Text("Delete it?", theme=THEME), SelectList([Item("n", "No")], theme=THEME)
+    hints = KeyHints([("escape", "back")], theme=THEME)
+    box = Box(question, choices, hints, theme=THEME)
+
+    def ask_why(item: Item) -> None:
+        box.children = [question, Text("Why?", theme=THEME), Input(theme=THEME), hints]
+
+    choices.on_select = ask_why
     display.show_overlay(box)
     display.render_now()
     paper.text = ""
     display.enter("1")
     display.render_now()
-    assert paper.lines == ["Why?"]
+    assert paper.lines == ["Why?", "keys, entered after a dot: escape back"]
 
 
 def test_an_empty_line_enters_what_stands_in_the_editor():

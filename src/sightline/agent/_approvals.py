@@ -17,6 +17,7 @@ from typing import Any
 from sightline.agent._requests import Requests
 from sightline.agent._stage import Stage
 from sightline.events import Notice
+from sightline.exceptions import UserMistake
 from sightline.settings import Policy, remember_rule
 from sightline.tools import Need, ToolError
 
@@ -60,6 +61,8 @@ class Approvals:
                 details = {"tool": tool, "call": call, "args": args, "cwd": self._folder(args)}
                 if need.access == "write" and changes is not None and (diff := await _shown(changes)):
                     details |= {"diff": diff, "path": need.what}
+                    if not self._stage.attended:  # they left meanwhile
+                        self._refuse(need, decision.suggestion, agent)
                 await self._ask_person(tool, need, decision.suggestion, details, agent)
 
     async def _ask_person(self, tool: str, need: Need, rule: str, details: dict[str, Any], agent: str) -> None:
@@ -87,7 +90,12 @@ class Approvals:
         choice = said.get("choice")
         rule = str(said.get("rule") or rule)
         if choice in (SESSION, ALWAYS):
-            self._allow(rule)
+            try:
+                self._allow(rule)
+            except UserMistake as mistake:
+                text = f"allowed this once only: {mistake.message}"
+                self._stage.publish(Notice(text, "warning", mistake.hint, source="agent"))
+                return
             if choice == ALWAYS and (problem := remember_rule(self.policy.workspace, rule)):
                 self._stage.publish(Notice(problem, "warning", source="agent"))
         elif choice != ONCE:
@@ -95,10 +103,9 @@ class Approvals:
             raise Refusal(f"the person refused: {_words(need)}" + (f". Reason: {reason}" if reason else ""))
 
     def renew(self, policy: Policy) -> None:
-        """Other rules from now on; what was allowed for this session still is."""
-        self.policy = policy
-        for rule in self._rules:
-            self.policy = self.policy.with_allowed(rule)
+        """Other rules from now on. What was allowed for this session still is, and what was denied when it began: a
+        file that is not trusted any more must not open what it had closed."""
+        self.policy = policy.with_denied(*self.policy.deny).with_allowed(*self._rules)
 
     def _folder(self, args: dict[str, Any]) -> str:
         """Where it would happen: the workspace, or the folder a call names."""
@@ -107,8 +114,8 @@ class Approvals:
         return os.path.normpath(os.path.join(self.policy.workspace, folder))
 
     def _allow(self, rule: str) -> None:
-        self._rules.append(rule)
         self.policy = self.policy.with_allowed(rule)
+        self._rules.append(rule)
         for request, need in list(self._open.items()):
             if self.policy.decide(need).verdict == "allow":
                 self._requests.answer(request, ONCE)

@@ -82,7 +82,7 @@ def build(
     def opened(name: str) -> Model:
         return open_model(name, workplace.settings, wanted.environ)
 
-    requests = Requests(stage.publish)
+    requests = Requests(stage.publish, stage.seq)
     jobs = Jobs(max_running=settings.jobs.max_jobs, deliver=lambda job: agent.deliver(job))
     workplace = Workplace(
         wanted.cwd,
@@ -94,7 +94,7 @@ def build(
         ask=asked(requests, lambda: stage.attended, stage.publish),
         attended=lambda: stage.attended,
         sandbox=settings.permissions.sandbox and wanted.policy.approval != "full",
-        is_denied=_denied(wanted.policy),
+        is_denied=denying(wanted.policy),
         read_only=tuple(denied_paths(wanted.policy, wanted.cwd)),
     )
     memory = Memory(stage, tree)
@@ -141,7 +141,7 @@ def _offered(settings: Settings) -> list[Tool[Any]]:
     return [tool for tool in builtin_tools() if tool.name != "todo" or settings.todo.enabled]
 
 
-def _denied(policy: Policy) -> Callable[[str], bool] | None:
+def denying(policy: Policy) -> Callable[[str], bool] | None:
     """What a search that walks over files leaves out."""
     if not any(rule.startswith("read") for rule in policy.deny):
         return None

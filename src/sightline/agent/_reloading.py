@@ -3,9 +3,10 @@
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from sightline.agent._build import Wanted
+from sightline.agent._build import Wanted, denying
 from sightline.agent._missing_model import MissingModel
 from sightline.exceptions import SightlineError
+from sightline.settings import denied_paths
 
 if TYPE_CHECKING:
     from sightline.agent._agent import Agent
@@ -30,10 +31,14 @@ def take_settings(agent: "Agent", wanted: Wanted) -> list[str]:
     changed = changed_settings(agent.settings, wanted.settings)
     agent.settings = agent.workplace.settings = wanted.settings
     agent.approvals.renew(wanted.policy)
+    policy = agent.approvals.policy
+    agent.workplace.is_denied = denying(policy)
+    agent.workplace.read_only = tuple(denied_paths(policy, wanted.cwd))
     if isinstance(agent.model, MissingModel):
         with suppress(SightlineError):
             agent.set_model(wanted.model or wanted.settings.models.default)
-    return [name for name in changed if _holds_later(name)]
+    dropped = set(policy.deny) - set(wanted.policy.deny)
+    return [name for name in changed if _holds_later(name) or (name == "permissions.deny" and dropped)]
 
 
 def _holds_later(name: str) -> bool:

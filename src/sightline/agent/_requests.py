@@ -10,10 +10,11 @@ from sightline.events import Event, Request, RequestResolved
 class Requests:
     """Those that are open. One that is given up (its call was cancelled) is resolved as moot."""
 
-    def __init__(self, publish: Callable[[Event], None]) -> None:
+    def __init__(self, publish: Callable[[Event], None], first: int = 0) -> None:
+        """`first`: no request of an earlier life of the session has a higher number."""
         self._publish = publish
         self._open: dict[str, asyncio.Future[Any]] = {}
-        self._count = 0
+        self._count = first
 
     async def ask(
         self,

@@ -80,6 +80,8 @@ class Cells:
     async def _run(self, code: str, told: "_Told", emit: Callable[[Event], None]) -> tuple[str, int, str]:
         if self._child is not None and self._child.is_gone:
             await self._lose()
+        if self._closed or self._now in self._cancelled:  # meanwhile
+            return "cancelled", _CANCELLED, ""
         if self._child is None:
             if self._died:
                 text = "the Python process had ended: a new one was started, without what it knew"

@@ -78,7 +78,10 @@ class CellProcess:
             if not line:  # how it ended is known a moment after its pipe is closed
                 await asyncio.wait([self._gone], timeout=_SECONDS_TO_DIE)
             self._drain()
-        return msgspec.json.decode(line, type=CellAnswer) if line else None
+        try:
+            return msgspec.json.decode(line, type=CellAnswer) if line else None
+        except msgspec.MsgspecError:  # a cell wrote into our pipe: what it answers cannot be told apart any more
+            return None
 
     def interrupt(self) -> None:
         """What a cell started is in the same group, and is interrupted as it would be at a terminal."""

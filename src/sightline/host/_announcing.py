@@ -7,6 +7,9 @@ from sightline.agent import Agent
 from sightline.events import Notice, State
 from sightline.exec import Jobs
 from sightline.host._session import Session
+from sightline.text import clean_line, cut_graphemes
+
+_LABEL_AT_MOST = 200  # of a command that may be a whole script: all of it is in the call
 
 
 class Announcing:
@@ -43,6 +46,7 @@ class Announcing:
             self._say("jobs", rows)
 
     def _row(self, id: str, label: str, status: str) -> dict[str, Any]:
+        label = cut_graphemes(clean_line(label), _LABEL_AT_MOST)
         return {"id": id, "label": label, "status": status, "started": self._began.setdefault(id, time.time())}
 
     def _say(self, key: str, value: Any) -> None:

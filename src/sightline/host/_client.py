@@ -7,11 +7,21 @@ import msgspec
 
 from sightline import __version__
 from sightline.events import Event
-from sightline.exceptions import OutsideFailure
+from sightline.exceptions import OutsideFailure, UserMistake
 from sightline.host._commands import Command, Reply
 from sightline.host._runtime import connected
 from sightline.host._subscription import Frame
-from sightline.host._wire import Answer, Bye, Hello, Submit, Subscribe, Whole, decode_answer, encode_line
+from sightline.host._wire import (
+    REQUEST_CAP,
+    Answer,
+    Bye,
+    Hello,
+    Submit,
+    Subscribe,
+    Whole,
+    decode_answer,
+    encode_line,
+)
 
 _READ_SIZE = 256 * 1024
 _SECONDS_TO_CONNECT = 5.0
@@ -70,7 +80,10 @@ class Client:
     def _send(self, request: Subscribe | Submit) -> None:
         if self._writer.is_closing():
             raise self._gone()
-        self._writer.write(encode_line(request))
+        line = encode_line(request)
+        if len(line) > REQUEST_CAP:  # the host would hang up on it
+            raise UserMistake(f"it is too long: {len(line)} bytes, more than {REQUEST_CAP}", "put it into a file")
+        self._writer.write(line)
 
     async def _read(self) -> None:
         over = False
@@ -88,13 +101,13 @@ class Client:
             await self._frames.put(OutsideFailure(f"the host said something unreadable: {error}", hint))
             return
         self._give_up()
-        self._writer.close()
         await self._frames.put(None if over else self._gone())
 
     def _give_up(self) -> None:
         for answer in self._waiting.values():
             if not answer.done():
                 answer.set_exception(self._gone())
+        self._writer.close()
 
     async def _take(self, lines: list[bytes]) -> bool:
         """Hand on what was read; events that came together stay together. True after a goodbye."""

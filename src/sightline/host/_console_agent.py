@@ -17,6 +17,7 @@ from sightline.host._session import Session
 from sightline.host._working import working
 from sightline.journal import Store
 from sightline.settings import Approval, Thinking
+from sightline.text import clean_line
 
 
 @asynccontextmanager
@@ -41,12 +42,13 @@ async def opened_agent(store: Store, wanted: HostWanted) -> AsyncIterator[tuple[
 def go_to(store: Store, wanted: HostWanted) -> Path:
     """Be in the folder the session is about."""
     kept = store.read(wanted.resume).header.cwd if wanted.resume and not wanted.cwd else ""
-    folder = Path(wanted.cwd or kept or os.getcwd()).absolute()
+    folder = Path(wanted.cwd or kept)
     try:
+        folder = folder.absolute()
         os.chdir(folder)
     except OSError as error:
         hint = "start it in a folder that exists" if not wanted.resume else "make it again, or name another"
-        raise UserMistake(f"cannot work in {folder}: {error.strerror}", hint) from None
+        raise UserMistake(clean_line(f"cannot work in {folder}: {error.strerror}"), hint) from None
     if str(folder).encode("utf-8", "replace") != os.fsencode(folder):
         raise UserMistake("the name of the current folder is not UTF-8", "rename it: no model could name files in it")
     return folder

@@ -10,7 +10,8 @@ Rules:
   was born with.
 - A request made while nobody watches stays open: whoever detached is still this session's person (decision 10).
 - Whoever asked for it and is gone before connecting (a console that was left while it opened) is not waited for long.
-- With no view, no run and no job it stays for `LINGER` seconds. A session in which nothing was said is then removed.
+- With no view, no run, no job and no open request it stays for `LINGER` seconds. A session in which nothing was said
+  is then removed.
 """
 
 import os
@@ -115,7 +116,7 @@ def _stop_when(over: "asyncio.Event", session: "Session", server: "SocketServer"
     def left() -> None:
         """Whoever asked for it has the answer, or is gone and will never connect."""
         loop.remove_reader(ready)
-        os.close(ready)
+        os.dup2(0, ready, inheritable=False)  # not closed: its number would be given to a file that `_answer` writes to
         loop.call_later(_COMES_WITHIN, lambda: None if came or server.connections else over.set())
 
     loop.add_reader(ready, left)

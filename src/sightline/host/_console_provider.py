@@ -34,6 +34,7 @@ async def opened_provider(store: Store, wanted: HostWanted) -> AsyncIterator[tup
             await server.open()
             yield session, server
         finally:
+            unused = unused and is_unused(session, tree)  # now already: what fails on the way out must not cost it
             await session.stop()
             await server.close()
             forget_socket(session.id)

@@ -4,6 +4,9 @@ from collections.abc import Container
 
 from sightline.events import Error, Event, Request, RequestResolved, ToolResult, ToolUse, encode_event, stamp
 from sightline.journal import JobIndex, JobRecord, job_began, job_ended
+from sightline.transcript import Call, Snapshot
+
+_LOST = "ended with its host; what it had done by then is not known"
 
 
 class Notes:
@@ -17,8 +20,8 @@ class Notes:
     def knows(self, job: str) -> bool:
         return job in self._records
 
-    def take(self, event: Event, jobs: Container[str]) -> None:
-        """`jobs`: the ids of those that run."""
+    def take(self, event: Event, jobs: Container[str]) -> bool:
+        """`jobs`: the ids of those that run. True when nobody is waited for any more."""
         match event:
             case ToolUse() if event.id in jobs:
                 self._keep(job_began(event))
@@ -28,10 +31,24 @@ class Notes:
                 self.requests.add(event.id)
             case RequestResolved():
                 self.requests.discard(event.id)
+                return not self.requests
+        return False
 
     def _keep(self, record: JobRecord) -> None:
         self._records[record.id] = record
         self._index.add(record)
+
+
+def left_open(state: Snapshot, last: int) -> list[Event]:
+    """The ends of calls and requests that began no later than event `last` and have none: of an earlier host's life."""
+    calls = [entry for entry in state.entries if isinstance(entry, Call) and entry.content is None]
+    ends: list[Event] = [
+        ToolResult(call.id, _LOST, {"ended": "host"}, True, agent=call.agent, source="host")
+        for call in calls
+        if call.seq <= last
+    ]
+    old = [request for request in state.requests.values() if request.get("seq", 0) <= last]
+    return ends + [RequestResolved(request["id"], agent=request.get("agent", ""), source="host") for request in old]
 
 
 def sound(event: Event) -> Event:

@@ -14,6 +14,7 @@ from typing import Protocol
 import msgspec
 
 from sightline.events import Event, ToolOutput, ToolResult, ToolUse
+from sightline.exceptions import UserMistake
 from sightline.exec import Cells, CommandSpec
 from sightline.host._call_command import tail_of
 from sightline.host._session import Session
@@ -51,6 +52,7 @@ class PersonRuns:
 
     def shell(self, text: str, *, private: bool = False) -> str:
         """Run a command line; the id of the call."""
+        self._refuse_when_ending()
         call = self._begin("Bash", text, {"command": clean_text(self._mask(text)[:_TYPED_AT_MOST])})
         argv = (_shell(self._environ), "-c", text)
         spec = CommandSpec(argv=argv, cwd=self._cwd, env=dict(self._environ))
@@ -61,6 +63,7 @@ class PersonRuns:
 
     def cell(self, code: str, *, private: bool = False) -> str:
         """Run Python; the id of the call."""
+        self._refuse_when_ending()
         call = self._begin("Python", code, {"code": clean_text(self._mask(code)[:_TYPED_AT_MOST])})
         if self._cells is None:
             self._cells = Cells(self._cwd, self._environ)
@@ -82,6 +85,10 @@ class PersonRuns:
             running.cancel()
         if self._cells is not None:
             await self._cells.close()
+
+    def _refuse_when_ending(self) -> None:
+        if self._session.stopping:
+            raise UserMistake("the session is ending", "resume it when it has ended")
 
     def _begin(self, name: str, typed: str, args: dict[str, str]) -> str:
         call = self._session.new_call()
@@ -105,7 +112,10 @@ class PersonRuns:
         self._session.publish(event)
 
     async def _ended(self, call: str, ending: Awaitable[ToolResult], typed: str, kind: str, *, private: bool) -> None:
-        result = await ending
+        try:
+            result = await ending
+        except OSError as problem:  # what it says cannot be kept anywhere
+            result = ToolResult(call, clean_line(f"it could not be run: {problem}"), {}, True, exit_code=1)
         self._running.pop(call, None)
         self._asked_to_end.discard(call)
         self._session.publish(msgspec.structs.replace(result, source="person"))
@@ -115,6 +125,7 @@ class PersonRuns:
     def _words(self, call: str, result: ToolResult, typed: str, kind: str) -> str:
         output, size = tail_of(self._session.read_artifact(call), _TOLD_AT_MOST)
         cut = f"[only the end is here; all {size} bytes: {self._url(call)}]\n" if size > _TOLD_AT_MOST else ""
+        typed = typed[:_TYPED_AT_MOST]
         what = f"$ {typed}" if kind == "shell" else f"```python\n{typed}\n```"
         how = f"[{result.content or 'ended'}; exit code {result.exit_code}]"
         whose = "a command" if kind == "shell" else "Python"

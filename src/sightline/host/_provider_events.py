@@ -13,6 +13,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from sightline.agent import Secrets
 from sightline.events import (
     AgentEnded,
     AgentStarted,
@@ -35,6 +36,10 @@ from sightline.journal import Artifact
 from sightline.text import clean_output
 
 _OPEN_AT_MOST = 4096  # of calls, and of subagents
+# Fields with what a provider, its model or its tools say.
+_TOLD = frozenset(
+    {"text", "content", "delta", "arg", "args", "details", "choices", "value", "hint", "task", "answer", "raw"}
+)
 _STOPPED = "stopped before it ended; what it had done by then is not known"
 
 
@@ -42,10 +47,16 @@ class Retelling:
     """The events of one run."""
 
     def __init__(
-        self, session: Session, prompt: str, agents: dict[str, int], on_run: Callable[[RunStarted], None]
+        self,
+        session: Session,
+        prompt: str,
+        agents: dict[str, int],
+        on_run: Callable[[RunStarted], None],
+        secrets: Secrets,
     ) -> None:
         """`agents`: how many subagents of each name the session has had."""
         self._session = session
+        self._secrets = secrets
         self._prompt = prompt.strip()
         self._counts = agents
         self._on_run = on_run
@@ -64,7 +75,15 @@ class Retelling:
             handler = _HANDLERS.get(type(event))
             told: Event | None = event if handler is None else handler(self, event)
             if told is not None:
-                self._session.publish(told)
+                self._session.publish(self._masked(told))
+
+    def _masked(self, event: Event) -> Event:
+        """Without secrets, wherever in it they are."""
+        if self._secrets.any is None:
+            return event
+        fields = {name: getattr(event, name) for name in event.__struct_fields__}
+        masked = {name: self._secrets.masked_value(value) for name, value in fields.items() if name in _TOLD}
+        return replace(event, **masked)
 
     def native_request(self, request: str) -> str:
         """The provider's name of a request that is open; empty when it is not."""

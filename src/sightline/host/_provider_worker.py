@@ -7,6 +7,8 @@ Rules:
 - One run at a time. What is said meanwhile is queued and sent when the run is over, unless the provider takes it now.
 - A provider that offers a channel (live output, questions) is spoken to through it; where that cannot be opened it is
   run once per prompt, and that is said once.
+- What it says and does is shown and kept without the secrets of this environment, as with our own agent; what a
+  command prints is masked piece by piece. What the person types reaches it as it is.
 - A run always ends: whatever fails becomes an error and the end of the run, and the session goes on.
 """
 
@@ -18,6 +20,7 @@ from typing import Any, Literal, Protocol
 import msgspec
 from msgspec.structs import replace
 
+from sightline.agent import Secrets
 from sightline.events import Error, Notice, RunEnded, RunStarted, State, User
 from sightline.exceptions import SightlineError, UserMistake
 from sightline.host._commands import (
@@ -126,8 +129,10 @@ class ProviderWorker:
         self._model = ask.model
         self._attached = 0
         self._heard: list[str] = []  # what the person ran themselves, for the next prompt
+        environ = dict(os.environ)
+        self._secrets = Secrets(environ)
         self._person = PersonRuns(
-            session, cwd=ask.cwd, environ=dict(os.environ), mask=lambda text: text, tell_model=self._hear
+            session, cwd=ask.cwd, environ=environ, mask=self._secrets.masked, tell_model=self._hear
         )
         session.publish(State("provider", provider.name, source=provider.name))
         session.publish(State("model", ask.model, source=provider.name))
@@ -137,11 +142,17 @@ class ProviderWorker:
         return self._task is not None and not self._task.done()
 
     async def submit(self, command: AgentCommand) -> Reply:
+        try:
+            return await self._taken(command)
+        except SightlineError as error:
+            return Reply(False, error=error.message, hint=error.hint)
+
+    async def _taken(self, command: AgentCommand) -> Reply:
         match command:
             case Prompt():
                 return await self._prompt(command)
             case Attach():
-                return self._attach(command)
+                return await self._attach(command)
             case Unqueue():
                 return Reply(True, data=self._unqueue())
             case Shell(text=text) | Cell(code=text) if not text.strip():
@@ -193,7 +204,6 @@ class ProviderWorker:
         self._queue.append(_Queued(command.text, how, command.attachments))
         self._tell_queue()
         if not self.busy:
-            self._stopped = False
             self._task = asyncio.get_running_loop().create_task(self._work())
             self._task.add_done_callback(lambda _: self._session.tell_if_idle())
         return Reply(True)
@@ -204,14 +214,14 @@ class ProviderWorker:
             return False
         if not await self._channel.steer(command.text):
             return False
-        self._session.publish(User(clean_text(command.text), [], "steer"))
+        self._session.publish(User(clean_text(self._secrets.masked(command.text)), [], "steer"))
         return True
 
-    def _attach(self, command: Attach) -> Reply:
+    async def _attach(self, command: Attach) -> Reply:
         self._attached += 1
         name = f"attached-{self._session.seq}-{self._attached}{_suffix(command.name)}"
         try:
-            return Reply(True, self._shelf.keep(name, command.data))
+            return Reply(True, await asyncio.to_thread(self._shelf.keep, name, command.data))
         except OSError as problem:
             return Reply(False, error=clean_line(f"it cannot be kept: {problem}"), hint="make room on the disk")
 
@@ -225,9 +235,13 @@ class ProviderWorker:
     def _abort(self) -> Reply:
         self._stopped = True
         given_back = self._unqueue()
+        self._cancel_run()
+        return Reply(True, data=given_back)
+
+    def _cancel_run(self) -> None:
+        """Beside the reading of its events: one whose events nobody takes would not end."""
         if self._run is not None and (self._cancelling is None or self._cancelling.done()):
             self._cancelling = asyncio.get_running_loop().create_task(self._run.cancel())
-        return Reply(True, data=given_back)
 
     def _answer(self, command: AnswerRequest) -> Reply:
         native = self._retelling.native_request(command.id) if self._retelling is not None else ""
@@ -247,14 +261,10 @@ class ProviderWorker:
         from sightline.host._outlined import outlined
 
         self._session.flush()
-        try:
-            data = await asyncio.to_thread(outlined, self._session.folder, command.filter, command.search)
-        except SightlineError as error:
-            return Reply(False, error=error.message, hint=error.hint)
-        return Reply(True, data=data)
+        return Reply(True, data=await asyncio.to_thread(outlined, self._session.folder, command.filter, command.search))
 
     def _hear(self, text: str, kind: str) -> None:
-        self._heard = [*self._heard, text][-_HEARD_AT_MOST:]
+        self._heard = [*self._heard, self._secrets.masked(text)][-_HEARD_AT_MOST:]
 
     def _refusal(self, what: str, hint: str) -> Reply:
         return Reply(False, error=f"{self._provider.title} has {what}", hint=hint)
@@ -262,17 +272,19 @@ class ProviderWorker:
     # Runs
 
     async def _work(self) -> None:
-        while self._queue and not self._stopped:
+        while self._queue and not self._closed:
+            self._stopped = False  # what was there when it was stopped was given back: this came after
             queued = self._queue.pop(0)
             self._tell_queue()
             await self._turn(queued)
 
     async def _turn(self, queued: _Queued) -> None:
-        text = clean_text(queued.text)
+        text = clean_text(self._secrets.masked(queued.text))
         self._session.publish(User(text, queued.attachments, queued.how))
         self._memory.prompted(text)
         prompt = self._whole_prompt(queued)
-        self._retelling = retelling = Retelling(self._session, clean_text(prompt), self._memory.agents, self._on_run)
+        told = Retelling(self._session, clean_text(prompt), self._memory.agents, self._on_run, self._secrets)
+        self._retelling = retelling = told
         ask = replace(self._ask, prompt=prompt, resume=self._memory.session)
         outcome, problem = None, None
         try:
@@ -287,7 +299,7 @@ class ProviderWorker:
     async def _tell_run(self, ask: Ask, retelling: Retelling) -> Outcome:
         self._run = run = await self._begin(ask)
         if self._stopped:
-            await run.cancel()
+            self._cancel_run()
         async for events in run.events():
             retelling.tell(events)
         return run.outcome
@@ -318,10 +330,10 @@ class ProviderWorker:
             self._session.publish(RunEnded(None, None, reason, problem is not None, source=self._provider.name))
         error = problem or (outcome.error if outcome is not None else None)
         self._memory.answered(
-            outcome.text if outcome is not None else "",
+            self._secrets.masked(outcome.text) if outcome is not None else "",
             self._model,
             cancelled=outcome is not None and outcome.cancelled,
-            error=error.text if error is not None else "",
+            error=self._secrets.masked(error.text) if error is not None else "",
         )
         self._memory.note()
 
@@ -345,7 +357,8 @@ class ProviderWorker:
         return "\n\n".join([*heard, queued.text, *named])
 
     def _tell_queue(self) -> None:
-        waiting = [{"text": q.text[:_QUEUED_SHOWN], "how": q.how} for q in self._queue if q.how != "prompt"]
+        queue = [queued for queued in self._queue if queued.how != "prompt"]
+        waiting = [{"text": self._secrets.masked(q.text)[:_QUEUED_SHOWN], "how": q.how} for q in queue]
         if waiting != self._told_queue:
             self._told_queue = waiting
             self._session.publish(State("queue", waiting, source=self._provider.name))

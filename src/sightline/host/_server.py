@@ -11,7 +11,17 @@ from sightline import __version__
 from sightline.host._commands import Attach, Compact, Invoke, Move, Outline, Reload, Reply
 from sightline.host._session import Session
 from sightline.host._subscription import Subscription
-from sightline.host._wire import REQUEST_CAP, Bye, Hello, Submit, Subscribe, decode_request, encode_frame, encode_line
+from sightline.host._wire import (
+    REQUEST_CAP,
+    Bye,
+    Hello,
+    Submit,
+    Subscribe,
+    decode_number,
+    decode_request,
+    encode_frame,
+    encode_line,
+)
 from sightline.text import clean_line
 
 # What may wait in a connection before its view counts as slow; its own queue comes on top of that.
@@ -114,8 +124,8 @@ class _Connection:
                 return
             try:
                 request = decode_request(line)
-            except msgspec.MsgspecError as error:
-                self._writer.write(encode_line(Reply(False, error=f"not a request: {error}")))
+            except (msgspec.MsgspecError, RecursionError) as error:
+                self._writer.write(encode_line(_not_understood(line, error)))
                 continue
             match request:
                 case Subscribe() if self._subscription is None:
@@ -146,3 +156,13 @@ class _Connection:
         except OSError:
             return
         self._writer.close()
+
+
+def _not_understood(line: bytes, error: Exception) -> Reply:
+    """To a view of another version, which knows commands that we do not."""
+    try:
+        ref = decode_number(line).ref
+    except (msgspec.MsgspecError, RecursionError):
+        ref = 0
+    hint = f"the host is version {__version__}: end this session and resume it, if the view is newer"
+    return Reply(False, error=f"not a request: {error}", hint=hint, ref=ref)

@@ -18,7 +18,7 @@ from sightline.exec import Command as RunningCommand
 from sightline.exec import CommandSpec, Jobs, PassOn
 from sightline.host._call_command import CallCommand
 from sightline.host._commands import AgentCommand, Cancel, Command, Reply, Start, Stop
-from sightline.host._notes import Notes, sound
+from sightline.host._notes import Notes, left_open, sound
 from sightline.host._recent import Recent
 from sightline.host._subscription import Subscription
 from sightline.journal import (
@@ -84,7 +84,13 @@ class Session:
 
     @property
     def idle(self) -> bool:
-        return not self._tasks and not self._subscriptions and not (self.worker is not None and self.worker.busy)
+        """Nothing is done, nobody watches, and nobody is waited for."""
+        busy = self.worker is not None and self.worker.busy
+        return not (self._tasks or self._subscriptions or self._notes.requests or busy)
+
+    @property
+    def stopping(self) -> bool:
+        return self._stopping is not None
 
     @property
     def attended(self) -> bool:
@@ -142,6 +148,12 @@ class Session:
                 for event in missed:
                     found.apply(event)
                 self._transcript = found
+                self._end_left_open(found.now)
+
+    def _end_left_open(self, state: Snapshot) -> None:
+        """What a host that was killed left open, and nobody has ended since."""
+        for event in left_open(state, self._first):
+            self.publish(event)
 
     def subscribe(
         self, after: int | None = None, snapshot: Callable[[], Snapshot] | None = None, *, attends: bool = False
@@ -331,8 +343,8 @@ class Session:
         for event in events:
             if self._transcript is not None:
                 self._transcript.apply(event)
-            if type(event) is not ToolOutput:
-                self._notes.take(event, self._commands)
+            if type(event) is not ToolOutput and self._notes.take(event, self._commands):
+                self._loop.call_soon(self.tell_if_idle)
         self._recent.add(events)
         for subscription in list(self._subscriptions):
             subscription.offer(events)

@@ -93,7 +93,10 @@ class SessionStage:
     def _told(self, value: Any) -> Any:
         if isinstance(value, str):
             return bounded_text(self._mask(value), _TOLD_AT_MOST)
-        return bounded_value(self._secrets.masked_value(value))
+        try:
+            return bounded_value(self._secrets.masked_value(value))
+        except RecursionError:
+            return {"left_out": "nested too deeply to be shown"}
 
 
 class _CallOutput:

@@ -49,10 +49,17 @@ class Submit(msgspec.Struct, frozen=True, tag_field="kind", tag="submit"):
     ref: int = 0
 
 
+class Numbered(msgspec.Struct, frozen=True):
+    """What is read of a request that is otherwise not understood, so that whoever waits for an answer gets one."""
+
+    ref: int = 0
+
+
 Answer = Union[Event, Hello, Whole, Bye, Reply]
 
 decode_answer = msgspec.json.Decoder(Answer).decode
 decode_request = msgspec.json.Decoder(Union[Subscribe, Submit]).decode
+decode_number = msgspec.json.Decoder(Numbered).decode
 _encode = msgspec.json.Encoder().encode
 
 

@@ -74,6 +74,7 @@ async def working(
             unused = unused and not keep_unused
             yield Working(session, server, agent, stage, worker, first, place)
         finally:
+            unused = unused and is_unused(session, tree)  # now already: what fails on the way out must not cost it
             await session.stop()
             await server.close()
             forget_socket(session.id)

@@ -72,7 +72,7 @@ class LinearDisplay(Display):
         if focused is None:
             return None
         chosen = _list_in(focused)
-        if self._announced is not None and line.startswith(".") and self._press(chosen, line[1:]):
+        if self.visible_overlays() and line.startswith(".") and self._press(chosen, line[1:]):
             return self._answered()
         if chosen is not None and _choose(chosen, line):
             return self._answered()

@@ -138,7 +138,7 @@ class Sat:
                 await asyncio.sleep(0.001)
 
     async def asks(self, request: dict[str, Any]) -> None:
-        self.console.show(Snapshot(requests={request["id"]: request}), "s")
+        self.console.show(Snapshot(requests={request["id"]: request}))
         await self.until(lambda: self.console.screen.asking is not None)
 
     def press(self, *specs: str) -> None:
@@ -198,14 +198,14 @@ async def test_answered_elsewhere_it_closes_here(sat: Sat) -> None:
     """And nothing is submitted."""
     await sat.asks(custom(props=7))
     await sat.until(lambda: "board 7" in sat.rows)
-    sat.console.show(Snapshot(), "s")
+    sat.console.show(Snapshot())
     await sat.until(lambda: "board 7" not in sat.rows)
     assert not sat.submitted
 
 
 async def test_an_unknown_component_is_told_in_the_transcript(sat: Sat) -> None:
     """And answered, so that nobody waits for ever."""
-    sat.console.show(Snapshot(requests={"request-1": custom("nothing")}), "s")
+    sat.console.show(Snapshot(requests={"request-1": custom("nothing")}))
     await sat.until(lambda: sat.submitted)
     assert sat.submitted == [AnswerRequest("request-1", {"value": None})]
     assert "no such component" in sat.rows
@@ -246,7 +246,7 @@ async def test_status_widgets_and_editor_text_reach_the_screen(sat: Sat) -> None
         "ui.widgets": {"games.w": {"lines": ["white to move"], "placement": "above"}},
         "ui.editor_text": {"text": "yesterday's", "number": 5},
     }
-    sat.console.show(Snapshot(state=state), "s")
+    sat.console.show(Snapshot(state=state))
     assert "on move 3" in sat.rows
     assert "white to move" in sat.rows
     assert sat.console.draft == ""
@@ -284,7 +284,7 @@ async def test_what_the_host_said_already_is_not_said_again(
     file = write(home / "extensions", "bad.py", "nonsense\n")
     text = f"the extension {file}:1 is left out: NameError: name 'nonsense' is not defined"
     here = Sat(tmp_path)
-    here.console.show(Snapshot(entries=[Remark("", "warning", text)]), "s")
+    here.console.show(Snapshot(entries=[Remark("", "warning", text)]))
     told: list[str] = []
     monkeypatch.setattr(here.console, "tell", lambda text, *more: told.append(text))
     await here.console.extensions.load()

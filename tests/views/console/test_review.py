@@ -167,7 +167,7 @@ async def test_the_end_of_a_session_one_leaves_is_no_news(sat: Sitting, monkeypa
     await sat.console.switch("")
     await sat.until(lambda: hosts.booting)
     assert sat.console.screen.asking is None
-    assert not sat.console.sessions.lost
+    assert not sat.console.sessions._gone
 
 
 async def test_a_shell_line_of_another_session_cannot_be_stopped_here(
@@ -547,3 +547,74 @@ async def test_a_host_nobody_understands_is_gone_and_not_the_end(
     await link.follow("s")
     assert gone
     assert not (await link.submit(Stop())).ok
+
+
+# ---- what anybody may say
+
+
+@pytest.mark.parametrize("listed", [1.5, 7, True, {"a": 1}, "abc"])
+async def test_choices_that_are_no_list_are_none(sat: Sitting, listed: object) -> None:
+    """A request of a provider's or an extension's may be anything; it can be closed."""
+    sat.hears(Request("r", "dialog", "Which?", details={"ui": {"kind": "select"}, "choices": listed}))
+    await sat.until(lambda: "Which?" in sat.rows)
+    sat.press("ctrl+c")
+    assert (await sat.sent(AnswerRequest)).id == "r"
+
+
+@pytest.mark.parametrize("listed", [1.5, True, {"a": 1}, "abc"])
+async def test_jobs_that_are_no_list_are_none(sat: Sitting, listed: object) -> None:
+    """/jobs of a session that says nonsense."""
+    sat.hears(State("jobs", listed))
+    await sat.console.run_command("jobs")
+    assert "no job has been started" in sat.rows
+
+
+# ---- a host that is gone
+
+
+async def test_nothing_goes_on_without_a_host(sat: Sitting, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No clock counts on, nothing is asked for nobody, and what waited to be said is in the editor again."""
+    Hosts(monkeypatch)
+    sat.hears(RunStarted("s"), User("go", source="person"), ToolUse("s-1", "bash", args={"command": "make"}))
+    sat.hears(State("queue", [{"text": "and then this", "how": "follow_up"}]))
+    sat.hears(State("jobs", [{"id": "s-2", "label": "build", "status": "running", "started": 1.0}]))
+    sat.hears(Request("request-1", "question", "Which one?", ["a", "b"]))
+    await sat.until(lambda: "Which one?" in sat.rows)
+    sat.writes("a draft")
+    sat.console.sessions._lost("killed")
+    await sat.until(lambda: "The host is gone" in sat.rows)
+    assert "Which one?" not in sat.rows
+    assert not sat.console.transcript.ticking
+    assert not sat.console.jobs.ticks
+    assert not sat.console.keys.busy
+    assert not [command for command in sat.commands if isinstance(command, AnswerRequest)]
+    assert sat.console.draft.startswith("and then this")
+
+
+async def test_who_stayed_without_a_host_is_offered_it_again(sat: Sitting, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Having looked around, the person enters something: it comes back, and one key resumes."""
+    hosts = Hosts(monkeypatch)
+    sat.console.sessions._lost("killed")
+    await sat.until(lambda: "The host is gone" in sat.rows)
+    sat.press("ctrl+c")
+    await sat.until(lambda: sat.console.screen.asking is None)
+    sat.replies["Prompt"] = Reply(False, error="the session has no host any more")
+    sat.writes("go on")
+    sat.press("enter")
+    await sat.until(lambda: "Resume" in sat.rows)
+    assert sat.console.draft == "go on"
+    sat.press("enter")
+    await sat.until(lambda: hosts.booting)
+    assert sat.console.draft == "go on"
+
+
+async def test_the_session_whose_host_is_gone_can_be_resumed_from_the_list(
+    sat: Sitting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """/resume, and the one that is shown; while its host lives that changes nothing, and is said."""
+    hosts = Hosts(monkeypatch)
+    await sat.console.switch("s")
+    assert "You are in this conversation" in sat.rows
+    sat.console.sessions._gone = True
+    await sat.console.switch("s")
+    await sat.until(lambda: hosts.booting)

@@ -12,11 +12,10 @@ from pathlib import Path
 
 from sightline.testing.emulators import XtermEmulator
 from sightline.testing.monkey._stage import SIGHTLINE
-from sightline.testing.monkey._witness import Stray, Witness
+from sightline.testing.monkey._witness import Witness
 
 _AT_ONCE = 65536
 _SCROLLBACK = 3000
-_SECONDS_TO_END = 5.0
 
 
 class Glass:
@@ -28,7 +27,7 @@ class Glass:
         self.emulator = XtermEmulator(columns, rows, _SCROLLBACK)
         self.witness = Witness()
         self.master, slave = os.openpty()
-        self.before = termios.tcgetattr(slave)
+        self.before = _without_echo(slave)
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
         self.process = subprocess.Popen(
             [SIGHTLINE, *words],
@@ -100,28 +99,21 @@ class Glass:
         except BlockingIOError:
             return False
         self.emulator.write(data)
-        self._watch(data)
+        self.witness.feed(data)
         if answers := self.emulator.replies():
             self._answer(answers)
         return bool(data)
-
-    def _watch(self, data: bytes) -> None:
-        """What is pressed when the terminal was given back is echoed by its driver, which is nobody's mistake."""
-        try:
-            self.witness.feed(data)
-        except Stray:
-            if self.witness.left_on or not self._ends():
-                raise
-
-    def _ends(self) -> bool:
-        try:
-            self.process.wait(_SECONDS_TO_END)
-        except subprocess.TimeoutExpired:
-            return False
-        return True
 
     def _answer(self, answers: bytes) -> None:
         try:
             os.write(self.master, answers)
         except BlockingIOError:
             pass  # a terminal that cannot answer just now; it may as well be one that never does
+
+
+def _without_echo(terminal: int) -> list[object]:
+    """Keys pressed while the program has given the terminal back are not written by anybody."""
+    modes = termios.tcgetattr(terminal)
+    modes[3] &= ~termios.ECHO
+    termios.tcsetattr(terminal, termios.TCSANOW, modes)
+    return termios.tcgetattr(terminal)

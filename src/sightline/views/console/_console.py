@@ -188,8 +188,11 @@ class Console:
 
     def lost(self) -> None:
         """The host is gone: nothing goes on any more."""
-        self.state.running = False
-        self.entering.running.clear()
+        queued = Facts(self.state).queue
+        self.transcript.stop()
+        self.entering.host_gone(queued)
+        self.queue.set([])
+        self.requests.look()
         self.status.note = "the host is gone"
         self.working.update()
         self._keep_ticking()
@@ -251,7 +254,7 @@ class Console:
         self.prompt.offer(text)
 
     async def submit(self, command: "Command") -> "Reply":
-        return await self.sessions.link.submit(command)
+        return await self.sessions.submit(command)
 
     async def ask(self, component: Ask, overlay: Overlay | None = None, *, above: bool = False) -> Any:
         answered: asyncio.Future[Any] = self.loop.create_future()
@@ -303,9 +306,6 @@ class Console:
     def set_bindings(self, bindings: Bindings) -> None:
         self.application.bindings.become(bindings)
         self.redraw()
-
-    def leave(self, code: int = 0) -> None:
-        self.sessions.detach()
 
     def exit(self, code: int) -> None:
         self.entering.give_back_unsent()

@@ -96,7 +96,3 @@ class Desk(Protocol):
     def run_program(self, argv: list[str]) -> int:
         """Let another program have the terminal until it ends."""
         ...
-
-    def leave(self, code: int = 0) -> None:
-        """End this console; the session goes on."""
-        ...

@@ -3,7 +3,7 @@
 import asyncio
 import difflib
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sightline.events import Event, ToolResult
 from sightline.host import Attach, Cell, Prompt, Reply, Shell
@@ -44,6 +44,11 @@ class Entering:
         for submission in reversed(self._unsent):
             self._give_back(submission)
         self._unsent.clear()
+
+    def host_gone(self, queued: "Iterable[dict[str, Any]]") -> None:
+        """What ran is over, and what waited to be said is the person's again."""
+        self.running.clear()
+        self._console.prompt.give_back(*(str(one.get("text") or "") for one in queued))
 
     def enter(self, submission: "Submission", how: str = "") -> None:
         self._console.spawn(self._enter(submission, how))
@@ -124,6 +129,7 @@ class Entering:
         """Nothing that was written is lost because somebody did not take it."""
         self._console.tell(reply.error or "it was not taken", "error", reply.hint)
         self._give_back(submission)
+        self._console.sessions.offer_again()
 
     def _give_back(self, submission: "Submission") -> None:
         written = submission.written or submission.text

@@ -71,7 +71,7 @@ class Keys:
     def busy(self) -> bool:
         """Whether there is something Escape would stop."""
         console = self._console
-        return bool(console.entering.running or console.working.doing or Facts(console.state).going_on)
+        return bool(console.entering.running or Facts(console.state).going_on)
 
     async def stop(self) -> bool:
         """Stop what was begun last, and only that. False when nothing is going on."""

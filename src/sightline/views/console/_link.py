@@ -83,7 +83,7 @@ class Link:
             return Reply(False, error="the session has no host any more", hint="resume it")
         try:
             return await self._client.submit(command)
-        except (SightlineError, OSError) as error:
+        except (SightlineError, OSError, UnicodeError) as error:
             return Reply(False, error=clean_text(str(error)))
 
     def hush(self) -> None:

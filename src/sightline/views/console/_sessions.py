@@ -15,7 +15,7 @@ import msgspec
 
 from sightline import __version__
 from sightline.exceptions import SightlineError
-from sightline.host import Hello, Stop
+from sightline.host import Command, Hello, Reply, Stop
 from sightline.host import running as running_hosts
 from sightline.host._console_wanted import HostWanted, launch_agent, started
 from sightline.text import clean_line, clean_text
@@ -39,6 +39,7 @@ class Sessions:
         self.link = self._new_link()
         self._told_version = False
         self._gone = self._leaving = False
+        self._going = asyncio.Lock()
         self._going_to = ""
         """The session that is to be shown; empty: a new one."""
         self._offered: Dialog | None = None
@@ -50,11 +51,6 @@ class Sessions:
     @property
     def session(self) -> str:
         return self.link.session
-
-    @property
-    def lost(self) -> bool:
-        """The host is gone and nobody has resumed it."""
-        return self._gone
 
     # ---- beginning
 
@@ -83,7 +79,7 @@ class Sessions:
         kept = asyncio.ensure_future(link.show_kept(wanted.resume)) if wanted.resume else None
         try:
             session = await (booting if booting is not None else launch_agent(wanted))
-        except (SightlineError, OSError) as error:
+        except (SightlineError, OSError, UnicodeError) as error:
             if kept is not None:
                 await kept
             if wanted.resume and self._console.store.is_running(wanted.resume):
@@ -109,7 +105,7 @@ class Sessions:
         link.on_gone, link.on_over = self._lost, lambda: self._lost("the session was ended by somebody else")
         return link
 
-    async def _failed(self, link: Link, error: SightlineError | OSError, wanted: HostWanted) -> None:
+    async def _failed(self, link: Link, error: SightlineError | OSError | UnicodeError, wanted: HostWanted) -> None:
         """It did not start: what is wrong may be mended, and tried again."""
         console = self._console
         if link is not self.link:
@@ -190,20 +186,31 @@ class Sessions:
 
     async def _offer_resume(self, why: str) -> None:
         answer = await self._offer("The host is gone", why, "Resume")
-        if answer == "again":
-            await self.resume_lost()
+        if answer == "again" and self._gone:
+            await self.go(self.session)
         elif answer == "leave":
             self._console.exit(1)
 
-    async def resume_lost(self) -> None:
-        """Start another host for the session whose host is gone."""
-        if self._gone:
-            await self.go(self.session)
+    def offer_again(self) -> None:
+        """Something was asked of a host that is gone."""
+        if self._gone and self._console.screen.asking is None:
+            self._console.spawn(self._offer_resume(""))
 
     async def go(self, session: str, *, draft: str = "") -> None:
         """Show another session; empty: a new one. What is written goes along, behind `draft`."""
+        async with self._going:
+            await self._go(session, draft)
+
+    async def submit(self, command: Command) -> Reply:
+        """Ask the host of the session that is shown; of the one the person is going to, once it is that."""
+        async with self._going:
+            link = self.link
+        return await link.submit(command)
+
+    async def _go(self, session: str, draft: str) -> None:
         console, left = self._console, self.link
         if session and session == left.session and not self._gone:
+            console.tell("You are in this conversation")
             return
         goes_on = await self._leave_behind(left)
         if self._offered is not None:

@@ -26,6 +26,8 @@ from sightline.views.console.blocks._call import CallBlock
 from sightline.views.console.blocks._pieces import pieces_of
 from sightline.views.console.blocks._words import WordsBlock
 
+_PASSING = ("queue", "jobs", "retry", "compaction")
+"""What is known of a session only while somebody works in it."""
 Size = Callable[[], tuple[int, int]]
 Fill = Callable[[Sequence[Component]], object]
 
@@ -85,6 +87,17 @@ class TranscriptView:
         self._open = [block for block in self._open if not block.done]
         if older := show_end(self.component, self.blocks, self._size(), is_live=self.is_live):
             self._fill(older)
+
+    def stop(self) -> None:
+        """Whoever worked here is gone: nothing is under way any more, and nobody waits for an answer."""
+        self.state.running = False
+        self.state.requests.clear()
+        for passing in _PASSING:
+            self.state.state.pop(passing, None)
+        for block in self._open:
+            block.close()
+        self._speaking = None
+        self._finish()
 
     def is_live(self, block: Component) -> bool:
         return block in self._open

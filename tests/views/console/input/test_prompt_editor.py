@@ -285,7 +285,7 @@ async def test_a_prompt_that_begins_with_a_blank_is_not_kept(editor, desk, tmp_p
 
 
 async def test_what_comes_back_in_linear_mode_is_said(desk, tmp_path):
-    """A text nobody sees would be entered with the next line: it is told instead, and no draft is put there."""
+    """A text nobody sees is told, with how it is sent and how it is not; no draft of another console is put there."""
     from sightline.views.console.input import Draft, Drafts, PromptEditor
 
     drafts = Drafts(tmp_path)
@@ -293,8 +293,8 @@ async def test_what_comes_back_in_linear_mode_is_said(desk, tmp_path):
     made = PromptEditor(desk, drawing(linear=True))
     await made.keep_draft(drafts, "s1")
     made.give_back("use tabs")
-    assert made.empty
-    assert [text for _, text, _ in desk.told] == ["not sent: use tabs"]
+    assert made.text == "use tabs"
+    assert desk.told == [("info", "in the editor: use tabs", "an empty line sends it, anything else takes its place")]
     assert drafts.load("s1").text == "kept for a console one can see"
 
 

@@ -38,10 +38,9 @@ class Stand:
         self.bindings = bindings_from(keys or {})
         self.settings = Settings(console=Console(double_escape=double_escape))
         self.state = Desk().state
-        self.prompt = SimpleNamespace(empty=empty, component=object())
-        self.screen = SimpleNamespace(asking=None, slot=SimpleNamespace(front=None), heard=lambda: None)
+        self.prompt = SimpleNamespace(empty=empty)
+        self.screen = SimpleNamespace(is_answered=False, heard=lambda: None)
         self.entering = SimpleNamespace(running=[])
-        self.working = SimpleNamespace(doing="")
         self.now = 100.0
         self.loop = SimpleNamespace(time=lambda: self.now)
         self.ran = []

@@ -99,17 +99,6 @@ async def test_other_folders_come_on_a_key_and_running_ones_are_marked(store):
     running.close()
 
 
-async def test_the_conversation_one_is_in_is_not_switched_to(store):
-    """It says so."""
-    one = talk_about(store, "apples")
-    desk = Desk(store, one.id, cwd="/here")
-    task = await resumed(desk)
-    desk.press("enter")
-    await task
-    assert desk.switched == []
-    assert desk.told[0][1] == "You are in this conversation"
-
-
 async def test_in_linear_mode_what_was_found_is_read_out(store):
     """A line searches, and a new list comes; a number chooses."""
     one = talk_about(store, "apples")

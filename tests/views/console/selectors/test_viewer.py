@@ -337,7 +337,7 @@ async def test_with_nothing_to_show_it_says_so(tmp_path):
 async def test_in_linear_mode_it_is_read_out(tmp_path):
     """Its end, where there is much, and what it is the end of."""
     desk = Desk(new_store(tmp_path), "abcdef", linear=True)
-    await view_output(desk, [Call("", "c", "Bash", args={"command": "seq"}, content=text_of(20_000))])
+    await view_output(desk, [Call("", "c", "Bash", args={"command": "seq"}, content=text_of(200_000))])
     ((_, said, _),) = desk.told
-    assert said.startswith("Bash seq\n(the last 64 KB of")
-    assert said.endswith("line 19999")
+    assert said.startswith("Bash seq\n(the last 1024 KB of")
+    assert said.endswith("line 199999")

@@ -34,7 +34,7 @@ class SelectDialog(ExtensionDialog):
         details = _details(request)
         super().__init__(_title(request), drawing, height)
         listed = details.get("choices") or request.get("choices") or []
-        items = [_item(choice) for choice in listed if choice]
+        items = [_item(choice) for choice in listed if choice] if isinstance(listed, list) else []
         many = len(items) >= _FILTERED_FROM
         chosen = SelectList(items, max_rows=_ROWS, filter=many, bindings=self.bindings, theme=self.theme)
         chosen.on_select = lambda item: self.reply(item.value)

@@ -78,7 +78,8 @@ class JobsPanel(Choice):
 def jobs_of(state: Snapshot, now: float) -> list[Job]:
     """Those that run first. What the session says now counts for more than what its transcript does."""
     found = {entry.id: _ended(entry) for entry in state.entries if isinstance(entry, Call) and entry.is_job}
-    for row in state.state.get("jobs") or ():
+    listed = state.state.get("jobs")
+    for row in listed if isinstance(listed, list) else ():
         if isinstance(row, dict) and isinstance(row.get("id"), str):
             started, status = row.get("started"), clean_line(str(row.get("status") or ""))
             running = status == "running"

@@ -38,10 +38,8 @@ async def open(desk: Desk, args: str) -> None:
     while session == AGAIN:
         hits = await asyncio.to_thread(find, desk, looked)
         session = await desk.ask(ResumePanel(desk, looked, hits))
-    if session is not None and session != desk.session:
+    if session is not None:
         await desk.switch(session)
-    elif session is not None:
-        desk.tell("You are in this conversation")
 
 
 def find(desk: Desk, looked: Looked) -> list[SessionHit]:

@@ -25,8 +25,6 @@ class Working(Component):
         self._state = state
         self._loader = Loader(call_later=call_later, request_render=lambda _: request_render(self), theme=drawing.theme)
         self._since: float | None = None
-        self.doing = ""
-        """Something else than the agent's work that goes on, such as a summary of a branch."""
 
     @property
     def since(self) -> float | None:
@@ -35,7 +33,7 @@ class Working(Component):
 
     def update(self) -> None:
         """What goes on may have changed."""
-        busy = bool(self.doing or Facts(self._state()).going_on)
+        busy = bool(Facts(self._state()).going_on)
         if busy and self._since is None:
             self._since = self._drawing.clock()
             if not self._drawing.linear:
@@ -51,7 +49,7 @@ class Working(Component):
         elapsed = duration(self._drawing.clock() - self._since)
         keys = self._drawing.bindings.keys("interrupt")
         stop = f" · {keys[0]} stops it" if keys and not facts.waits else ""
-        self._loader.set_quietly(f"{self.doing or facts.going_on or 'working'} · {elapsed}{stop}")
+        self._loader.set_quietly(f"{facts.going_on or 'working'} · {elapsed}{stop}")
         return self._loader.render(width)
 
     def invalidate(self) -> None:
