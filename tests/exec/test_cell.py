@@ -187,3 +187,27 @@ async def test_the_process_ends_with_the_session(tmp_path: Any) -> None:
     assert (await asyncio.wait_for(task, DEADLINE)).exit_code
     with pytest.raises(ProcessLookupError):
         os.kill(pid, signal.SIGTERM)
+
+
+async def test_a_cell_that_writes_into_our_pipe_ends_its_process(lab: Lab) -> None:
+    """What it answers cannot be told apart any more: the cell ends, and the next begins anew."""
+    code = "import os\nfor fd in range(3, 256):\n    try: os.write(fd, b'{}\\n')\n    except OSError: pass"
+    result, _ = await lab.run(code)
+    assert result.is_error
+    result, said = await lab.run("1 + 1")
+    assert (result.exit_code, said) == (0, "2\n")
+
+
+async def test_a_cell_that_is_cancelled_while_a_dead_process_is_let_go_is_not_run(lab: Lab, tmp_path: Path) -> None:
+    """Nor is one begun for cells that are closed."""
+    await lab.run("import subprocess; subprocess.Popen(['sh', '-c', 'trap \"\" TERM; sleep 0.5'])")
+    child = lab.cells._child
+    assert child is not None
+    os.kill(child._spawned.process.pid, signal.SIGKILL)
+    child._spawned.process.wait()
+    name, task = lab.start("open('ran', 'w')")
+    await asyncio.sleep(0)
+    lab.cells.cancel(name)
+    result = await asyncio.wait_for(task, DEADLINE)
+    assert result.details["ended"] == "cancelled"
+    assert not (tmp_path / "ran").exists()

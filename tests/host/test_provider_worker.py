@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from sightline.agent import Secrets
 from sightline.events import (
     AgentEnded,
     AgentStarted,
@@ -224,6 +225,46 @@ async def test_stopping_gives_back_what_waits(store: Store, program: Path) -> No
         assert [len(value) for value in queue] == [1, 2, 0, 1, 0]
 
 
+async def test_what_is_said_after_a_stop_is_worked_on(store: Store, program: Path) -> None:
+    """Also when it is said before the run that was stopped has ended."""
+    install(program, lines(said("Working.")), lines(said("New.", "n"), DONE))
+    async with desk(store) as it:
+        await it.session.submit(Prompt("Go."))
+        await until(lambda: it.of(Text), "its words")
+        await it.session.submit(Abort())
+        assert it.session.worker is not None
+        assert it.session.worker.busy
+        assert (await it.session.submit(Prompt("Something else."))).ok
+        await it.done()
+        assert [event.text for event in it.of(User)] == ["Go.", "Something else."]
+        assert [event.text for event in it.of(Text)] == ["Working.", "New."]
+
+
+async def test_secrets_of_the_environment_are_not_shown_nor_kept(
+    store: Store, program: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In what the provider says and does, in what the person runs, and in what the provider is told of that."""
+    key = "k3y-that-nobody-sees"
+    monkeypatch.setenv("SOME_API_KEY", key)
+    ask = {**ASKING, "params": {**ASKING["params"], "command": f"curl {key}"}}
+    install(program, lines(said(f"It is {key}."), command("started", command=f"echo {key}"), printed(f"{key}\n"), ask))
+    async with desk(store) as it:
+        shell = await it.session.submit(Shell("echo $SOME_API_KEY"))
+        await until(lambda: [result for result in it.of(ToolResult) if result.id == shell.id], "the command")
+        await it.session.submit(Prompt(f"Use {key}."))
+        await until(lambda: it.of(Request), "the question")
+        assert (await it.session.submit(AnswerRequest(it.of(Request)[0].id, "once"))).ok
+        await it.done()
+        journal = (it.session.folder / "journal.jsonl").read_text()
+    told = msgspec.json.encode(it.events).decode()
+    assert key not in told + journal
+    assert told.count("[secret SOME_API_KEY]") >= 5
+    (params,) = [asked["params"] for asked in asked_of(program) if asked.get("method") == "turn/start"]
+    prompt = params["input"][0]["text"]
+    assert prompt.endswith(f"Use {key}.")  # what the person types reaches it as it is
+    assert key not in prompt.removesuffix(f"Use {key}.")
+
+
 async def test_a_host_that_was_killed_left_a_run_open(store: Store, program: Path) -> None:
     """Going on with the session ends what was going on, and says why."""
     install(program, lines(said("Half"), command("started")))
@@ -277,7 +318,7 @@ async def test_subagents_of_later_runs_have_names_of_their_own(store: Store) -> 
         counts: dict[str, int] = {}
         frames = session.subscribe(0)
         for _turn in range(2):
-            retelling = Retelling(session, "", counts, lambda event: None)
+            retelling = Retelling(session, "", counts, lambda event: None, Secrets({}))
             inner = AgentStarted("Explore-1/Read-1", "Read", agent="Explore-1")
             retelling.tell([AgentStarted("Explore-1", "Explore"), inner, Text("x", 1, agent="Explore-1/Read-1")])
             retelling.close()

@@ -9,12 +9,27 @@ from types import SimpleNamespace
 from typing import Any
 
 import msgspec
+import psutil
 import pytest
 
+from sightline.agent import Wanted, take_settings
 from sightline.conversation import UserMessage, text_of
-from sightline.events import Notice, Request, RequestResolved, ToolResult, ToolUse
+from sightline.events import Notice, Request, RequestResolved, ToolResult, ToolUse, User
 from sightline.exceptions import SightlineError, UserMistake
-from sightline.host import AnswerRequest, Attach, Cell, Client, HostWanted, Prompt, Shell, Stop, connect, launch_agent
+from sightline.host import (
+    Abort,
+    AnswerRequest,
+    Attach,
+    Cell,
+    Client,
+    HostWanted,
+    Prompt,
+    Shell,
+    Stop,
+    Unqueue,
+    connect,
+    launch_agent,
+)
 from sightline.host import _console_host as console_host
 from sightline.host._client import HostGone
 from sightline.host._console_launch import start_host
@@ -25,11 +40,13 @@ from sightline.host._wire import REQUEST_CAP
 from sightline.host._working import working
 from sightline.journal import Store
 from sightline.paths import data_folder
-from sightline.transcript import Call
+from sightline.settings import Policy, load
+from sightline.tools import Need
+from sightline.transcript import Call, Snapshot
 from tests.agent.support import lab, store_in, write_script
 from tests.host.support import DEADLINE, alive, until
-
-WRITE = {"tool": "write", "args": {"content": "new\n"}}
+from tests.providers.fake_app_server import install, path_with
+from tests.providers.support import lines
 
 
 def bash(command: str) -> dict[str, object]:
@@ -88,6 +105,63 @@ async def test_who_waits_for_an_answer_hears_that_the_host_cannot_be_understood(
         await client.submit(Stop())
     client.close()
     theirs.close()
+
+
+ASKS_FIRST = """
+def setup(extension):
+    @extension.on("prompt")
+    async def look(text):
+        return "changed" if await extension.ui.confirm("Send it?") else text
+"""
+
+
+async def test_what_is_asked_about_a_prompt_can_be_answered_where_it_came_from(tmp_path: Path) -> None:
+    """A hook that waits for the person does not keep the host from hearing the answer."""
+    own = tmp_path / "home" / "extensions"
+    own.mkdir(parents=True)
+    (own / "asks.py").write_text(ASKS_FIRST)
+    environ = {"SIGHTLINE_HOME": str(tmp_path / "home")}
+    async with lab(tmp_path, [[{"text": "ok"}]], environ=environ) as here:
+        person = here.session.subscribe(attends=True)
+        client = await connect(here.session.id)
+        asking = asyncio.ensure_future(client.submit(Prompt("go")))
+        request = await here.first(Request)
+        reply = await asyncio.wait_for(client.submit(AnswerRequest(request.id, True)), DEADLINE)
+        assert reply.ok
+        assert (await asking).ok
+        await here.ended()
+        assert [event.text for event in here.of(User)] == ["changed"]
+        client.close()
+        person.close()
+
+
+async def test_commands_are_taken_in_the_order_they_were_given(tmp_path: Path) -> None:
+    """Prompts, and what takes them back."""
+    async with lab(tmp_path, [[{"text": "x" * 5000, "chunk": 1, "delay_ms": 5}]]) as here:
+        client = await connect(here.session.id)
+        prompts = [Prompt("go"), *(Prompt(f"{n}", how="follow_up") for n in range(20))]
+        replies = await asyncio.gather(*(client.submit(command) for command in [*prompts, Unqueue(), Abort()]))
+        given_back = [text for reply in replies if reply.data for text in reply.data["queued"]]
+        assert given_back[-20:] == [f"{n}" for n in range(20)]
+        await here.ended()
+        client.close()
+
+
+async def test_a_session_is_not_idle_while_somebody_is_asked(tmp_path: Path) -> None:
+    """A host does not leave while a question is open, and looks again when it is closed."""
+    async with lab(tmp_path, []) as here:
+        here.close()
+        idle: list[bool] = []
+        here.session.on_idle = lambda: idle.append(True)
+        assert here.session.idle
+        asking = asyncio.ensure_future(here.agent.requests.ask("dialog", "?", [], {}, id="r"))
+        await asyncio.sleep(0)
+        here.session.flush()
+        assert not here.session.idle
+        assert (await here.session.submit(AnswerRequest("r", "yes"))).ok
+        assert await asking == "yes"
+        await until(lambda: idle)
+        assert here.session.idle
 
 
 # Answers
@@ -180,9 +254,6 @@ async def test_a_session_that_was_used_is_kept_when_its_end_fails(
     """Whatever goes wrong on the way out, what was said is not thrown away."""
     async with lab(tmp_path, []) as probe:
         wanted_model = probe.agent.model_name
-    from sightline.agent import Wanted
-    from sightline.settings import Policy, load
-
     work = tmp_path / "work"
     wanted = Wanted(
         cwd=work, settings=load(work, environ={}).settings, policy=Policy("auto", [], [], work), model=wanted_model
@@ -193,7 +264,7 @@ async def test_a_session_that_was_used_is_kept_when_its_end_fails(
         raise OSError("no")
 
     monkeypatch.setattr(Session, "sync", broken)
-    with pytest.raises(OSError, match="no"):
+    with pytest.raises(OSError, match="no"):  # noqa: PT012
         async with working(store, wanted, keep_unused=False) as it:
             await it.session.submit(Shell("true", private=True))
             await it.session.wait()
@@ -208,7 +279,7 @@ async def test_what_the_host_answers_last_goes_nowhere_else(tmp_path: Path) -> N
     console_host._stop_when(over, session, server, ready)  # type: ignore[arg-type]
     os.close(asker)
     await until(lambda: os.fstat(ready).st_rdev == os.stat(os.devnull).st_rdev)
-    with open(tmp_path / "other", "wb") as other:
+    with open(tmp_path / "other", "wb") as other:  # noqa: ASYNC230
         assert other.fileno() != ready
         console_host._give_up(ready, UserMistake("too late"))
     assert (tmp_path / "other").read_bytes() == b""
@@ -242,6 +313,58 @@ async def test_what_a_killed_host_left_open_is_ended_when_it_is_gone_on_with(
     await client.submit(Stop())
     await until(lambda: not alive(client.hello.pid))
     client.close()
+
+
+async def test_a_provider_that_is_kept_open_ends_with_a_host_that_is_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No process of it is left, and the session can be gone on with: nothing in it is open."""
+    folder = tmp_path / "bin"
+    asking = {"method": "item/commandExecution/requestApproval", "id": 7}
+    asking["params"] = {"threadId": "T1", "itemId": "c1", "command": "rm x", "cwd": "/"}
+    install(folder, lines(asking))
+    monkeypatch.setenv("PATH", path_with(folder))
+    session = await launch_agent(HostWanted(cwd=str(tmp_path), provider="codex"))
+    client = await connect(session)
+    assert (await client.submit(Prompt("go"))).ok
+    async for frame in client.subscribe(0, attends=True):
+        if "Codex wants to run" in str(frame):
+            break
+    host = psutil.Process(client.hello.pid)
+    others = host.children(recursive=True)
+    assert any("app-server" in process.cmdline() for process in others)
+    host.kill()
+    client.close()
+    await until(lambda: not any(alive(process.pid) for process in others))
+    await until(lambda: not Store(data_folder()).is_running(session))
+    assert await launch_agent(HostWanted(cwd=str(tmp_path), resume=session)) == session
+    client = await connect(session)
+    async for frame in client.subscribe(None):
+        assert isinstance(frame, Snapshot)
+        assert not frame.requests
+        assert not frame.running
+        break
+    await client.submit(Stop())
+    await until(lambda: not alive(client.hello.pid))
+    client.close()
+
+
+# Rules
+
+
+async def test_a_deny_rule_that_comes_later_holds_for_what_walks_over_files(tmp_path: Path) -> None:
+    """And for what a command in the sandbox may write; one that goes away holds until the session ends."""
+    search = {"tool": "search", "args": {"pattern": "SECRET"}}
+    async with lab(tmp_path, [[search], [search], [{"text": "ok"}]], deny=["write(kept/**)"]) as here:
+        work = tmp_path / "work"
+        (work / ".env").write_text("SECRET=1\n")
+        policy = Policy("auto", ["exec"], ["read(**/.env)", "write(closed/**)"], work)
+        take_settings(here.agent, Wanted(cwd=work, settings=here.agent.settings, policy=policy))
+        await here.run()
+        assert not any("SECRET=1" in str(result.content) for result in here.of(ToolResult))
+        closed = {os.path.basename(path) for path in here.agent.workplace.read_only}
+        assert closed == {"closed", "kept"}
+        assert here.agent.approvals.policy.decide(Need("write", str(work / "kept" / "x"))).verdict == "deny"
 
 
 # Starts

@@ -21,7 +21,9 @@ class Cancel(msgspec.Struct, frozen=True, tag_field="kind", tag="cancel"):
 
 
 class Stop(msgspec.Struct, frozen=True, tag_field="kind", tag="stop"):
-    """End the session: its jobs are cancelled, then the host goes."""
+    """End the session: its jobs are cancelled, then the host goes. `unless_watched`: if nobody else attends it."""
+
+    unless_watched: bool = False
 
 
 class Prompt(msgspec.Struct, frozen=True, tag_field="kind", tag="prompt"):

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import msgspec
 
 from sightline import __version__
-from sightline.host._commands import Attach, Compact, Invoke, Move, Outline, Reload, Reply
+from sightline.host._commands import Attach, Compact, Invoke, Move, Outline, Prompt, Reload, Reply
 from sightline.host._session import Session
 from sightline.host._subscription import Subscription
 from sightline.host._wire import (
@@ -30,7 +30,8 @@ _SECONDS_FOR_GOODBYES = 2.0
 # Views must not use up the descriptors that commands need.
 _MOST_CONNECTIONS = 100
 # Commands that may wait for a model, an extension or a disk: what else a view asks for does not wait for them.
-_LONG = (Attach, Compact, Invoke, Move, Outline, Reload)
+# A hook of an extension may ask the person about a prompt: the answer comes on the same connection.
+_LONG = (Attach, Compact, Invoke, Move, Outline, Prompt, Reload)
 
 
 class SocketServer:
@@ -90,6 +91,7 @@ class SocketServer:
             session.running,
             agent=session.worker is not None,
             waiting=session.waiting,
+            busy=session.worker is not None and session.worker.busy,
         )
 
 
@@ -135,6 +137,7 @@ class _Connection:
                     task = asyncio.ensure_future(self._submit(request))
                     self._submitted.add(task)
                     task.add_done_callback(self._submitted.discard)
+                    await asyncio.sleep(0)  # it begins before what comes next
                 case Submit():
                     await self._submit(request)
 

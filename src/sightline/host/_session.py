@@ -172,6 +172,8 @@ class Session:
                 return self.start(command.spec)
             case Cancel():
                 return self._cancel(command)
+            case Stop() if command.unless_watched and self._watched_by_several():
+                return Reply(False, error="somebody else is in this session", hint="it goes on without you")
             case Stop():
                 self._stop_soon()
                 return Reply(True)
@@ -179,6 +181,9 @@ class Session:
                 return await self.worker.submit(command)
             case _:
                 return Reply(False, error=f"session {self.id} has no agent", hint="start one with `sightline -p`")
+
+    def _watched_by_several(self) -> bool:
+        return sum(subscription.attends for subscription in self._subscriptions) > 1
 
     def start(self, spec: CommandSpec, pass_on: PassOn | None = None) -> Reply:
         if self._stopping is not None:

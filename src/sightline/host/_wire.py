@@ -25,6 +25,7 @@ class Hello(msgspec.Struct, frozen=True, tag_field="kind", tag="hello"):
     running: int = 0  # jobs
     waiting: int = 0  # requests that nobody has answered yet
     agent: bool = False  # somebody to talk to is in it
+    busy: bool = False  # who is at work
 
 
 class Whole(msgspec.Struct, frozen=True, tag_field="kind", tag="snapshot"):

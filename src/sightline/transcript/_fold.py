@@ -177,16 +177,18 @@ class Transcript:
         if event.agent:
             return
         now = self.now
-        now.running, now.stop_reason = True, ""
+        now.running, now.stop_reason, now.began = True, "", event.time
         now.session, now.model = event.session or now.session, event.model or now.model
 
-    def _on_run_ended(self, event: RunEnded) -> None:
+    def _on_run_ended(self, event: RunEnded) -> Remark | None:
         self._total(event.agent).ended(event.usage, event.cost)
         if event.agent:
-            return
+            return None
         now = self.now
         now.running, now.stop_reason = False, event.stop_reason
         now.usage, now.cost = event.usage, event.cost
+        # What was being said is cut off there, which is not to be seen from the words alone.
+        return self._add(Remark("", "info", "stopped", "", event.seq)) if event.stop_reason == "cancelled" else None
 
     def _on_agent_started(self, event: AgentStarted) -> None:
         agent = Agent(event.path, event.agent, event.name, event.task, call=event.call, started=event.time)

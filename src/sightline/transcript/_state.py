@@ -115,6 +115,7 @@ class Snapshot(msgspec.Struct):
     session: str = ""
     model: str = ""
     running: bool = False
+    began: float = 0.0  # when the run that goes on did, or the last one
     usage: Usage | None = None
     cost: float | None = None
     stop_reason: str = ""

@@ -138,9 +138,9 @@ class Application:
         if self.linear:
             return
         theme = _theme(capabilities, self._look, self._colours)
-        same_theme = (theme.name, theme.depth) == (self.theme.name, self.theme.depth)
+        look, before = ((one.name, one.depth, one.links) for one in (theme, self.theme))
         self.theme.become(theme)
-        if not _same_pictures(self.display.images, capabilities) or not same_theme:
+        if not _same_pictures(self.display.images, capabilities) or look != before:
             self.display.invalidate()
 
     async def ended(self) -> int:
@@ -327,4 +327,4 @@ def _theme(capabilities: Capabilities, dark: bool | None, colours: Depth | None)
     """Where the background is only guessed to be dark, colours that need it to be are not used."""
     if dark is None and (capabilities.background is not None or not capabilities.dark):
         dark = capabilities.dark
-    return theme_for(dark=dark, depth=colours or capabilities.colours)
+    return theme_for(dark=dark, depth=colours or capabilities.colours, links=capabilities.hyperlinks)

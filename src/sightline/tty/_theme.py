@@ -29,11 +29,19 @@ class Theme:
     """Opens and closes the style of a role (`accent`, `muted`, `error`, …)."""
 
     def __init__(
-        self, styles: dict[str, str], *, name: str = "dark", dark: bool = True, depth: Depth | None = None
+        self,
+        styles: dict[str, str],
+        *,
+        name: str = "dark",
+        dark: bool = True,
+        depth: Depth | None = None,
+        links: bool = True,
     ) -> None:
         self.name = name
         self.dark = dark
         self.depth = depth
+        self.links = links
+        """Whether a link can be opened where it is shown; where it cannot, its address has to be read."""
         self._styles = styles
 
     def open(self, role: str) -> str:
@@ -52,20 +60,22 @@ class Theme:
     def become(self, other: "Theme") -> None:
         """Look like another theme from now on, for everyone who holds this one."""
         self.name, self.dark, self.depth, self._styles = other.name, other.dark, other.depth, other._styles
+        self.links = other.links
 
 
-PLAIN = Theme({}, name="plain")
-"""No styles at all: for terminals that know none, and where text is read aloud."""
+PLAIN = Theme({}, name="plain", links=False)
+"""No styles and no links at all: for terminals that know none, and where text is read aloud."""
 
 
-def theme_for(*, dark: bool | None, depth: Depth) -> Theme:
+def theme_for(*, dark: bool | None, depth: Depth, links: bool = True) -> Theme:
     """The built-in theme for a terminal. Where nobody knows its background, its own sixteen colours at most are used:
     they were chosen to be read on it."""
     if dark is None and depth in ("256", "true"):
         depth = "16"
     colours = LIGHT_COLOURS if dark is False else DARK_COLOURS
     styles = {role: _opening(look, colours, depth) for role, look in LOOKS.items()}
-    return Theme(styles, name="light" if dark is False else "dark", dark=dark is not False, depth=depth)
+    name = "light" if dark is False else "dark"
+    return Theme(styles, name=name, dark=dark is not False, depth=depth, links=links)
 
 
 def on_background(row: str, opening: str) -> str:

@@ -31,7 +31,7 @@ from sightline.journal import Store
 from sightline.transcript import Snapshot
 from sightline.tty import Overlay, measure
 from sightline.tty.components import Text as Words
-from sightline.views.console import _link, _sessions
+from sightline.views.console import _keys, _link, _sessions
 from sightline.views.console._desk import Ask
 from sightline.views.console._git import branch_of
 from sightline.views.console._link import Link
@@ -215,8 +215,11 @@ class Overlaid(Ask, Words):
     """Something over the window that knows no key."""
 
 
-async def test_keys_are_not_the_editors_while_something_lies_over_it(sat: Sitting) -> None:
+async def test_keys_are_not_the_editors_while_something_lies_over_it(
+    sat: Sitting, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Ctrl+D does not leave, and Ctrl+C closes what lies there and clears nothing."""
+    monkeypatch.setattr(_keys, "TWICE", -1.0)
     sat.writes("a draft")
     asked = asyncio.ensure_future(sat.console.ask(Overlaid("over"), Overlay()))
     await settled(sat)
@@ -618,3 +621,38 @@ async def test_the_session_whose_host_is_gone_can_be_resumed_from_the_list(
     sat.console.sessions._gone = True
     await sat.console.switch("s")
     await sat.until(lambda: hosts.booting)
+
+
+async def test_ctrl_c_twice_leaves_although_something_is_asked(sat: Sitting) -> None:
+    """The first closes what is asked, the second, soon after, leaves."""
+    asked = asyncio.ensure_future(sat.console.ask(Overlaid("over"), Overlay()))
+    await settled(sat)
+    sat.press("ctrl+c", "ctrl+c")
+    await asyncio.wait_for(asked, 2)
+    await sat.until(lambda: sat.ended)
+
+
+async def test_leaving_does_not_end_what_somebody_else_watches(sat: Sitting) -> None:
+    """The host says so; the session goes on, and how to come back is told."""
+    sat.replies["Stop"] = Reply(False, error="somebody else is in this session")
+    sat.press("ctrl+d")
+    assert (await sat.sent(Stop)).unless_watched
+    await sat.until(lambda: sat.ended)
+    assert "it goes on" in sat.console.sessions.farewell
+
+
+async def test_what_waits_to_be_sent_is_a_draft_after_leaving(sat: Sitting) -> None:
+    """Stopping a session throws nothing away."""
+    sat.hears(RunStarted("s"), User("go", source="person"), State("queue", [{"text": "later", "how": "follow_up"}]))
+    sat.replies["Unqueue"] = Reply(True, data={"queued": ["later"]})
+    sat.press("ctrl+d")
+    await sat.until(lambda: "Leave?" in sat.rows)
+    sat.press("down", "enter")
+    await sat.until(lambda: sat.ended)
+    assert sat.console.prompt.text == "later"
+
+
+async def test_an_answer_that_was_stopped_says_so(sat: Sitting) -> None:
+    """Live, and afterwards."""
+    sat.hears(RunStarted("s"), User("go", source="person"), Text("half an ans", 3), RunEnded(stop_reason="cancelled"))
+    assert "· stopped" in sat.rows

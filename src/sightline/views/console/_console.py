@@ -70,7 +70,7 @@ class Console:
         self.working = Working(
             self.drawing, lambda: self.state, call_later=self.loop.call_later, request_render=self.redraw
         )
-        self.todo = TodoPanel(self.drawing, lambda: self.state)
+        self.todo = TodoPanel(self.drawing, lambda: self.state, self.rows)
         self.jobs = JobsPanel(self.drawing, lambda: self.state)
         self.status = StatusLine(self.drawing, lambda: self.state)
         self.status.provider = wanted.provider
@@ -350,7 +350,8 @@ class Console:
         display = self.application.display
         if display.capabilities.multiplexer or self.application.linear:
             self.transcript.component.refresh_rest()
-            self.redraw()
+            key = next(iter(self.bindings.keys("view_output")), "/output")
+            self.hint(f"what has scrolled away stays as it is; {key} shows all of it")
         else:
             display.invalidate()
             self.replay()

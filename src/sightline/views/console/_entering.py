@@ -51,13 +51,14 @@ class Entering:
         self._console.prompt.give_back(*(str(one.get("text") or "") for one in queued))
 
     def enter(self, submission: "Submission", how: str = "") -> None:
+        self._console.sessions.entered()
         self._console.spawn(self._enter(submission, how))
 
     async def _enter(self, submission: "Submission", how: str) -> None:
         text = submission.text
         if not text.strip() and not submission.attachments:
             return
-        if submission.mode == "prompt" and self._is_command(submission):
+        if submission.mode == "prompt" and await self._is_command(submission):
             return
         self._unsent.append(submission)
         try:
@@ -68,7 +69,7 @@ class Entering:
             if not self._unsent:
                 self._ended.clear()
 
-    def _is_command(self, submission: "Submission") -> bool:
+    async def _is_command(self, submission: "Submission") -> bool:
         """Run what begins with a slash and a name there is. A name there is not is more likely wrong than a prompt."""
         written = submission.written or submission.text
         name, _, args = written[1:].partition(" ") if written.startswith("/") else ("", "", "")
@@ -76,7 +77,8 @@ class Entering:
             return False
         command = COMMANDS.get(name)
         if command is not None:
-            self._console.spawn(command.run(self._console, args.strip()))
+            # Not beside: what is entered next is meant for what comes of it, another session perhaps.
+            await command.run(self._console, args.strip())
             return True
         theirs = {str(row.get("name")) for row in Facts(self._console.state).commands}
         if name in theirs:

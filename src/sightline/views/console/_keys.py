@@ -32,7 +32,7 @@ class Keys:
         if not isinstance(event, Key) or event.kind != "release":
             console.screen.heard()
         if console.screen.is_answered:
-            return event
+            return self._hear_beside(event)
         for action, command in COMMAND_OF.items():
             if action in console.bindings.actions() and console.bindings.matches(event, action):
                 if action == "paste_image":
@@ -44,6 +44,19 @@ class Keys:
                 self._interrupt()
                 return None
             if console.bindings.matches(event, "exit") and console.prompt.empty:
+                console.spawn(console.sessions.leave())
+                return None
+        return event
+
+    def _hear_beside(self, event: Input) -> Input | None:
+        """While something is asked the keys are its own, but for the ways out."""
+        console = self._console
+        if not isinstance(event, Key) or event.kind == "release" or event.name == "escape":
+            return event
+        if console.bindings.matches(event, "interrupt"):
+            now = console.loop.time()
+            twice, self._interrupted = now - self._interrupted <= TWICE, now
+            if twice:
                 console.spawn(console.sessions.leave())
                 return None
         return event
@@ -87,7 +100,7 @@ class Keys:
             try:
                 reply = await console.submit(Abort())
                 if reply.ok:
-                    self._take_back(reply.data)
+                    self.take_back(reply.data)
                 else:
                     console.tell(reply.error, "error", reply.hint)
             finally:
@@ -99,9 +112,9 @@ class Keys:
         if not reply.ok:
             self._console.tell(reply.error, "error", reply.hint)
             return True
-        return self._take_back(reply.data)
+        return self.take_back(reply.data)
 
-    def _take_back(self, data: Any) -> bool:
+    def take_back(self, data: Any) -> bool:
         """What waited to be sent is in the editor again, before what is written there."""
         queued = data.get("queued") if isinstance(data, dict) else None
         texts = [str(text) for text in queued] if isinstance(queued, list) else []

@@ -96,8 +96,8 @@ class Screen:
         return bool(self._mounted) and (self._mounted[-1].overlay is not None or self.slot.front is not self._editor)
 
     def usual_hints(self) -> None:
-        """The keys of the editor, while it is there."""
-        self.hints.set_hints(HINTS if self._editor in self.slot.children else ())
+        """The keys of the editor, while it has the keys."""
+        self.hints.set_hints(HINTS if self.slot.front is self._editor else ())
 
     def heard(self) -> None:
         """A key was pressed."""
@@ -143,6 +143,7 @@ class Screen:
             self._loop.call_later(wait, self._show_above, mounted)
             return
         self.slot.children, self.slot.front = [mounted.ask, self._editor], mounted.ask
+        self.usual_hints()
         self._display.request_render(urgent=True)
 
 

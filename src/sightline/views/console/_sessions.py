@@ -15,7 +15,7 @@ import msgspec
 
 from sightline import __version__
 from sightline.exceptions import SightlineError
-from sightline.host import Command, Hello, Reply, Stop
+from sightline.host import Command, Hello, Reply, Stop, Unqueue
 from sightline.host import running as running_hosts
 from sightline.host._console_wanted import HostWanted, launch_agent, started
 from sightline.text import clean_line, clean_text
@@ -57,7 +57,9 @@ class Sessions:
     async def begin(self, host: int | None) -> None:
         """Show what was asked for: a session that runs, one that is kept, or a new one whose host boots at `host`."""
         booting = asyncio.ensure_future(started(host)) if host is not None else None
-        if not self._wanted.resume and (others := await self._running_here(booting)):
+        wanted = self._wanted
+        asked_for = wanted.resume or wanted.provider or wanted.model  # somebody, not just anybody
+        if not asked_for and (others := await self._running_here(booting)):
             what, chosen = await self._choose(others)
             if what == "leave":
                 await self._dismiss(booting)
@@ -145,9 +147,20 @@ class Sessions:
 
         records = await asyncio.to_thread(self._console.store.conversations, self._console.cwd)
         titles = {record.id: record.title or record.first_prompt for record in records}
-        sessions = [RunningSession(hello.session, titles.get(hello.session, "")) for hello in others]
-        answer = await self._console.ask(RunningDialog(sessions, self._console.drawing, self._console.rows))
+        others = sorted(others, key=_is_idle)
+        sessions = [RunningSession(hello.session, titles.get(hello.session, ""), _at(hello)) for hello in others]
+        idle = all(_is_idle(hello) for hello in others)
+        dialog = RunningDialog(sessions, self._console.drawing, self._console.rows, new_first=idle)
+        self._offered = dialog
+        answer = await self._console.ask(dialog, above=True)
+        if self._console.entering.waiting:
+            return "new", ""  # what was typed ahead was meant for a new one
         return answer if isinstance(answer, tuple) else ("leave", "")
+
+    def entered(self) -> None:
+        """Something was entered: whoever types ahead means a new session."""
+        if self._offered is not None and not self.session:
+            self._offered.finish(None)
 
     async def _dismiss(self, booting: "asyncio.Future[str] | None") -> None:
         """A host that was started and is not needed."""
@@ -235,7 +248,7 @@ class Sessions:
         goes_on = there and self._works()
         link.hush()
         if there and not goes_on:
-            await _stop(link)
+            goes_on = not await _stop(link)
         link.close()
         return goes_on
 
@@ -282,21 +295,39 @@ class Sessions:
                 return
         await self._end()
 
+    async def _take_back_queue(self, link: Link) -> None:
+        """What waits to be sent is kept as a draft of this session."""
+        if Facts(self._console.state).queue:
+            reply = await link.submit(Unqueue())
+            self._console.keys.take_back(reply.data)
+
     async def _end(self) -> None:
         link = self.link
         if self.session and not self._gone:
             link.hush()
-            await _stop(link)
-            if self._console.state.entries:
+            await self._take_back_queue(link)
+            if not await _stop(link):
+                self.farewell = f"somebody else is in this session; it goes on: sightline attach {self.session}"
+            elif self._console.state.entries:
                 self.farewell = f"to go on with this conversation: sightline --resume {self.session}"
         link.close()
         self._console.exit(0)
 
 
-async def _stop(link: Link) -> None:
-    """End its session. A host that does not answer is not waited for."""
+def _is_idle(hello: Hello) -> bool:
+    return not (hello.busy or hello.running or hello.waiting)
+
+
+def _at(hello: Hello) -> str:
+    if hello.waiting:
+        return "waits for an answer"
+    return "working" if hello.busy else "jobs run" if hello.running else "idle"
+
+
+async def _stop(link: Link) -> bool:
+    """End its session, unless somebody else is in it. A host that does not answer is not waited for."""
     try:
         async with asyncio.timeout(_SECONDS_TO_STOP):
-            await link.submit(Stop())
+            return (await link.submit(Stop(unless_watched=True))).ok
     except TimeoutError:
-        pass
+        return True

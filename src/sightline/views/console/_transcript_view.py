@@ -122,7 +122,7 @@ class TranscriptView:
             entry = self.fold.apply(event)
             if entry is not None:
                 self._touched(entry)
-            elif isinstance(event, State) and event.key == "branch" and not event.agent:
+            if isinstance(event, State) and event.key == "branch" and not event.agent:
                 self.restart()
             elif isinstance(event, RunEnded | TurnEnded) and not event.agent:
                 self._hush()

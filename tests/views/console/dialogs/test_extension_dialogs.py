@@ -86,7 +86,7 @@ def test_a_session_runs_here_already() -> None:
     sessions = [RunningSession("s-1", "mend the build", "working for 3 m"), RunningSession("s-2", "", "waits for you")]
     assert Bench(RunningDialog(sessions[:1], drawing())).press("enter").answer == ("attach", "s-1")
     shown = Bench(RunningDialog(sessions, drawing()))
-    assert "2 sessions run in this folder" in shown.text()
+    assert "2 sessions are open in this folder" in shown.text()
     assert "waits for you" in shown.text()
     assert shown.press("down", "enter").answer == ("attach", "s-2")
     assert Bench(RunningDialog(sessions, drawing())).press("down", "down", "enter").answer == ("new", "")

@@ -45,7 +45,7 @@ def parse_inline(text: str, theme: Theme, base: str, references: References) -> 
     """The runs of a paragraph's text; hard breaks are newlines. `base` opens the style everything stands in."""
     if _token(text) is None:
         return [Run(text, base)]
-    return _Reader(text, references, code_marks=not theme.open("code")).runs(theme, base)
+    return _Reader(text, references, code_marks=not theme.open("code"), links=theme.links).runs(theme, base)
 
 
 def cut_inline(text: str, references: References) -> int:
@@ -78,10 +78,11 @@ def _percent(char: str) -> str:
 class _Reader:
     """Reads one text into nodes."""
 
-    def __init__(self, text: str, references: References, *, code_marks: bool) -> None:
+    def __init__(self, text: str, references: References, *, code_marks: bool, links: bool = True) -> None:
         self._text = text
         self._references = references
         self._code_marks = code_marks
+        self._links = links
         self._nodes: list[Node] = []
         self._delimiters = Delimiters()
         self._brackets: list[tuple[Node, int, int, bool]] = []  # node, delimiters before it, where its text begins
@@ -234,7 +235,8 @@ class _Reader:
         else:
             self._inert = len(self._brackets)
             node.text, node.opens = "", (("link", url),)
-            shown = self._add(_shown_target(url, self._text[begin : match.start()]), match.start())
+            said = _shown_target(url, self._text[begin : match.start()], links=self._links)
+            shown = self._add(said, match.start())
             shown.closes, shown.role = 1, "link_url"
         return end
 
@@ -252,9 +254,9 @@ class _Reader:
         return url, label.end() if label is not None else after
 
 
-def _shown_target(url: str, text: str) -> str:
+def _shown_target(url: str, text: str, *, links: bool) -> str:
     """What follows a link that the terminal cannot open: its target, where the text does not say it."""
-    if not url or url == text or url.startswith("#") or link(url, "x") != "x":
+    if not url or url in (text, f"mailto:{text}") or url.startswith("#") or (links and link(url, "x") != "x"):
         return ""
     return f" ({url})"
 

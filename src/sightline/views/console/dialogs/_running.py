@@ -22,18 +22,27 @@ class RunningSession(msgspec.Struct, frozen=True):
 class RunningDialog(Dialog):
     """The one that began last comes first."""
 
-    def __init__(self, sessions: Sequence[RunningSession], drawing: Drawing, height: Height = usual_height) -> None:
+    def __init__(
+        self,
+        sessions: Sequence[RunningSession],
+        drawing: Drawing,
+        height: Height = usual_height,
+        *,
+        new_first: bool = False,
+    ) -> None:
         super().__init__("Running here", drawing, height)
         items = [
-            Item(f"{_ATTACH}{session.id}", f"Go on with {session.title or session.id}", session.about)
+            Item(f"{_ATTACH}{session.id}", f"Go on with “{session.title or session.id}”", session.about)
             for session in sessions
         ]
-        items += [Item(_NEW, "Begin a new one"), Item(_PICK, "Another conversation…")]
+        new = [Item(_NEW, "Begin a new one")]
+        items = [*new, *items] if new_first else [*items, *new]
+        items.append(Item(_PICK, "Another conversation…"))
         choices = SelectList(items, bindings=self.bindings, theme=self.theme)
         choices.on_select = self._chosen
         choices.on_cancel = self.cancel
         many = len(sessions) != 1
-        text = f"{len(sessions)} sessions run in this folder." if many else "A session runs in this folder."
+        text = f"{len(sessions)} sessions are open in this folder." if many else "A session is open in this folder."
         self.show(Text(text, theme=self.theme), choices, hints=[("select_confirm", "choose"), ("interrupt", "leave")])
 
     def _chosen(self, item: Item) -> None:

@@ -1,5 +1,6 @@
 """The status line: model, context, tokens and cost, branch, queue, jobs, agents. As much of it as there is room for."""
 
+import os
 from collections.abc import Callable
 
 from sightline.transcript import Snapshot
@@ -47,10 +48,10 @@ class StatusLine(Component):
         if facts.waits:
             parts.append(("warning", f"{facts.waits} waiting for an answer"))
         provider = facts.provider or self.provider
+        level = facts.thinking if facts.model else ""
         who = facts.model or ("no model: /model" if not self.note and not provider else "")
         who = _shortened(f"{provider} {who}".strip())
         if who:
-            level = facts.thinking
             parts.append(("text", who + (f" ({level})" if level and level != "off" else "")))
         context = facts.context
         if context is not None and context[0]:
@@ -66,8 +67,9 @@ class StatusLine(Component):
             parts.append(("muted", f"↑{count(read)} ↓{count(written)}"))
         if facts.cost:
             parts.append(("muted", f"${facts.cost:.4f}" if facts.cost < 0.01 else f"${facts.cost:.2f}"))
-        if self.branch:
-            parts.append(("muted", self.branch))
+        where = _home(self._drawing.cwd) + (f" ({self.branch})" if self.branch else "")
+        if where and not self.note:
+            parts.append(("muted", where))
         parts += [("muted", extra) for extra in self.extras]
         return tuple(parts)
 
@@ -83,6 +85,13 @@ class StatusLine(Component):
             room -= needed
             shown.append(theme.style(role, text))
         return theme.style("dim", _BETWEEN).join(shown)
+
+
+def _home(folder: str) -> str:
+    """A folder as people say it, from its end if it is long."""
+    home = os.path.expanduser("~")
+    shown = "~" + folder[len(home) :] if folder == home or folder.startswith(home + "/") else folder
+    return shown if len(shown) <= _NAME else "…" + shown[-_NAME + 1 :]
 
 
 def _shortened(name: str) -> str:

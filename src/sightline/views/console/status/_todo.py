@@ -9,6 +9,8 @@ from sightline.tty import Component, Rows, truncate
 from sightline.views.console._drawing import Drawing
 from sightline.views.console.status._facts import Facts
 
+_LOW = 20
+"""Rows of a screen on which the list leaves the room to the conversation."""
 MOST = 6
 """Tasks in sight."""
 _SIGNS = {"completed": "✓", "abandoned": "–", "in_progress": "▸", "pending": "○"}
@@ -18,20 +20,25 @@ _ROLES = {"completed": "success", "abandoned": "dim", "in_progress": "accent", "
 class TodoPanel(Component):
     """No rows when nothing is left to do. `shown` False: one row that says how far it is."""
 
-    def __init__(self, drawing: Drawing, state: Callable[[], Snapshot]) -> None:
+    def __init__(self, drawing: Drawing, state: Callable[[], Snapshot], height: Callable[[], int]) -> None:
         self._drawing = drawing
         self._state = state
+        self._height = height
         self.shown = True
         self._made_of: object = None
         self._rows: Rows = ()
 
     def render(self, width: int) -> Rows:
         tasks = Facts(self._state()).todo
-        made_of = (width, self.shown, self._drawing.theme.name, [(t.get("text"), t.get("status")) for t in tasks])
+        made_of = (width, self._whole, self._drawing.theme.name, [(t.get("text"), t.get("status")) for t in tasks])
         if made_of != self._made_of:
             self._made_of = made_of
             self._rows = tuple(self._drawn(tasks, width)) if Facts(self._state()).open_todo else ()
         return self._rows
+
+    @property
+    def _whole(self) -> bool:
+        return self.shown and self._height() >= _LOW
 
     def invalidate(self) -> None:
         self._made_of = None
@@ -41,10 +48,10 @@ class TodoPanel(Component):
         done = sum(task.get("status") == "completed" for task in tasks)
         at = next((n for n, task in enumerate(tasks) if task.get("status") == "in_progress"), 0)
         head = f"todo {done}/{len(tasks)}"
-        if not self.shown:
+        if not self._whole:
             head += f" · {clean_line(str(tasks[at].get('text', '')))}"
         rows = [theme.style("title", truncate(head, width))]
-        if self.shown:
+        if self._whole:
             top = max(0, min(at - 1, len(tasks) - MOST))
             rows += [self._task(task, width) for task in tasks[top : top + MOST]]
             if len(tasks) > MOST:

@@ -35,7 +35,8 @@ class Working(Component):
         """What goes on may have changed."""
         busy = bool(Facts(self._state()).going_on)
         if busy and self._since is None:
-            self._since = self._drawing.clock()
+            state = self._state()
+            self._since = state.began if state.running and state.began else self._drawing.clock()
             if not self._drawing.linear:
                 self._loader.start()
         elif not busy and self._since is not None:
