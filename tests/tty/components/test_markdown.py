@@ -2,6 +2,8 @@
 
 import pytest
 
+from sightline.text import clean_line
+from sightline.tty._theme import theme_for
 from sightline.tty.components._markdown import Markdown
 from tests.tty.components.markdown_texts import TEXTS
 from tests.tty.components.role_marks import MARKS, marked, unmarked
@@ -95,6 +97,36 @@ Done.
 def test_inline_markup(text: str, row: str) -> None:
     """What a line of inline markup looks like, and what it opens."""
     assert rows(text) == [row]
+
+
+@pytest.mark.parametrize(
+    ("text", "row"),
+    [
+        ("[the docs](https://a.b/c?d=1), ok", "the docs (https://a.b/c?d=1), ok"),
+        ("[https://a.b](https://a.b)", "https://a.b"),
+        ("[me@a.b](mailto:me@a.b)", "me@a.b"),
+        ("<https://a.b> https://c.d", "https://a.b https://c.d"),
+        ("![an image](https://a.b/c.png)", "[an image] (https://a.b/c.png)"),
+        ("[here](#there)", "here"),
+    ],
+)
+def test_where_links_cannot_be_opened_their_address_is_shown(text: str, row: str) -> None:
+    """After the text, unless the text says it; the theme knows whether the terminal opens links."""
+    theme = theme_for(dark=True, depth="256", links=False)
+    markdown = Markdown(text, theme=theme)
+    markdown.finish()
+    assert [clean_line(line) for line in markdown.render(60)] == [row]
+
+
+def test_a_theme_that_becomes_another_shows_addresses_as_that_one_does() -> None:
+    """Components hold their theme for good."""
+    held = theme_for(dark=True, depth="256")
+    markdown = Markdown("[a](https://x.y)", theme=held)
+    markdown.finish()
+    assert clean_line(markdown.render(60)[0]) == "a"
+    held.become(theme_for(dark=True, depth="256", links=False))
+    markdown.invalidate()
+    assert clean_line(markdown.render(60)[0]) == "a (https://x.y)"
 
 
 def test_hard_breaks_and_br_begin_a_row() -> None:

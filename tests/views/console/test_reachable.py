@@ -14,7 +14,8 @@ OF_OTHER_SCOPES = {
     "quit": "exit",
     "history": "history_search",
     "editor": "external_editor",
-    "clear": "clear_screen",
+    "redraw": "clear_screen",
+    "clear": "new",
 }
 """Commands whose key belongs to the editor or the program."""
 SAME_ACTION = {"attach": "paste_image"}

@@ -1,5 +1,6 @@
 """Terminals, consoles and hosts that go away: the work goes on, and whoever comes sees the same."""
 
+import asyncio
 import os
 import re
 import signal
@@ -7,8 +8,9 @@ import signal
 import pytest
 
 from sightline import __version__
+from sightline.host import Stop, connect
 from tests.cli.support import running_sessions, until
-from tests.views.console.e2e.support import CTRL_C, CTRL_D, ENTER, Person, bash, text
+from tests.views.console.e2e.support import CTRL_D, ENTER, Person, bash, text
 from tests.views.console.weather.support import IN_XTERM, watched
 
 pytestmark = [pytest.mark.slow, IN_XTERM]
@@ -116,8 +118,8 @@ def test_a_host_of_another_version_is_told(person: Person, tmp_path, monkeypatch
     other.sees(f"this session's host is version {__version__}", "this console 99.0", "  began")
 
 
-def test_stopping_it_elsewhere_is_told_here(person: Person) -> None:
-    """One console stops the session; the other says so and can resume it."""
+def test_leaving_one_of_two_consoles_leaves_the_other_alone(person: Person) -> None:
+    """The session goes on for whoever is still there, and that is said to the one who leaves."""
     first = person.opens("--model", person.script([text("Said.")], [text("And on.")]))
     first.says("hello")
     first.sees("Said.")
@@ -125,10 +127,27 @@ def test_stopping_it_elsewhere_is_told_here(person: Person) -> None:
     second = person.opens("attach", session["id"])
     second.sees("Said.")
     second.press(CTRL_D)
-    second.ended()
-    first.sees("The host is gone", "ended by somebody else")
-    first.press(ENTER)
-    first.sees_no("The host is gone")
+    assert second.ended() == 0
+    assert b"somebody else is in this session" in second._glass.program.output
     first.says("go on")
     first.sees("And on.")
-    first.press(CTRL_C)
+
+
+def test_stopping_it_elsewhere_is_told_here(person: Person) -> None:
+    """Somebody stops the session; the console says so and can resume it."""
+    screen = person.opens("--model", person.script([text("Said.")], [text("And on.")]))
+    screen.says("hello")
+    screen.sees("Said.")
+    (session,) = until(running_sessions, "the session")
+    asyncio.run(_stop(session["id"]))
+    screen.sees("The host is gone", "ended by somebody else")
+    screen.press(ENTER)
+    screen.sees_no("The host is gone")
+    screen.says("go on")
+    screen.sees("And on.")
+
+
+async def _stop(session: str) -> None:
+    client = await connect(session)
+    assert (await client.submit(Stop())).ok
+    client.close()

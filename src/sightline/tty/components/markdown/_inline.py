@@ -232,6 +232,8 @@ class _Reader:
             node.text, node.opens = "", (("image_fallback", url),)
             self._nodes.insert(self._nodes.index(node) + 1, Node("[", node.at))
             self._add("]", match.start()).closing = 1
+            if not self._links:
+                self._add(_shown_target(url, "", links=False), match.start()).role = "link_url"
         else:
             self._inert = len(self._brackets)
             node.text, node.opens = "", (("link", url),)

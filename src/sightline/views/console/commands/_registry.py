@@ -16,6 +16,7 @@ _ALL = (
     SlashCommand("compact", "summarise the older part of the conversation", "commands._work", "compact", "[FOCUS]"),
     SlashCommand("todo", "the todo list: show it, edit it, put it away", "commands._todo", args="[edit|hide|clear]"),
     SlashCommand("new", "another conversation, from nothing", "commands._work", "new"),
+    SlashCommand("clear", "the same as /new: the model begins with an empty memory", "commands._work", "new"),
     SlashCommand("resume", "go on with another conversation", "selectors._resume", args="[WORDS]"),
     SlashCommand("tree", "go back in this conversation", "selectors._tree"),
     SlashCommand("branch", "go on from an earlier prompt", "selectors._branch"),
@@ -31,7 +32,7 @@ _ALL = (
     SlashCommand("settings", "settings, and where they come from", "selectors._settings", args="[NAME]"),
     SlashCommand("keys", "which key does what", "selectors._keys"),
     SlashCommand("theme", "dark or light", "selectors._theme", args="[auto|dark|light]"),
-    SlashCommand("clear", "clear the screen and draw everything anew", "commands._showing", "clear"),
+    SlashCommand("redraw", "clear the screen and draw everything anew", "commands._showing", "redraw"),
     SlashCommand("detach", "leave; the session goes on", "commands._leaving", "detach"),
     SlashCommand("quit", "leave; ends the session, or asks", "commands._leaving", "quit"),
 )

@@ -21,7 +21,7 @@ async def output(console: "Console", args: str) -> None:
     await console.view_output(back)
 
 
-async def clear(console: "Console", args: str) -> None:
+async def redraw(console: "Console", args: str) -> None:
     console.replay()
 
 
