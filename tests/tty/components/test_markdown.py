@@ -85,6 +85,7 @@ Done.
         ("[here](#there)", "<link>here</>"),
         ("see https://a.b/c_d_(e), ok", "see {https://a.b/c_d_(e)}<link>https://a.b/c_d_(e)</>{}, ok"),
         ("(www.a.b)", "({http://www.a.b}<link>www.a.b</>{})"),
+        ("[https://a.b](https://c.d), ok", "{https://c.d}<link><link>https://a.b</>{}, ok"),
         ("请看https://a.b/c，谢谢", "请看{https://a.b/c}<link>https://a.b/c</>{}，谢谢"),
         ("<me@a.b>", "{mailto:me@a.b}<link>me@a.b</>{}"),
         ("[ä](https://a.b/ä)", "{https://a.b/%C3%A4}<link>ä</>{}"),

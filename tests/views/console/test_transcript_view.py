@@ -204,3 +204,29 @@ def test_what_is_said_before_the_session_is_shown_stays() -> None:
     assert [row for row in rows if "another version" in row or "kept words" in row][1:] == ["! another version"]
     shown.replace(fold(events))
     assert not any("another version" in row for row in rows_of(shown))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(EVENTS, min_size=1, max_size=10), st.data())
+def test_who_fell_behind_is_brought_up_to_date_without_a_row_being_written_again(parts: list[Any], data: Any) -> None:
+    """A snapshot in place of events: blocks that were there stay the same, and the rows are those of the replay."""
+    events = run(*[event for number, part in enumerate(parts, 1) for event in part(number * 10)])
+    first = data.draw(st.integers(1, len(events)))
+    then = data.draw(st.integers(first, len(events)))
+    shown = view()
+    shown.apply(events[:first])
+    shown.component.render(80)
+    finished = [block for block in shown.blocks if not shown.is_live(block)]
+    assert shown.catch_up(fold(events[:then], Snapshot()))
+    assert [block for block in shown.blocks if block in finished] == finished
+    shown.apply(events[then:])
+    assert rows_of(shown) == replayed(events)
+
+
+def test_another_conversation_is_no_catching_up() -> None:
+    """Nor an earlier state, nor another branch."""
+    events = run(Text("one", 1))
+    shown = view()
+    shown.apply(events)
+    assert not shown.catch_up(fold(events[:1], Snapshot()))
+    assert not shown.catch_up(fold(run(Notice("of another session"), Notice("and on"), Notice("and on")), Snapshot()))

@@ -7,12 +7,10 @@ host; what the person does goes there as commands. It owns nothing that would be
 import asyncio
 import os
 from collections.abc import Callable, Coroutine, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sightline.events import Event, RunEnded
 from sightline.host import SetModel
-from sightline.journal import artifact_file
 from sightline.paths import data_folder
 from sightline.transcript import Call, Remark, Snapshot
 from sightline.tty import Application, Bindings, Component, Display, LinearDisplay, Overlay
@@ -22,6 +20,7 @@ from sightline.views.console._drawing import Drawing
 from sightline.views.console._entering import Entering
 from sightline.views.console._extension_screen import ExtensionScreen
 from sightline.views.console._keys import Keys
+from sightline.views.console._pictures import picture_bytes
 from sightline.views.console._requests import Requests
 from sightline.views.console._screen import Screen
 from sightline.views.console._sessions import Sessions
@@ -38,7 +37,6 @@ if TYPE_CHECKING:
 
 _TICK, _SOON = 1.0, 1 / 30
 _HINT = 2.0
-_LARGEST_PICTURE = 20 * 1024**2
 _LEVELS = ("off", "minimal", "low", "medium", "high", "max")
 
 
@@ -142,11 +140,13 @@ class Console:
         return self.sessions.session
 
     def frame(self, frame: "Frame") -> None:
-        if isinstance(frame, Snapshot):
-            self.show(frame)
-        else:
+        if not isinstance(frame, Snapshot):
             self.transcript.apply(frame)
             self._heard(frame)
+        elif self.state.seq and self.transcript.catch_up(frame):
+            self._heard([])
+        else:
+            self.show(frame)
 
     def show(self, snapshot: Snapshot) -> None:
         """This is the session now, whatever was shown before."""
@@ -230,7 +230,7 @@ class Console:
         self.spawn(self._fetched(name, then))
 
     async def _fetched(self, name: str, then: Callable[[bytes | None], None]) -> None:
-        then(await asyncio.to_thread(_artifact, self.store.folder(self.session), name))
+        then(await asyncio.to_thread(picture_bytes, self.store.folder(self.session), name))
         self.redraw()
 
     # ---- the desk
@@ -389,11 +389,3 @@ class Console:
         if after is None:
             self.tell("the editor ended with an error; nothing was changed", "error", "set $VISUAL or $EDITOR")
         return after
-
-
-def _artifact(folder: Path, name: str) -> bytes | None:
-    file = artifact_file(folder, name)
-    try:
-        return file.read_bytes() if file is not None and file.stat().st_size <= _LARGEST_PICTURE else None
-    except OSError:
-        return None

@@ -7,6 +7,8 @@ Rules:
   is a block like any other.
 - A long past is shown from its end: the last blocks at once, those before them above, a slice at a time, while the
   screen stands still and keys are heard.
+- A view that fell behind is given a snapshot: entries that are known are changed in place, and what is on the screen
+  is not written again.
 - A block is live until it is done. One that does not know when it is (`open_ended`) is closed when what came after it
   is sure to be something else: words by the next entry, a group of reads by one that is no read, and whether a call is
   one is known at its end.
@@ -70,6 +72,29 @@ class TranscriptView:
         self.restart()
         for remark in early:
             self.say(remark)
+
+    def catch_up(self, snapshot: Snapshot) -> bool:
+        """Go on from the state after what was missed: what is on the screen stays there. False when this is not the
+        conversation that is shown, further on."""
+        now = self.state
+        if not now.seq <= snapshot.seq or (now.branched, now.ranges) != (snapshot.branched, snapshot.ranges):
+            return False
+        known = {_key(entry): entry for entry in now.entries}
+        if not known.keys() <= {_key(entry) for entry in snapshot.entries}:
+            return False
+        missed = [_updated(known.get(_key(entry)), entry) for entry in snapshot.entries]
+        snapshot.entries = [entry for entry, _ in missed]
+        self.fold = Fold(snapshot)
+        for entry, changed in missed:
+            if changed:
+                self._touched(entry)
+        for path in snapshot.agents:
+            self._agent_changed(path)
+        if not snapshot.running:
+            self._hush()
+        self._finish()
+        self._redraw()
+        return True
 
     def restart(self) -> None:
         """Make every block anew: the fold holds what it held, but other things of it are shown, or otherwise."""
@@ -241,6 +266,26 @@ class TranscriptView:
         for block in [block for block in self._open if block.done]:
             self._open.remove(block)
             self.component.finish(block)
+
+
+def _key(entry: Entry) -> tuple[object, ...]:
+    """What makes an entry the one it is, however it has changed since."""
+    match entry:
+        case Call():
+            return "call", entry.id
+        case Words():
+            return "words", entry.agent, entry.block, entry.reasoning
+        case _:
+            return type(entry).__name__, entry.seq
+
+
+def _updated(old: Entry | None, new: Entry) -> tuple[Entry, bool]:
+    """The entry blocks know, as it is now; whether it is another than it was."""
+    if old is None or old == new:
+        return old or new, old is None
+    for name in new.__struct_fields__:
+        setattr(old, name, getattr(new, name))
+    return old, True
 
 
 def _is_meanwhile(entry: Entry) -> bool:

@@ -180,6 +180,8 @@ class _Reader:
         if before.isascii() and (before.isalnum() or before in ("/", "_", "@")):
             self._add(found[0], match.start())
             return match.start() + 1
+        if self._brackets:
+            found = found.partition("](")[0]  # it is the text of a link
         while (
             found[-1] in "?!.,:;*_~'\""
             or (found[-1] == ")" and found.count(")") > found.count("("))
@@ -271,7 +273,7 @@ def _styled(nodes: list[Node], theme: Theme, base: str) -> list[Run]:
         del around[len(around) - node.closes :]
         style, url = around[-1]
         if node.role:
-            style, url = style + theme.open(node.role), node.url or url
+            style, url = style + theme.open(node.role), url or node.url
         if node.text:
             if runs and runs[-1].style == style and runs[-1].url == url:
                 runs[-1] = Run(runs[-1].text + node.text, style, url)
