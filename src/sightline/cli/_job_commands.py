@@ -56,7 +56,7 @@ def attach(arguments: argparse.Namespace) -> int:
 
     store = _store()
     id = find(store, arguments.id) if arguments.id else _running_here(store)
-    if _is_conversation(store, id):
+    if _is_conversation(store, id) or _has_agent(store, id):
         from sightline.cli._console_command import can_open, open_session
 
         if can_open():
@@ -168,6 +168,26 @@ def _one_job(store: "Store", id: str) -> str:
     if not found:
         raise UserMistake(f"session {id} has no jobs", "see `sightline jobs`")
     raise UserMistake(f"session {id} has {len(found)} jobs", f"name one: {', '.join(sorted(found)[:5])}")
+
+
+def _has_agent(store: "Store", id: str) -> bool:
+    """Whether somebody to talk to is in a session, although nothing was said there yet."""
+    import asyncio
+
+    from sightline.host import connect
+
+    if not store.is_running(id):
+        return False
+
+    async def asked() -> bool:
+        client = await connect(id)
+        client.close()
+        return client.hello.agent
+
+    try:
+        return asyncio.run(asked())
+    except OSError:
+        return False
 
 
 def _is_conversation(store: "Store", id: str) -> bool:

@@ -277,3 +277,14 @@ def test_suspended_and_brought_back(person: Person) -> None:
     screen.press("fg", ENTER)
     screen.sees("a draft", "enter send")
     screen.once("Said before.")
+
+
+def test_attaching_to_a_session_in_which_nothing_was_said(person: Person) -> None:
+    """It is a session all the same."""
+    from tests.cli.support import running_sessions
+
+    person.opens("--model", person.script([text("Heard in both.")]))
+    (session,) = until(running_sessions, "the session")
+    other = person.opens("attach", session["id"])
+    other.says("from the second one")
+    other.sees("Heard in both.")

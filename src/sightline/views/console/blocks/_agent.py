@@ -13,6 +13,7 @@ from sightline.views.console._drawing import Drawing
 from sightline.views.console.blocks._block import Block
 from sightline.views.console.blocks._call import state_of
 from sightline.views.console.blocks._header import INDENT, header_rows, sign_of
+from sightline.views.console.blocks._message import is_persons, said_in_place
 from sightline.views.console.blocks._remark import mark_of
 from sightline.views.console.shapes import shape_of
 from sightline.views.console.shapes._shape import FAILED_ROWS, plural, seconds_words, short
@@ -163,6 +164,8 @@ class AgentBlock(Block, Scrollback):
             last = clean_line(entry.text.rstrip().rpartition("\n")[2])
             return [theme.style("dim", last) if entry.reasoning else last] if last.strip() else []
         if isinstance(entry, Message):
+            if not is_persons(entry):
+                return [theme.style("dim", short(said_in_place(entry)[0], 200))]
             pointer = "asked:" if self._drawing.linear else "›"
             return [f"{theme.style('accent', pointer)} {short(entry.text, 200)}"]
         return [self._remark(entry)]

@@ -19,13 +19,13 @@ from sightline.views.console.blocks._block import Block
 from sightline.views.console.blocks._header import INDENT, header_rows
 from sightline.views.console.blocks._reads import group_rows
 from sightline.views.console.blocks._rendered import Rendered
-from sightline.views.console.shapes import Body, Shape, is_read, shape_of
+from sightline.views.console.shapes import Body, Shape, is_read, is_unanswered, shape_of
 from sightline.views.console.shapes._document import ImageShape
 from sightline.views.console.shapes._shape import details_of, indented, seconds_words
 
 _ROWS_A_FRAME = 4
-_TITLE_ROWS = (3, 40)  # of a long command, folded and unfolded
 _WORTH_TELLING = 1.0  # seconds
+_REFUSED = "refused"
 
 
 class CallBlock(Block, Scrollback):
@@ -168,13 +168,14 @@ class CallBlock(Block, Scrollback):
             label=shape.label,
             title=shape.title,
             suffix=self._suffix(shape),
-            most=_TITLE_ROWS[drawing.unfolded],
+            most=shape.title_rows[drawing.unfolded],
             spoken=drawing.linear,
         )
 
     def _suffix(self, shape: Shape) -> str:
         call = self.call
-        parts = [shape.suffix]
+        refused = details_of(call).get("ended") == _REFUSED and _REFUSED not in shape.suffix
+        parts = [_REFUSED if refused else "", shape.suffix]
         if call.content is not None and call.duration is not None and call.duration >= _WORTH_TELLING:
             parts.append(seconds_words(call.duration))
         elif elapsed := self._elapsed():
@@ -226,6 +227,6 @@ class CallBlock(Block, Scrollback):
 def state_of(call: Call) -> str:
     if call.content is None:
         return "running"
-    if details_of(call).get("ended") in ("cancelled", "unfinished"):
+    if details_of(call).get("ended") in ("cancelled", "unfinished") or is_unanswered(call):
         return "stopped"
     return "error" if call.is_error else "ok"

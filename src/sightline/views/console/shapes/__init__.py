@@ -12,13 +12,14 @@ from sightline.views.console.shapes._fallback import fallback
 from sightline.views.console.shapes._found import files, search
 from sightline.views.console.shapes._jobs import jobs
 from sightline.views.console.shapes._json import json_text, json_tree
-from sightline.views.console.shapes._question import question
+from sightline.views.console.shapes._question import asked, is_unanswered, question
 from sightline.views.console.shapes._shape import Body, Shape, kind_of
 from sightline.views.console.shapes._table import table
 from sightline.views.console.shapes._todo import planned, todo
+from sightline.views.console.shapes._told import without_refusal
 from sightline.views.console.shapes._writing import writing
 
-__all__ = ["Body", "Shape", "is_read", "shape_of"]
+__all__ = ["Body", "Shape", "is_read", "is_unanswered", "shape_of"]
 
 _Guard = Callable[[Call, Drawing], Shape | None]
 
@@ -27,6 +28,7 @@ _BY_DETAILS: tuple[_Guard, ...] = (delegation, diff, todo, jobs, search, files, 
 _BY_ARGUMENTS: tuple[_Guard, ...] = (
     writing,
     delegation_plan,
+    asked,
     command,
     cell,
     edited,
@@ -38,6 +40,7 @@ _BY_ARGUMENTS: tuple[_Guard, ...] = (
 
 def shape_of(call: Call, drawing: Drawing) -> Shape:
     """Never fails: what nobody recognises is shown as output or arguments."""
+    call = without_refusal(call)
     for guard in (*_BY_DETAILS, *_BY_ARGUMENTS):
         shape = guard(call, drawing)
         if shape is not None:

@@ -1,16 +1,13 @@
 """A command: its line, the end of what it writes while it writes it, and how it ended."""
 
-from typing import Any
-
 from sightline.text import clean_line, clean_text
 from sightline.transcript import Call
-from sightline.tty import expand_tabs
 from sightline.tty.components import Code
 from sightline.views.console._drawing import Drawing
+from sightline.views.console.shapes._command_line import command_of
 from sightline.views.console.shapes._output import OutputShape, ending_words, output_text, size_words
 from sightline.views.console.shapes._shape import Body, Shape, details_of, kind_of, record, text_in
-
-_COMMANDS = ("command", "cmd", "script")
+from sightline.views.console.shapes._told import below_header, has_more_than_pieces
 
 
 class CommandShape(OutputShape):
@@ -36,19 +33,24 @@ class CommandShape(OutputShape):
         return f"$ {self.title}\n{output_text(self.call)}" if self.title else output_text(self.call)
 
     def body(self, width: int) -> Body:
+        body = self._written(width)
+        if not details_of(self.call).get("binary"):
+            return body
+        return Body([*body.rows, self._not_shown(width)], cut=True, from_end=True)
+
+    def _written(self, width: int) -> Body:
         call = self.call
-        if details_of(call).get("binary"):
-            return self._not_shown(width)
-        if call.pieces:
+        if call.output and not has_more_than_pieces(call):
             return self.tail_rows(width)
         if call.content is None or details_of(call).get("ended") == "job":
             return Body()
-        return self.last_of(call.content, width)
+        return self.last_of(below_header(call), width)
 
-    def _not_shown(self, width: int) -> Body:
+    def _not_shown(self, width: int) -> str:
+        """What came before the first byte that is no text is text, and stands above."""
         size = details_of(self.call).get("bytes")
         words = f"binary output, {size_words(size)}" if isinstance(size, int) else "binary output"
-        return Body([self._hint(f"{words}: kept, not shown", "view_output", width)], cut=True)
+        return self._hint(f"{words}: kept, not shown", "view_output", width)
 
 
 class CellShape(CommandShape):
@@ -82,18 +84,6 @@ class CellShape(CommandShape):
             self._code.finish()
         above = self.first_of(self._code.render(width), width)
         return Body([*above.rows, *below.rows], above.cut or below.cut, from_end=False)
-
-
-def command_of(args: Any) -> str:
-    """The command line in arguments of the shape, whole."""
-    given = record(args)
-    for name in _COMMANDS:
-        value = given.get(name)
-        if isinstance(value, str) and value.strip():
-            return expand_tabs(clean_text(value.strip()))
-        if isinstance(value, list) and value and all(isinstance(word, str) for word in value):
-            return expand_tabs(clean_text(" ".join(value)))
-    return ""
 
 
 def command(call: Call, drawing: Drawing) -> Shape | None:

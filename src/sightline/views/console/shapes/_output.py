@@ -3,13 +3,15 @@
 What a call came to is drawn from what the fold keeps of it alone, so that it looks the same live and replayed.
 """
 
-from sightline.text import Screen, clean_line, clean_output, clean_text, row_text
+from sightline.text import clean_line, clean_text
 from sightline.transcript import Call
 from sightline.views.console._drawing import Drawing
-from sightline.views.console.shapes._shape import Body, Shape, details_of, wrapped
+from sightline.views.console.shapes._shape import FAILED_ROWS, Body, Shape, details_of, line_count, wrapped
 from sightline.views.console.shapes._tail import Tail, styled_row
+from sightline.views.console.shapes._told import below_header, has_more_than_pieces, lines_in_all, plain_output
 
 _LONGEST_LINE = 4000
+_FEW = 25  # rows of what has ended that are not worth a cut
 _UNITS = ((1024**3, "GB"), (1024**2, "MB"), (1024, "KB"))
 _ENDED = {
     "timeout": "timed out",
@@ -29,31 +31,41 @@ class OutputShape(Shape):
         self._tail: Tail | None = None
         self._tail_for: tuple[int, bool] | None = None
 
+    @property
+    def whole(self) -> int:
+        """Rows up to which nothing is left out: of what has ended more than there is room for, where that is a cut
+        for the sake of little."""
+        return self.room if self.call.content is None else max(self.room * 3 // 2, _FEW)
+
     def tail_rows(self, width: int) -> Body:
         call, theme = self.call, self.drawing.theme
         key = (width, call.content is None)  # the fold lets go of most of it when the call ends
         if self._tail is None or key != self._tail_for:
-            self._tail, self._tail_for = Tail(call, width, self.unfolded), key
-        room = self.room
-        rows = self._tail.rows(room + 1)
-        cut = len(rows) > room or call.skipped > 0
-        shown = [styled_row(row, theme, width) for row in (rows[len(rows) - room + 1 :] if len(rows) > room else rows)]
+            self._tail, self._tail_for = Tail(call, width, 2 * max(self.unfolded, FAILED_ROWS)), key
+        rows = self._tail.rows(self.whole + 1)
+        cut = len(rows) > self.whole or call.skipped > 0
+        shown = [styled_row(row, theme, width) for row in (rows[1 - self.room :] if cut else rows)]
         if cut:
-            shown.insert(0, self._before(width))
+            shown.insert(0, self._before(self._tail.count, len(shown), width))
         return Body(shown, cut, from_end=True)
 
     def last_of(self, text: str, width: int) -> Body:
-        lines = text.removesuffix("\n").rsplit("\n", self.room + 1)[-self.room - 1 :] if text else []
+        total, most = line_count(text), self.whole
+        lines = text.removesuffix("\n").rsplit("\n", most + 1)[-most - 1 :] if text else []
         rows = [row for line in lines for row in wrapped(clean_text(line[-_LONGEST_LINE:]), width)]
-        if len(rows) <= self.room and len(lines) == text.removesuffix("\n").count("\n") + bool(text):
+        if len(rows) <= most and len(lines) == total:
             return Body(rows, from_end=True)
-        shown = rows[-(self.room - 1) :]
-        hidden = max(text.count("\n") + 1 - len(shown), 1)
-        return Body([self.more(hidden, "line", width), *shown], cut=True, from_end=True)
+        shown = rows[1 - self.room :]
+        return Body([self.more(max(total - len(shown), 1), "line", width), *shown], cut=True, from_end=True)
 
-    def _before(self, width: int) -> str:
-        size = self.call.received
-        words = f"… the end of {size_words(size)}" if size else "… the end of it"
+    def _before(self, rows: int, shown: int, width: int) -> str:
+        """How much is left out: lines where all of them are here or the result tells how many there were."""
+        call = self.call
+        passed_over = call.skipped or any(piece.dropped and piece.text for piece in call.pieces)
+        total = rows if not passed_over else lines_in_all(call)
+        if total is not None and total > shown:
+            return self.more(total - shown, "line", width)
+        words = f"… the end of {size_words(call.received)}" if call.received else "… the end of it"
         return self._hint(words, "view_output", width)
 
 
@@ -75,13 +87,9 @@ def ending_words(call: Call) -> str:
 
 def output_text(call: Call) -> str:
     """What it wrote, as plain text: all of it where it is here, else what the model was told, else its end."""
-    if call.pieces and (not call.skipped or not call.content):
-        screen = Screen(height=1)
-        for piece in call.pieces:
-            screen.feed(clean_output(piece.text), piece.stream)
-        screen.finish()
-        return "\n".join([row_text(row).rstrip() for row in screen.take_settled()])
-    return call.content or ""
+    if call.pieces and not has_more_than_pieces(call) and (not call.skipped or not call.content):
+        return plain_output(call)
+    return below_header(call)
 
 
 def size_words(size: int) -> str:

@@ -39,6 +39,9 @@ class Shape:
     unfolded = 200
     """Rows at most, as the person wants it."""
 
+    title_rows = (3, 40)
+    """Rows of the title at most, folded and unfolded."""
+
     def __init__(self, call: Call, drawing: Drawing) -> None:
         self.call = call
         self.drawing = drawing

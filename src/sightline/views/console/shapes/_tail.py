@@ -30,6 +30,7 @@ class Tail:
     def _begin(self) -> None:
         self._screen = Screen(self._width, self._live)
         self._settled: deque[Row] = deque(maxlen=self._most)
+        self._settled_ever = 0
         self._half = False
 
     def rows(self, most: int) -> list[Row]:
@@ -37,6 +38,11 @@ class Tail:
         self._read()
         live = self._screen.live
         return [*self._settled, *live][-most:] if most else []
+
+    @property
+    def count(self) -> int:
+        """How many rows were read, also those that are not kept."""
+        return self._settled_ever + len(self._screen.live)
 
     def take(self) -> list[Row]:
         """Those that became final since the last time: no more than were to be kept, the last of them."""
@@ -57,7 +63,9 @@ class Tail:
                 _, newline, text = text.partition("\n")
                 self._half = not newline
             self._screen.feed(clean_output(text), piece.stream)
-        self._settled += self._screen.take_settled()
+        settled = self._screen.take_settled()
+        self._settled += settled
+        self._settled_ever += len(settled)
         if self._call.pieces:
             self._last = self._call.pieces[-1]
 
