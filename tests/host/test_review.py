@@ -14,7 +14,7 @@ import pytest
 
 from sightline.agent import Wanted, take_settings
 from sightline.conversation import UserMessage, text_of
-from sightline.events import Notice, Request, RequestResolved, ToolResult, ToolUse, User
+from sightline.events import Notice, Request, RequestResolved, RunEnded, ToolOutput, ToolResult, ToolUse, User
 from sightline.exceptions import SightlineError, UserMistake
 from sightline.host import (
     Abort,
@@ -145,6 +145,18 @@ async def test_commands_are_taken_in_the_order_they_were_given(tmp_path: Path) -
         assert given_back[-20:] == [f"{n}" for n in range(20)]
         await here.ended()
         client.close()
+
+
+async def test_a_prompt_that_is_taken_back_at_once_asks_nothing(tmp_path: Path) -> None:
+    """The model is not asked to answer its own last words."""
+    async with lab(tmp_path, [[{"text": "one"}], [{"text": "two"}]]) as here:
+        await here.run("first")
+        await here.session.submit(Prompt("second"))
+        assert (await here.session.submit(Unqueue())).data["queued"] == ["second"]
+        assert (await here.ended()).exit_code == 0
+        assert len(here.requests) == 1
+        assert [event.text for event in here.of(User)] == ["first"]
+        assert (await here.run("third")).text == "two"
 
 
 async def test_a_session_is_not_idle_while_somebody_is_asked(tmp_path: Path) -> None:
@@ -296,9 +308,13 @@ async def test_what_a_killed_host_left_open_is_ended_when_it_is_gone_on_with(
     client = await connect(session)
     call = (await client.submit(Shell("echo begun; sleep 600"))).id
     assert (await client.submit(Prompt("go"))).ok
-    async for frame in client.subscribe(0):
-        if "run_ended" in str(msgspec.to_builtins(frame)) and "begun" in str(frame):
-            break
+    seen: list[Any] = []
+    async with asyncio.timeout(DEADLINE):
+        async for frame in client.subscribe(0):
+            assert isinstance(frame, list)
+            seen += frame
+            if any(isinstance(e, RunEnded) for e in seen) and any(isinstance(e, ToolOutput) for e in seen):
+                break
     os.kill(client.hello.pid, signal.SIGKILL)
     client.close()
     await until(lambda: not Store(data_folder()).is_running(session))
@@ -327,9 +343,10 @@ async def test_a_provider_that_is_kept_open_ends_with_a_host_that_is_killed(
     session = await launch_agent(HostWanted(cwd=str(tmp_path), provider="codex"))
     client = await connect(session)
     assert (await client.submit(Prompt("go"))).ok
-    async for frame in client.subscribe(0, attends=True):
-        if "Codex wants to run" in str(frame):
-            break
+    async with asyncio.timeout(DEADLINE):
+        async for frame in client.subscribe(0, attends=True):
+            if "Codex wants to run" in str(frame):
+                break
     host = psutil.Process(client.hello.pid)
     others = host.children(recursive=True)
     assert any("app-server" in process.cmdline() for process in others)

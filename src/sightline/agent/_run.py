@@ -73,8 +73,10 @@ class Run:
         self._stage.publish(RunStarted(self._stage.session, agent.model_name, cwd, source="agent"))
         refused_before = len(agent.approvals.refused)
         try:
-            agent.take_prompts(first=True)
-            outcome = await self._work(refused_before)
+            if agent.take_prompts(first=True) or self._stopped:
+                outcome = await self._work(refused_before)
+            else:  # it was taken back meanwhile: there is nothing to ask
+                outcome = RunOutcome(exit_code=0, stop_reason="stop")
         except SightlineError as error:
             outcome = self._failed(error)
         except Exception as error:

@@ -368,7 +368,7 @@ class Console:
         if not calls:
             self.hint("no call has been made yet")
             return
-        await view_output(self, calls, back)
+        await view_output(self, calls, back, cut=self.transcript.cut_calls)
 
     async def cycle_thinking(self) -> None:
         now = Facts(self.state).thinking

@@ -65,7 +65,7 @@ class ExtensionScreen:
         from sightline.views.console.dialogs import dialog_for
 
         if not is_custom(request):
-            return dialog_for(request, self._console.drawing, self._console.rows), None, True
+            return dialog_for(request, self._console.drawing, self._console.screen.room), None, True
         await self.load()
         assert self._loaded is not None
         custom = await (await self._loaded).dialog_for(request)

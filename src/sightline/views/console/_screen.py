@@ -3,7 +3,8 @@
     transcript · queue · what goes on · todo · jobs · widgets · editor, or what is asked · widgets · status · keys
 
 What is asked by a request stands above the editor, whose draft stays in sight, and comes only once the person has
-stopped typing: an answer is never given by a letter that was meant for the draft.
+stopped typing: an answer is never given by a letter that was meant for the draft. Where there are too few rows for both,
+the editor makes room.
 """
 
 from collections.abc import Callable, Sequence
@@ -28,15 +29,34 @@ class _Gap(Component):
 
 
 _ONE, _NONE = ("",), ()
+_ASKED_AT_LEAST = 15
+"""Rows what is asked has, or else the editor below it is not shown."""
 
 
 class Slot(Container):
-    """The place of the editor. `front` has the keys."""
+    """The place of the editor. `front` has the keys; the editor may stand below it, if `has_room` says so."""
 
-    def __init__(self, editor: Component, bindings_match: Callable[[Input, str], bool]) -> None:
+    def __init__(
+        self, editor: Component, bindings_match: Callable[[Input, str], bool], has_room: Callable[[], bool]
+    ) -> None:
         super().__init__([editor])
         self.front = editor
+        self._editor = editor
         self._matches = bindings_match
+        self._has_room = has_room
+        self._with_editor = False
+
+    def put(self, front: Component, *, with_editor: bool = False) -> None:
+        self.front, self._with_editor = front, with_editor
+        self._settle()
+
+    def render(self, width: int) -> Rows:
+        self._settle()  # the window may have another size now, the draft other rows
+        return super().render(width)
+
+    def _settle(self) -> None:
+        both = self._with_editor and self._has_room()
+        self.children = [self.front, self._editor] if both else [self.front]
 
     def _taker(self) -> Component | None:
         return self.front
@@ -68,12 +88,13 @@ class Screen:
         self._loop = application.loop
         self._linear = application.linear
         self._editor = editor
-        self.slot = Slot(editor, application.bindings.matches)
+        self.slot = Slot(editor, application.bindings.matches, self._has_room_for_editor)
         self.widgets_above = Container()
         self.widgets_below = Container()
         self.hints = KeyHints(HINTS, theme=application.theme)
         self._gap = _Gap(transcript)
         self._transcript = transcript
+        self._below: tuple[Component, ...] = ()
         self._mounted: list[Mounted] = []
         self._last_key = float("-inf")
         self.on_free: Callable[[], None] = lambda: None
@@ -84,6 +105,19 @@ class Screen:
         for component in (*rows, self.hints):
             self._display.add(component)
         self._display.set_focus(self.slot)
+        self._below = (self.widgets_below, status, self.hints)
+
+    def room(self) -> int:
+        """Rows of the terminal that what is asked can have."""
+        editor = (child for child in self.slot.children if child is self._editor)
+        return self._rows_without(*self._below, *editor)
+
+    def _has_room_for_editor(self) -> bool:
+        return self._rows_without(*self._below, self._editor) >= _ASKED_AT_LEAST
+
+    def _rows_without(self, *components: Component) -> int:
+        columns, rows = self._display.surface.size
+        return rows - sum(len(component.render(columns)) for component in components)
 
     @property
     def asking(self) -> Ask | None:
@@ -122,12 +156,12 @@ class Screen:
     def _arrange(self) -> None:
         inline = [mounted for mounted in self._mounted if mounted.overlay is None]
         if not inline:
-            self.slot.children, self.slot.front = [self._editor], self._editor
+            self.slot.put(self._editor)
         elif inline[-1].above:
-            self.slot.children, self.slot.front = [self._editor], self._editor
+            self.slot.put(self._editor)
             self._show_above(inline[-1])
         else:
-            self.slot.children, self.slot.front = [inline[-1].ask], inline[-1].ask
+            self.slot.put(inline[-1].ask)
         self.usual_hints()
         if all(mounted.overlay is None for mounted in self._mounted):
             self._display.set_focus(None)
@@ -142,7 +176,7 @@ class Screen:
         if wait > 0:
             self._loop.call_later(wait, self._show_above, mounted)
             return
-        self.slot.children, self.slot.front = [mounted.ask, self._editor], mounted.ask
+        self.slot.put(mounted.ask, with_editor=True)
         self.usual_hints()
         self._display.request_render(urgent=True)
 

@@ -128,7 +128,7 @@ class Sessions:
         from sightline.views.console.dialogs import GoneDialog
 
         console = self._console
-        dialog = self._offered = GoneDialog(title, why, again, console.drawing, console.rows)
+        dialog = self._offered = GoneDialog(title, why, again, console.drawing, console.screen.room)
         answer: str | None = await console.ask(dialog, above=True)
         return answer
 
@@ -150,7 +150,7 @@ class Sessions:
         others = sorted(others, key=_is_idle)
         sessions = [RunningSession(hello.session, titles.get(hello.session, ""), _at(hello)) for hello in others]
         idle = all(_is_idle(hello) for hello in others)
-        dialog = RunningDialog(sessions, self._console.drawing, self._console.rows, new_first=idle)
+        dialog = RunningDialog(sessions, self._console.drawing, self._console.screen.room, new_first=idle)
         self._offered = dialog
         answer = await self._console.ask(dialog, above=True)
         if self._console.entering.waiting:
@@ -286,7 +286,7 @@ class Sessions:
         if self._works() and not self._gone and self.session:
             from sightline.views.console.dialogs import LeavingDialog
 
-            dialog = LeavingDialog(self._what_works(), self._console.drawing, self._console.rows)
+            dialog = LeavingDialog(self._what_works(), self._console.drawing, self._console.screen.room)
             answer = await self._console.ask(dialog)
             if answer == "keep":
                 self.detach()

@@ -65,6 +65,12 @@ class TranscriptView:
     def ticking(self) -> list[Block]:
         return [block for block in self._open if block.ticks]
 
+    @property
+    def cut_calls(self) -> set[str]:
+        """Ids of calls that are not shown whole."""
+        cut = (block for block in self.blocks if isinstance(block, CallBlock) and block.cut)
+        return {call.id for block in cut for call in block.calls}
+
     def replace(self, snapshot: Snapshot) -> None:
         """Show this, in place of all there was. What was said while it was waited for is said again below it."""
         early, self._early = self._early, []
@@ -84,6 +90,10 @@ class TranscriptView:
             return False
         missed = [_updated(known.get(_key(entry)), entry) for entry in snapshot.entries]
         snapshot.entries = [entry for entry, _ in missed]
+        # Blocks of agents look into the table there was.
+        now.agents.clear()
+        now.agents.update(snapshot.agents)
+        snapshot.agents = now.agents
         self.fold = Fold(snapshot)
         for entry, changed in missed:
             if changed:

@@ -68,12 +68,12 @@ def test_a_narrow_screen_keeps_path_and_outcome() -> None:
 
 def test_the_folded_tail_has_ten_rows_and_says_how_to_see_all() -> None:
     """Ten rows of a long output when folded, forty unfolded, the end kept, and the key that shows all of it."""
-    folded, unfolded = drawn(command(lines(60))), drawn(command(lines(60)), drawing(unfolded=True))
+    folded, unfolded = drawn(command(lines(80))), drawn(command(lines(80)), drawing(unfolded=True))
     assert len(folded) == 11
-    assert folded[-1] == "  line 59"
-    assert "ctrl+o" in folded[1]
+    assert folded[-1] == "  line 79"
+    assert folded[1] == "  … 71 more lines (ctrl+o)"
     assert len(unfolded) == 41
-    assert unfolded[-1] == "  line 59"
+    assert unfolded[-1] == "  line 79"
     block = block_for(command(lines(60)), drawing(), {})
     block.render(80)
     assert block.cut
@@ -81,19 +81,175 @@ def test_the_folded_tail_has_ten_rows_and_says_how_to_see_all() -> None:
 
 def test_a_failure_is_not_folded() -> None:
     """A call that failed shows the end of its output up to forty rows although the rest is folded."""
-    rows = drawn(command(lines(60), is_error=True, exit_code=2))
+    rows = drawn(command(lines(80), is_error=True, exit_code=2))
     assert len(rows) == 41
-    assert rows[-1] == "  line 59"
-    said = drawn(call(content=lines(60), is_error=True))
+    assert rows[-1] == "  line 79"
+    said = drawn(call(content=lines(80), is_error=True))
     assert len(said) == 41
-    assert said[-1] == "  line 59"
+    assert said[-1] == "  line 79"
 
 
-def test_short_output_is_not_cut() -> None:
-    """What is whole on the screen is not said to be cut."""
-    block = block_for(command(lines(3)), drawing(), {})
-    block.render(80)
+@pytest.mark.parametrize("count", [3, 11, 25])
+def test_short_output_is_not_cut(count: int) -> None:
+    """What is whole on the screen is not said to be cut; of what has ended a few rows more are no reason for a cut."""
+    block = block_for(command(lines(count)), drawing(), {})
+    assert len(block.render(80)) == count + 1
     assert not block.cut
+
+
+def test_a_cut_for_the_sake_of_little_is_not_made() -> None:
+    """Half as much again as there is room for is shown whole, as soon as it has ended."""
+    entry = command(lines(60), is_error=True, exit_code=2)
+    assert len(drawn(entry)) == 61
+    assert len(drawn(command(lines(60)), drawing(unfolded=True))) == 61
+    running = command(lines(11), content=None)
+    assert drawn(running)[1:3] == ["  … 2 more lines (ctrl+o)", "  line 2"]
+
+
+def test_what_is_left_out_is_told_in_lines_where_the_result_knows_them() -> None:
+    """Of a long output only the end is kept; how many lines it had is what the model was told, as long as that is
+    all of it."""
+    text = "".join(f"line {n} {'x' * 90}\n" for n in range(200))
+    for content, row in (
+        (text + "[exit code 6]", "  … 191 more lines (ctrl+o)"),
+        ("[the last 3 lines, 9 of 99 bytes; all of it: artifact://x]\n" + text, "  … the end of 19 KB (ctrl+o)"),
+        ("", "  … the end of 19 KB (ctrl+o)"),
+    ):
+        fold, block = told(ToolUse("c", "Bash", args={"command": "x"}))
+        fold.apply(ToolOutput("c", text, size=len(text)))
+        fold.apply(ToolResult("c", content, COMMAND, exit_code=6))
+        rows = block.render(120)
+        assert rows[1] == row
+        assert len(rows) == 11
+
+
+def test_what_a_result_has_beyond_its_pieces_is_shown() -> None:
+    """A provider may send no piece for what was written before it listened: its result is the output, and all of it
+    is shown and copied. Of our own calls the result is for the model."""
+    events = [ToolUse("c", "Bash", args={"command": "x"}, source="codex")]
+    events += [ToolOutput("c", "hi 2\n", size=5), ToolOutput("c", "hi \x1b[1m3\x1b[0m\n", offset=5, size=13)]
+    for content in ("hi 1\nhi 2\nhi 3\n", "hi 2\nhi 2½\nhi 3\n"):
+        fold, block = told(*events, ToolResult("c", content, exit_code=0, source="codex"))
+        assert list(block.render(80))[1:] == [f"  {line}" for line in content.splitlines()]
+        assert block.source.startswith(f"$ x\n{content.strip()}")
+        replayed = block_for(Transcript(fold.snapshot()).now.entries[0], drawing(), {})
+        assert list(block.render(80)) == list(replayed.render(80))
+    for result in (
+        ToolResult("c", "other words altogether, and more of them", exit_code=0, source="codex"),
+        ToolResult("c", "hi 2\nhi 3\n[exit code 1]", COMMAND, exit_code=1, source="agent"),
+    ):
+        assert list(told(*events, result)[1].render(80))[1:] == ["  hi 2", "  hi 3"]
+
+
+def test_a_long_result_that_has_more_than_its_pieces_is_shown() -> None:
+    """Also where the fold kept only the end of the pieces."""
+    text = lines(1000)
+    events = [ToolUse("c", "Bash", args={"command": "x"}, source="codex"), ToolOutput("c", text, size=len(text))]
+    longer = "first\n" + text
+    _, block = told(*events, ToolResult("c", longer, exit_code=0, source="codex"))
+    assert block.render(80)[1] == "  … 992 more lines (ctrl+o)"
+    assert block.source == f"$ x\n{longer}"
+
+
+def test_text_before_binary_output_is_shown() -> None:
+    """A byte that is no text takes nothing away that came before it, and a row says what is not shown."""
+    details = COMMAND | {"binary": True, "bytes": 45}
+    pieces = [Piece("stdout", "before\n", 0, 7), Piece("stdout", "", 45, 0, 38)]
+    words = "(binary output, 45 bytes: artifact://x)\n[exit code 4]"
+    block = block_for(command(pieces=pieces, details=details, content=words, exit_code=4, is_error=True), drawing(), {})
+    assert list(block.render(80)) == [
+        "✕ $ make  exit 4",
+        "  before",
+        "  binary output, 45 bytes: kept, not shown (ctrl+o)",
+    ]
+    assert block.cut
+    alone = command(pieces=pieces[1:], details=details, content=words, exit_code=0)
+    assert drawn(alone) == ["✓ $ make  exit 0", "  binary output, 45 bytes: kept, not shown (ctrl+o)"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "rows"),
+    [
+        ({"content": "(no output)\n[exit code 6]", "exit_code": 6}, []),
+        ({"content": "(no output)", "exit_code": 0}, []),
+        (
+            {
+                "content": "(no output)\n[cancelled; what it had done by then is not undone]",
+                "details": COMMAND | {"ended": "cancelled"},
+                "exit_code": 130,
+            },
+            [],
+        ),
+        (
+            {
+                "content": "cancelled before it ended; what it had done by then is not undone",
+                "details": {"ended": "cancelled"},
+            },
+            [],
+        ),
+        (
+            {
+                "content": "(no output)\n[timed out after 5 s, exit code 124; everything it had started was ended]",
+                "details": COMMAND | {"ended": "timeout"},
+                "exit_code": 124,
+            },
+            [],
+        ),
+        ({"content": "(no output)\n[exit code 1]\nhint: no network", "exit_code": 1}, ["  hint: no network"]),
+        (
+            {"content": "(no output)\n[exit code 6]", "details": None, "exit_code": None},
+            ["  (no output)", "  [exit code 6]"],
+        ),
+    ],
+    ids=["failed", "fine", "cancelled", "stopped", "timeout", "a hint", "somebody else's words"],
+)
+def test_what_the_header_says_is_not_said_again(fields: dict[str, Any], rows: list[str]) -> None:
+    """How a command ended is told to the model in words; below a header that says it they are not repeated."""
+    assert drawn(command(**fields))[1:] == rows
+
+
+@pytest.mark.parametrize(
+    ("content", "rows"),
+    [
+        ("the person refused: run `make` outside the sandbox. Reason: not now.\nLater.", ["  not now.", "  Later."]),
+        ("the person refused: run `make`", []),
+        ("not allowed: run `make` (rule: exec(make))", ["  not allowed (rule: exec(make))"]),
+        (
+            "refused: run `make` needs a person's approval and nobody is there to give it. Go on.",
+            ["  nobody was there to ask"],
+        ),
+        ("in some other words", ["  in some other words"]),
+    ],
+    ids=["a reason", "none", "a rule", "nobody", "other words"],
+)
+def test_a_refusal_says_why_and_does_not_repeat_what(content: str, rows: list[str]) -> None:
+    """The header has the command and that it was refused."""
+    entry = command(content=content, details={"ended": "refused"}, is_error=True)
+    assert drawn(entry) == ["✕ $ make  refused", *rows]
+
+
+def test_a_refused_command_cannot_give_a_reason_itself() -> None:
+    """What stands in the command is no word of the person's."""
+    typed = "echo '. Reason: fine'"
+    entry = command(
+        args={"command": typed},
+        content=f"the person refused: run `{typed}`",
+        details={"ended": "refused"},
+        is_error=True,
+    )
+    assert drawn(entry) == [f"✕ $ {typed}  refused"]
+
+
+def test_a_refused_change_is_said_to_be_refused() -> None:
+    """Whatever its shape."""
+    entry = call(
+        name="Edit",
+        args={"path": "a.py", "old_string": "x", "new_string": "y"},
+        content="the person refused: write a.py. Reason: no",
+        details={"ended": "refused"},
+        is_error=True,
+    )
+    assert drawn(entry) == ["✕ Edit a.py  refused", "  - x", "  + y", "  no"]
 
 
 def test_streams_and_colours_of_a_command_are_kept() -> None:

@@ -1,6 +1,7 @@
 """Calls drawn by their shape: every kind of details, kinds of arguments, and whatever fits none of them."""
 
 import os
+import shlex
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from sightline.events import ToolResult, ToolUse
 from sightline.transcript import Piece
 from sightline.tty import Images
 from sightline.views.console.blocks import block_for
-from tests.views.console.blocks.support import COLOURS, HOSTILE, call, drawing, drawn, fits, told, ui
+from tests.views.console.blocks.support import COLOURS, HOSTILE, Clock, call, drawing, drawn, fits, told, ui
 
 DIFF = "--- a/x.py\n+++ b/x.py\n@@ -1,2 +1,2 @@\n a\n-b\n+c\n"
 
@@ -71,8 +72,26 @@ def shaped(kind: str, content: str = "told", **details: Any) -> Any:
         ),
         pytest.param(
             shaped("question", question="Which?", chosen=[], text=""),
-            ["✓ Tool Which?", "  not answered"],
+            ["– Tool Which?", "  not answered"],
             id="unanswered",
+        ),
+        pytest.param(
+            call(args={"question": "Which?", "choices": [{"label": "a"}], "several": False}, arg="Wh"),
+            ["◌ Tool Which?"],
+            id="a question that is open",
+        ),
+        pytest.param(
+            call(args={"text": "Which?", "choices": ["a", "b"]}), ["◌ Tool Which?"], id="a question by its choices"
+        ),
+        pytest.param(
+            call(args={"question": "Which?" + " really" * 30, "choices": []}),
+            ["◌ Tool Which?" + " really" * 9 + "…"],
+            id="a long question that is open",
+        ),
+        pytest.param(
+            call(args={"question": "Why?", "repository": "x"}),
+            ["◌ Tool", "  question: Why?", "  repository: x"],
+            id="a question to somebody else",
         ),
         pytest.param(
             shaped("json", data={"a": [1, {"b": None}], "c": True}),
@@ -112,6 +131,11 @@ def shaped(kind: str, content: str = "told", **details: Any) -> Any:
             id="arguments: words of a command",
         ),
         pytest.param(
+            call(args={"command": ["/bin/bash", "-lc", "echo hi | wc"]}, content="1", exit_code=0),
+            ["✓ $ echo hi | wc  exit 0", "  1"],
+            id="arguments: words that hand a script to a shell",
+        ),
+        pytest.param(
             call(args={"code": "x = 1\nprint(x)"}, content="", pieces=[Piece("stdout", "1\n")], exit_code=0),
             ["✓ >>> 2 lines  exit 0", "  x = 1", "  print(x)", "  1"],
             id="arguments: code",
@@ -125,6 +149,37 @@ def shaped(kind: str, content: str = "told", **details: Any) -> Any:
 def test_a_call_is_drawn_by_its_shape(entry: Any, rows: list[str]) -> None:
     """What it carries decides how it looks."""
     assert drawn(entry) == rows
+
+
+def test_an_open_question_and_how_long_it_waits_are_one_row() -> None:
+    """Its dialog has all of it; the row makes room for the time."""
+    clock = Clock()
+    args = {"question": "Which?" + " really" * 30, "choices": []}
+    _, block = told(ToolUse("c", "Ask", args=args, time=1000.0), how=drawing(clock=clock))
+    clock.now = 1065.0
+    assert list(block.render(60)) == ["◌ Ask Which? really really really really really…  1 min 5 s"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "title"),
+    [
+        ("/bin/bash -lc 'for i in 1 2; do echo $i; done'", "for i in 1 2; do echo $i; done"),
+        (shlex.join(["/usr/bin/bash", "-c", "echo 'a b' \"$c\" \\n"]), "echo 'a b' \"$c\" \\n"),
+        ("sh -c \"echo 'hi'\"", "echo 'hi'"),
+        ("bash -lc ls", "ls"),
+        ('bash -c "echo $HOME"', 'bash -c "echo $HOME"'),
+        ("bash -c 'a' && b", "bash -c 'a' && b"),
+        ("bash -c 'echo $0' name", "bash -c 'echo $0' name"),
+        ("bash -c ''", "bash -c ''"),
+        ("fish -c 'ls'", "fish -c 'ls'"),
+        ("bash script.sh", "bash script.sh"),
+    ],
+)
+def test_a_script_is_shown_without_the_shell_it_was_handed_to(typed: str, title: str) -> None:
+    """What somebody meant is the title, of a call and of a job; where the quotes may hide something it stays."""
+    assert drawn(call(args={"command": typed}, content="", exit_code=0)) == [f"✓ $ {title}  exit 0"]
+    job = call(id="s-7", arg="job s-7", args={"command": typed}, content="", exit_code=0)
+    assert drawn(job) == [f"✓ job s-7 $ {title}  exit 0"]
 
 
 def test_a_long_text_is_cut_and_says_how_much_is_left() -> None:

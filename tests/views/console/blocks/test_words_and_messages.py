@@ -82,6 +82,18 @@ def test_a_prompt_is_told_with_what_was_attached() -> None:
     assert list(block_for(message, drawing(), {}).render(40)) == ["› look at", "  this", "  + paste-1.png"]
 
 
+def test_an_attached_file_has_its_own_name() -> None:
+    """What a session calls a file it keeps is no part of the file's name."""
+    names = ["kmenm8-222-pic-one.png", "kmenm8-3-k3m9qz-1-x.png", "notes-2024-plan.md", "kmenm8-1-"]
+    message = Message("", "see", attachments=[f"artifact://kmenm8/{name}" for name in names])
+    assert list(block_for(message, drawing(), {}).render(60))[1:] == [
+        "  + pic-one.png",
+        "  + k3m9qz-1-x.png",
+        "  + notes-2024-plan.md",
+        "  + kmenm8-1-",
+    ]
+
+
 def test_how_a_message_came_is_said() -> None:
     """What was said while the agent worked is told apart."""
     rows = block_for(Message("", "stop that", "steer", source="person"), drawing(), {}).render(60)
@@ -89,17 +101,40 @@ def test_how_a_message_came_is_said() -> None:
 
 
 def test_words_in_the_persons_place_are_named_and_folded() -> None:
-    """A job that ended tells the model a lot: the person sees who spoke and how it begins."""
-    text = "\n".join(f"row {n}" for n in range(30))
+    """A job that ended tells the model a lot: one dim row says who spoke and how it begins; unfolded, all is there."""
+    text = "\n".join(f"row {n}" for n in range(300))
     how = drawing()
     block = block_for(Message("", text, "follow_up", source="job"), how, {})
-    rows = list(block.render(60))
-    assert rows[0] == "› job"
-    assert len(rows) == 5
-    assert "alt+o" in rows[-1]
+    assert list(block.render(60)) == ["· job: row 0 … 299 more lines (alt+o)"]
     assert block.cut
     how.unfolded = True
-    assert "  row 29" in block.render(60)
+    assert list(block.render(60)) == ["· job: row 0", *(f"  row {n}" for n in range(1, 300))]
+    assert not block.cut
+    assert block.source == text
+
+
+def test_words_in_the_persons_place_are_dim_and_have_no_marks_for_a_model() -> None:
+    """A reminder is no word of the person's, and its tags are nobody's business; the same inside an agent."""
+    text = "<system-reminder>\nThe list has open tasks:\n- one\n</system-reminder>"
+    message = Message("", text, "steer", source="todo")
+    assert list(block_for(message, drawing(unfolded=True), {}).render(60)) == [
+        "· todo: The list has open tasks:",
+        "  - one",
+    ]
+    row = block_for(message, drawing(COLOURS), {}).render(60)[0]
+    assert row.count(COLOURS.open("dim")) == 2
+    assert COLOURS.open("accent") not in row
+    assert list(block_for(message, drawing(linear=True), {}).render(60)) == [
+        "todo: The list has open tasks: … 1 more line (/unfold)"
+    ]
+    inside = block_for(Message("A", text, source="todo"), drawing(), {})
+    assert "  todo: The list has open tasks:" in inside.render(60)
+
+
+def test_a_short_word_in_the_persons_place_is_whole_in_its_row() -> None:
+    """Nothing is said to be left out where nothing is; a tag that is meant as text stays."""
+    block = block_for(Message("", "look at <my-tag> once", source="extension"), drawing(), {})
+    assert list(block.render(60)) == ["· extension: look at <my-tag> once"]
     assert not block.cut
 
 

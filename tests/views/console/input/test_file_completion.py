@@ -89,16 +89,45 @@ async def test_names_with_blanks_are_quoted(project, desk):
     await desk.settled()
     press(editor, "tab")
     assert editor.text == '@"docs/old plans/'
-    assert await offered(editor, desk) == ["docs/old plans/", "docs/old plans/plan one.md"]
-    press(editor, "down", "tab")
+    assert await offered(editor, desk) == ["docs/old plans/plan one.md"]
+    press(editor, "tab")
     assert editor.text == '@"docs/old plans/plan one.md" '
 
 
 async def test_a_folder_that_is_typed_out_shows_what_is_in_it(project, desk):
-    """After a slash the things directly in a folder come first."""
+    """After a slash the things directly in a folder come first, and the folder itself is there already."""
     editor = prompt_editor(desk)
     press(editor, "'@src/")
-    assert (await offered(editor, desk))[:3] == ["src/", "src/app.py", "src/editor/"]
+    names = await offered(editor, desk)
+    assert names[:2] == ["src/app.py", "src/editor/"]
+    assert "src/" not in names
+
+
+async def test_enter_on_what_is_written_already_sends_the_text(project, desk):
+    """Taking a name that changes nothing would go round in circles."""
+    editor = prompt_editor(desk)
+    sent = []
+    editor.on_submit = lambda submission: sent.append(submission.text)
+    press(editor, "'look at @src/app.py")
+    assert await offered(editor, desk) == ["src/app.py"]
+    press(editor, "enter")
+    assert sent == ["look at @src/app.py"]
+    press(editor, "'look at @src")
+    await desk.settled()
+    press(editor, "'/", "enter")  # before the answer to the slash is there
+    assert sent[1:] == ["look at @src/"]
+
+
+async def test_tab_goes_from_folder_to_folder_and_not_in_circles(project, desk):
+    """Each one shows what is in it."""
+    editor = prompt_editor(desk)
+    press(editor, "'@src")
+    await desk.settled()
+    press(editor, "tab")
+    assert editor.text == "@src/"
+    await desk.settled()
+    press(editor, "tab")
+    assert editor.text == "@src/app.py "
 
 
 async def test_a_path_from_its_beginning_looks_into_that_folder(project, desk, tmp_path, monkeypatch):

@@ -270,6 +270,7 @@ async def test_other_blocks_are_to_the_left_and_right():
     for name, at in [("right", 2), ("right", 2), ("left", 1), ("left", 0), ("left", 0)]:
         await pressed(desk, name)
         assert desk.rows()[:2] == [pad_title(f"call {at}", f"{at + 1}/3"), f"said {at}"]
+        assert (" · right ", " · left/right ", " · left ")[at] + "other block" in desk.rows()[-1]
     await pressed(desk, "q")
     await task
 
@@ -293,7 +294,7 @@ async def test_the_output_of_the_last_call_that_was_cut_opens(tmp_path):
         Call("", "call_3", "Edit", args={"path": "a.py"}, content="", details=DIFF),
     ]
     desk = Desk(store, session, height=12)
-    task = asyncio.ensure_future(view_output(desk, calls))
+    task = asyncio.ensure_future(view_output(desk, calls, cut={"call_0", "call_1"}))
     await desk.until_rows("line 0")
     assert desk.rows()[0].startswith("Bash make · exit 2")
     await pressed(desk, "end")

@@ -223,13 +223,17 @@ class Editor(Component):
             self._popup.typed(self._request())
 
     def _accept(self, *, entering: bool = False) -> None:
+        """Enter on what is written there already means the text."""
         submits = entering and self._popup.submits
         accepted = self._popup.accept()
         if accepted is None:
             return
         start, item = accepted
         value = clean_paste(item.value)
-        line = self._buffer.cursor[0]
+        line, column = self._buffer.cursor
+        if entering and self._buffer.line[start:column] == value.rstrip():
+            self._submit()
+            return
         self._editing.settle()
         self._buffer.replace((line, start), self._buffer.cursor, value)
         self._tell_change()

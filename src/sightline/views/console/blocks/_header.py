@@ -15,6 +15,7 @@ SIGNS = {
 SPOKEN = {"running": "running:", "ok": "ok:", "error": "failed:", "stopped": "stopped:"}
 """What is said in place of a sign, for who listens."""
 INDENT = "  "
+_LEAST = 16  # cells of a title that still say something
 
 
 def sign_of(state: str, *, spoken: bool) -> tuple[str, str]:
@@ -32,6 +33,9 @@ def header_rows(
     start = f"{theme.style(role, sign)} {theme.style('strong', label)}" if label else theme.style(role, sign)
     room = width - measure(start) - 1
     end = theme.style("error" if state == "error" else "muted", suffix)
+    beside = room - measure(suffix) - 2 if suffix else room
+    if most == 1 and beside >= _LEAST:  # one row for all of it
+        room = beside
     rows, cut = _title(title, room, width - len(INDENT), most)
     rows = [f"{start} {rows[0]}" if rows and rows[0] else start, *(INDENT + row for row in rows[1:])]
     if not suffix:
@@ -48,6 +52,8 @@ def _title(title: str, first: int, rest: int, most: int) -> tuple[list[str], boo
     lines = [line.rstrip() for line in title.strip("\n").split("\n")] if title else []
     if not lines:
         return [], False
+    if first < 1 and most == 1:
+        return [""], True
     if first < 1:
         rows = [""]
     else:

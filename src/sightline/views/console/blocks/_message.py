@@ -17,7 +17,7 @@ _HOW = {"steer": "said while it worked", "follow_up": "said for afterwards"}
 # Whoever observes the person's own words; any other source said something in the person's place.
 _PERSON = frozenset(("", "person", "agent", "claude", "codex", "gemini", "opencode"))
 # Marks for a model around what is said to it.
-_tagged = re.compile(r"<([a-z]+(?:-[a-z]+)+)>\s*(.*?)\s*</\1>", re.DOTALL)
+_tag = re.compile(r"<(/?)([a-z]+(?:-[a-z]+)+)>")
 # What an artifact's name has before the name of the file it was: the session, and a number of its own.
 _kept_as = re.compile(r"[a-z][a-z0-9]{5}-\d{1,9}-(?=.)")
 
@@ -98,9 +98,18 @@ def is_persons(message: Message) -> bool:
 
 def said_in_place(message: Message) -> list[str]:
     """The lines that were said in the person's place, without marks for a model; the first names who said them."""
-    text = _tagged.sub(r"\2", clean_text(message.text)).strip()
-    first, *rest = text.split("\n")
+    first, *rest = _without_tags(clean_text(message.text)).strip().split("\n")
     return [f"{clean_line(message.source)}: {first}", *rest]
+
+
+def _without_tags(text: str) -> str:
+    """Without those that are opened and closed; any other is meant as it stands."""
+    tags = _tag.findall(text)
+    closed = {name for slash, name in tags if slash} & {name for slash, name in tags if not slash}
+    if not closed:
+        return text
+    tag = rf"</?(?:{'|'.join(sorted(closed))})>"
+    return re.sub(rf"^{tag}\n|{tag}", "", text, flags=re.MULTILINE)
 
 
 def _with_more(line: str, count: int, way: str, width: int) -> str:

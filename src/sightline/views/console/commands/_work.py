@@ -57,7 +57,8 @@ async def compact(console: "Console", args: str) -> None:
 async def new(console: "Console", args: str) -> None:
     before = console.session if console.state.entries else ""
     await console.switch("")
-    console.tell("a new conversation", hint=f"the one before: /resume, or sightline --resume {before}" if before else "")
+    hint = f"the one before: /resume, or sightline --resume {before}" if before else ""
+    console.tell("a new conversation", hint=hint)
 
 
 async def attach(console: "Console", args: str) -> None:

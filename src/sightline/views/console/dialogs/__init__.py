@@ -40,7 +40,7 @@ _DIALOGS: dict[str, type[SelectDialog | ConfirmDialog | InputDialog | EditorDial
 def dialog_for(request: dict[str, Any], drawing: Drawing, height: Height = usual_height) -> Ask:
     """What to show for an open request (`state.requests[id]`): its answer is the request's; None: it was closed.
 
-    `height`: rows of the terminal. A component of an extension's own comes from `Extensions.dialog_for`.
+    `height`: rows there are for it. A component of an extension's own comes from `Extensions.dialog_for`.
     """
     match request.get("what"):
         case "approval":

@@ -1,6 +1,7 @@
 """What all dialogs look like: a box with parts below each other, one of which may be long and is scrolled.
 
-- It takes as many rows as it needs, at most those of the terminal. On a small one the frame and the hints go first.
+- It takes as many rows as it needs, at most those there are for it (`height`). Where they are few, the frame and the
+  hints go first, then choices are scrolled.
 - What does not fit is said, with the keys that show it. On lines (linear mode) everything is written.
 - Ctrl+C and escape mean the same: back, or close.
 """
@@ -9,16 +10,17 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from sightline.tty import Component, Input, Rows, truncate
-from sightline.tty.components import Box, KeyHints, Text
+from sightline.tty.components import Box, KeyHints, SelectList, Text
 from sightline.tty.components._box import Border
 from sightline.views.console._desk import Ask
 from sightline.views.console._drawing import Drawing
 
 Height = Callable[[], int]
 
-_SMALL = 14
+_SMALL = 12
 _PANE_AT_LEAST = 2
-_BELOW = 6  # rows the console needs for itself: the editor, the status, the keys
+_CHOICES = 8
+_AROUND_CHOICES = 2  # rows of a list that are no choices
 
 
 def usual_height() -> int:
@@ -124,11 +126,16 @@ class Dialog(Box, Ask):
         if small != (self._hints not in self.children):
             self.children = [child for child in self.children if child is not self._hints]
             self.children += [] if small else [self._hints]
+        frame = 0 if border == "none" else 2
+        for child in self.children:
+            if isinstance(child, SelectList):
+                child.set_max_rows(min(_CHOICES, self._height() - frame - _PANE_AT_LEAST - _AROUND_CHOICES))
         if self.pane is not None:
-            self.pane.set_room(self._room(width, frame=0 if small else 2))
+            self.pane.set_room(self._room(width, frame=frame))
         return super().render(width)
 
     def _room(self, width: int, *, frame: int) -> int:
+        """Rows left for the pane."""
         inner = max(width - (4 if frame else 2), 1)
         others = sum(len(child.render(inner)) for child in self.children if child is not self.pane)
-        return self._height() - others - frame - _BELOW
+        return self._height() - others - frame

@@ -2,6 +2,7 @@
 
 - ripgrep lists them (as the tools do), so what `.gitignore` names is not among them. Folders are those with a file.
 - What is hidden is offered only to who types a dot at the beginning of a name.
+- A folder that is typed out to its slash is not offered any more, only what is in it.
 - A list is used while a newer one is made. At most a hundred thousand names are held, which is said when there are
   more, and none of them for long after they were last asked for.
 - A name that cannot be shown as it is cannot be typed either: it is not offered.
@@ -68,8 +69,10 @@ class ProjectFiles:
             likely = (number for number in found if names[number].lower().startswith(folded))
         else:
             likely = (number for number in found if _is_in_last_part(folded, names[number].lower()))
-        considered = dict.fromkeys([*islice(likely, _CONSIDERED), *found[:_CONSIDERED]])
-        return sorted((names[number] for number in considered), key=lambda name: _order(query, name))[:_OFFERED]
+        numbers = dict.fromkeys([*islice(likely, _CONSIDERED), *found[:_CONSIDERED]])
+        considered = (names[number] for number in numbers)
+        offered = (name for name in considered if name != query or not query.endswith("/"))
+        return sorted(offered, key=lambda name: _order(query, name))[:_OFFERED]
 
     def _hold(self, files: list[str]) -> None:
         good = [name for name in files if _can_be_typed(name)]

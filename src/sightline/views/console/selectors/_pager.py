@@ -266,13 +266,19 @@ class Viewer(Ask):
             return self._theme.style("muted", truncate("reading…", width))
         said = self._said or ("following" if self._following else f"{self._share} %")
         row = self._theme.style("accent", truncate(said, width))
-        for action, meaning in _HINTS[: None if len(self._documents) > 1 else -1]:
-            keys = self._desk.bindings.keys(action)
-            hint = f" · {keys[0]} {meaning}" if keys else ""
+        for action, meaning in _HINTS:
+            names = self._beside() if action == _BESIDE else [action]
+            keys = [keys[0] for name in names if (keys := self._desk.bindings.keys(name))]
+            hint = f" · {'/'.join(keys)} {meaning}" if keys else ""
             if measure(row) + measure(hint) > width:
                 break
             row += self._theme.style("hint", hint)
         return row
+
+    def _beside(self) -> list[str]:
+        """What turns to the documents there are before and after this one."""
+        there = (("view_before", self._at > 0), ("view_after", self._at + 1 < len(self._documents)))
+        return [action for action, is_there in there if is_there]
 
 
 def _size_of(pages: Pages) -> int:
@@ -283,14 +289,15 @@ def _nothing(pages: Pages) -> None:
     """Draw again what is there."""
 
 
+_BESIDE = "beside"
 _HINTS = (
     ("view_close", "leave"),
     ("view_search", "search"),
-    ("view_next", "next"),
+    (_BESIDE, "other block"),
     ("view_last", "end"),
     ("view_wrap", "wrap"),
     ("view_copy", "copy"),
-    ("view_after", "other block"),
+    ("view_next", "next"),
 )
 
 _ACTIONS: dict[str, Callable[[Viewer], None]] = {

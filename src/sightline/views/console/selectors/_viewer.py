@@ -1,6 +1,6 @@
 """All a call said, whatever was cut of it on the screen."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import Any
 
 import msgspec
@@ -13,18 +13,18 @@ from sightline.views.console._desk import Desk
 from sightline.views.console.selectors._pager import Document, Opens, show
 from sightline.views.console.selectors._pages import Kept, Source, Told
 
-_FOLDED = 10  # rows of output a block shows
 _TITLE = 200
 
 
-async def view_output(desk: Desk, calls: Sequence[Call], back: int = 0) -> None:
-    """Opens on the last call that is not shown whole, or on the one so many back; the others are beside it."""
+async def view_output(desk: Desk, calls: Sequence[Call], back: int = 0, *, cut: Container[str] = ()) -> None:
+    """Opens on the last call that is not shown whole (`cut` has their ids), or on the one so many back; the others are
+    beside it."""
     told = [call for call in calls if _has_something(call)]
     if not told:
         desk.tell("no call has said anything yet")
         return
-    cut = [at for at, call in enumerate(told) if _is_cut(call)]
-    at = max(len(told) - back, 0) if back else (cut or [len(told) - 1])[-1]
+    last = len(told) - 1
+    at = max(len(told) - back, 0) if back else next((n for n in range(last, -1, -1) if told[n].id in cut), last)
     await show(desk, [opens(desk, call) for call in told], at)
 
 
@@ -82,11 +82,6 @@ def _source(desk: Desk, call: Call) -> Source:
 
 def _has_something(call: Call) -> bool:
     return bool(call.received or call.content or call.args or call.written)
-
-
-def _is_cut(call: Call) -> bool:
-    text = diff_of(call.details) or call.output or call.content or ""
-    return bool(call.skipped) or text.count("\n") > _FOLDED
 
 
 def _arguments(call: Call) -> dict[str, Any]:

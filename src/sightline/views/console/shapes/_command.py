@@ -40,7 +40,7 @@ class CommandShape(OutputShape):
 
     def _written(self, width: int) -> Body:
         call = self.call
-        if call.output and not has_more_than_pieces(call):
+        if any(piece.text for piece in call.pieces) and not has_more_than_pieces(call):
             return self.tail_rows(width)
         if call.content is None or details_of(call).get("ended") == "job":
             return Body()
