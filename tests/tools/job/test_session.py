@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 
 from sightline.conversation import ToolMessage, UserMessage, text_of
-from sightline.events import ToolResult, ToolUpdate, ToolUse, User
+from sightline.events import State, ToolResult, ToolUpdate, ToolUse, User
 from sightline.host import Cancel
 from tests.agent.support import Lab, lab
 
@@ -57,7 +57,7 @@ async def test_a_delivery_that_waits_is_dropped_when_the_model_polls(tmp_path: P
     turns = [[bash("true", **IN_BACKGROUND)], [slow], [job(list=True)], [{"text": "done"}]]
     async with lab(tmp_path, turns) as here:
         await here.agent.prompt("go")
-        await here.until(lambda: any(queued.job for queued in here.agent._queue))
+        await here.first(State, lambda event: event.key == "queue" and bool(event.value))
         (tmp_path / "work" / "seen").touch()
         assert (await here.ended()).text == "done"
         assert results(here, "job")[0].content.startswith("## Completed (1)")

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from sightline.tty._keys import character_key, parse_key
 from sightline.views.console.dialogs import ApprovalDialog, dialog_for
 from tests.views.console.dialogs.support import HOSTILE, WIDTHS, Bench, check_rows, coloured, drawing
 
@@ -202,3 +203,68 @@ def test_on_lines_everything_is_said_and_a_line_answers() -> None:
     assert "exec(git push origin main)" in shown.text()
     shown.type("exec(git push *)").press("enter")
     assert shown.answer == {"choice": "always here", "rule": "exec(git push *)"}
+
+
+COMMAND = "\n".join(f"echo line {number}" for number in range(9))
+
+
+@pytest.mark.parametrize("width", [20, 40, 80])
+def test_where_rows_are_few_the_command_comes_first(width: int) -> None:
+    """Its beginning is in sight above the answers, and the page keys show the rest of what there is to know."""
+    shown = bench(request(what=COMMAND, args={}), height=9)
+    assert shown.text(width).split("\n")[0].strip() == "echo line 0"
+    assert "echo line 2" in shown.text(width)
+    assert "Yes, this once" in shown.text(width)
+    assert len(shown.dialog.render(width)) <= 9
+    seen = shown.text(width)
+    for _ in range(12):
+        shown.dialog.handle_input(parse_key("pagedown"))
+        seen += shown.text(width)
+    assert "echo line 8" in seen
+    assert "/project/sub" in seen
+    assert shown.press("y").answer == {"choice": "once"}
+
+
+@pytest.mark.parametrize("height", [1, 4, 7])
+@pytest.mark.parametrize("keys", [["y"], ["enter"], ["1"], ["s"], ["a", "enter"], ["e", "enter"], ["down", "enter"]])
+def test_what_cannot_be_seen_cannot_be_allowed(height: int, keys: list[str]) -> None:
+    """The dialog says what to do; no is an answer all the same."""
+    shown = bench(request(what=COMMAND), height=height).press(*keys)
+    assert all(answer == {"choice": "no"} for answer in shown.answers)
+    shown = bench(request(what=COMMAND), height=height)
+    assert "Make the window larger to answer." in shown.text()
+    assert "Yes" not in shown.text()
+    assert shown.press("n").type("too low").press("enter").answer == {"choice": "no", "reason": "too low"}
+
+
+def test_a_short_command_can_be_allowed_in_few_rows() -> None:
+    """All of it is in sight."""
+    asked = {**request(rule="", why="", cwd="", args={}), "choices": ["once", "no"]}
+    assert bench(asked, height=4).press("y").answer == {"choice": "once"}
+
+
+def test_a_window_that_is_made_larger_can_be_answered_in() -> None:
+    """And one that is made smaller no more, with the rule half typed and the key under way."""
+    rows = [5]
+    shown = Bench(dialog_for(request(what=COMMAND), drawing(), lambda: rows[0]))
+    rows[0] = 24
+    assert "Yes, this once" in shown.text()
+    assert "echo line 8" in shown.text()
+    shown.press("a")
+    rows[0] = 5
+    shown.dialog.handle_input(parse_key("enter"))
+    assert not shown.answers
+    rows[0] = 24
+    assert shown.press("escape", "y").answer == {"choice": "once"}
+
+
+def test_what_was_never_drawn_is_not_answered() -> None:
+    """A key that was quicker than the screen was not meant for it."""
+    dialog = dialog_for(request(), drawing(), lambda: 24)
+    answers: list[Any] = []
+    dialog.done = answers.append
+    dialog.handle_input(character_key("y"))
+    assert not answers
+    dialog.render(80)
+    dialog.handle_input(character_key("y"))
+    assert answers == [{"choice": "once"}]

@@ -51,6 +51,13 @@ CASES = [
     (question("red", "green"), ["2"], {"chosen": ["green"]}),
     (question("red", "green"), ["3", "mauve"], {"chosen": [], "text": "mauve"}),
     (question("red", "green", several=True), ["2", "1", "4"], {"chosen": ["red", "green"]}),
+    (question("red", "green", "blue", several=True), ["1,3"], {"chosen": ["red", "blue"]}),
+    (question("red", "green", "blue", several=True), ["3 1"], {"chosen": ["red", "blue"]}),
+    (question("red", "green", "blue", several=True), ["2", "1, 3"], {"chosen": ["red", "green", "blue"]}),
+    (question("red", "green", several=True), ["a name"], {"chosen": [], "text": "a name"}),
+    (question("red", "green", several=True), ["3", "1 2"], {"chosen": [], "text": "1 2"}),
+    (question("red", "green"), ["a name"], {"chosen": [], "text": "a name"}),
+    (question("red", "green", free_text=False, several=True), ["a name", "1,9", "1,2"], {"chosen": ["red", "green"]}),
     (question(), ["the grail"], {"chosen": [], "text": "the grail"}),
     (dialog("select", choices=["a", "b"]), ["2"], {"value": "b"}),
     (dialog("select", choices=["a", "b"]), ["0"], {"value": None}),
@@ -63,3 +70,14 @@ CASES = [
 def test_numbers_and_lines_answer(asked: dict[str, Any], lines: list[str], answer: Any) -> None:
     """Everything keys can answer, lines can."""
     assert answered(asked, *lines)[1] == [answer]
+
+
+def test_how_several_are_answered_is_said() -> None:
+    """Who listens hears it before the choices; what is none of them is refused."""
+    written, answers = answered(question("red", "green", several=True, free_text=False), "1,9", "mauve")
+    assert "several at once: 1,2" in written
+    assert "no such choice: 1,9" in written
+    assert "no such choice: mauve" in written
+    assert not answers
+    written, _ = answered(question("red", "green"))
+    assert "or answer in your own words" in written

@@ -22,9 +22,15 @@ async def open(console: "Console", args: str) -> None:
     if args == "edit":
         await _edit(console, text)
     elif text.strip():
-        console.show_page(text)
+        _show(console, text)
     else:
         console.tell("the todo list is empty", hint="/todo edit writes one")
+
+
+def _show(console: "Console", text: str) -> None:
+    from sightline.views.console.commands._todo_page import TodoPage
+
+    console.transcript.add_page(TodoPage(text, console.drawing))
 
 
 async def _edit(console: "Console", text: str) -> None:

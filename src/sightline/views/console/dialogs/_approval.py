@@ -4,6 +4,8 @@ Rules:
 
 - Shown are who asks (agent and tool), all of the command or what would change, the folder, whether the sandbox holds
   it, why it has to be asked, the other arguments of the call, and the rule an answer for longer would become.
+- Nothing is allowed unseen. Where rows are few, the command or the change comes first; where not even three rows of it
+  fit above the answers, only no is one.
 - "Always here" saves a rule, and shows it first: it can be changed, and one that cannot be read is not taken.
 - "No" may have a reason; the model hears it. Escape and Ctrl+C are a step back; from the choices they close the dialog
   unanswered, which is never a yes.
@@ -13,7 +15,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from sightline.text import clean_line, clean_text
-from sightline.tty import Component, Input, Key
+from sightline.tty import Component, Input, Key, Rows
 from sightline.tty.components import Code, Container, Diff, Item, SelectList, Text
 from sightline.tty.components import Input as TextInput
 from sightline.views.console._drawing import Drawing
@@ -26,6 +28,8 @@ _LABELS = {ONCE: "Yes, this once", SESSION: "Yes, for this session", ALWAYS: "Ye
 _ACTIONS = {ONCE: "approve_once", SESSION: "approve_session", ALWAYS: "approve_always", NO: "approve_no"}
 _SHOWN_ELSEWHERE = ("input", "content", "path")  # where there is a diff
 _VALUE_AT_MOST = 20_000
+_SEEN_AT_LEAST = 3
+_TOO_LOW = "Allow this? Make the window larger to answer."
 
 
 class ApprovalDialog(Dialog):
@@ -40,19 +44,32 @@ class ApprovalDialog(Dialog):
         """The asker's own, which may have several lines; as one line it would be the rule of another command."""
         self._rule = clean_line(self._exact)
         self._wanted = ALWAYS
-        self._body = Pane(Container(self._parts()), drawing)
+        self._what_first = False
+        self._parts = Container(self._in_order(what_first=False))
+        self._body = Pane(self._parts, drawing)
+        self._width = 0
+        self._too_low = self._asks_why = False
         self._list = SelectList(self._items(), max_rows=6, bindings=self.bindings, theme=self.theme)
         self._list.on_select = lambda item: self._choose(item.value)
         self._list.on_cancel = self.cancel
         self._show_choices()
 
+    def render(self, width: int) -> Rows:
+        self._width = width
+        self._fit()
+        return super().render(width)
+
     def handle_input(self, event: Input) -> bool:
+        if not self.drawing.linear:
+            if not self._width:
+                return False  # nobody has seen it yet
+            self._fit()
         if self._list in self.children and isinstance(event, Key):
             for choice, action in _ACTIONS.items():
                 if choice in self._choices and self.bindings.matches(event, action):
                     self._choose(choice)
                     return True
-            if self._rule and self.bindings.matches(event, "approve_rule"):
+            if self._rule and not self._too_low and self.bindings.matches(event, "approve_rule"):
                 self._edit_rule(self._list.highlighted)
                 return True
         return super().handle_input(event)
@@ -73,28 +90,51 @@ class ApprovalDialog(Dialog):
             about = {SESSION: self._rule, ALWAYS: self._rule, NO: "and say why, if you like"}.get(choice, "")
             yield Item(choice, _LABELS.get(choice, choice), about)
 
-    def _parts(self) -> list[Component]:
-        head = Text("\n".join(_head(self._request, self._details)), theme=self.theme)
-        parts: list[Component] = [head, _main(self._details, self.drawing)]
+    def _in_order(self, *, what_first: bool) -> list[Component]:
+        """What there is to know."""
+        about = Text("\n".join(_head(self._request, self._details)), theme=self.theme)
+        what: list[Component] = [_main(self._details, self.drawing)]
         diff = self._details.get("diff")
         if isinstance(diff, str) and diff:
-            parts.append(Diff(diff, theme=self.theme))
+            what.append(Diff(diff, theme=self.theme))
         rest = "\n".join(_other_arguments(self._details, has_diff=bool(diff)))
-        if rest:
-            parts.append(Text(rest, "muted", theme=self.theme))
+        others: list[Component] = [Text(rest, "muted", theme=self.theme)] if rest else []
         if self._rule:
-            parts.append(Text(f"as a rule: {self._rule}", "muted", theme=self.theme))
-        return parts
+            others.append(Text(f"as a rule: {self._rule}", "muted", theme=self.theme))
+        return [*what, about, *others] if what_first else [about, *what, *others]
+
+    def _fit(self) -> None:
+        """Make the best of the rows there are."""
+        if self.is_small != self._what_first:
+            self._what_first = self.is_small
+            self._parts.children = self._in_order(what_first=self._what_first)
+        too_low = self.is_small and self._hides_what()
+        if too_low != self._too_low:
+            self._too_low = too_low
+            self._list.set_items(item for item in self._items() if item.value == NO or not too_low)
+            if not self._asks_why:
+                self._show_choices()
+
+    def _hides_what(self) -> bool:
+        needed = len(self._parts.render(max(self._width - 2, 1)))
+        room = self.rows - len(self._choices)
+        return room < needed and room <= _SEEN_AT_LEAST  # a row says that there is more
 
     def _show_choices(self) -> None:
+        self._asks_why = False
+        if self._too_low:
+            warning = Text(_TOO_LOW, "warning", theme=self.theme)
+            return self.show(warning, self._list, hints=[("approve_no", NO)])
         hints = [("select_confirm", "choose"), *((_ACTIONS[c], c) for c in self._choices if c in _ACTIONS)]
         if self._rule:
             hints.append(("approve_rule", "change the rule"))
-        self.show(self._body, self._list, hints=hints)
+        return self.show(self._body, self._list, hints=hints)
 
     def _choose(self, choice: str) -> None:
         if choice == NO:
             self._ask_reason()
+        elif self._too_low:
+            return
         elif choice == ALWAYS and self._rule:
             self._edit_rule(None)
         else:
@@ -120,6 +160,7 @@ class ApprovalDialog(Dialog):
         return self.finish({"choice": self._wanted, "rule": rule if rule != self._rule else self._exact})
 
     def _ask_reason(self) -> None:
+        self._asks_why = True
         self._show_input("Why not? The model is told.", "", self._refuse, "no")
 
     def _refuse(self, text: str) -> None:

@@ -87,6 +87,16 @@ class Dialog(Box, Ask):
         self.pane: Pane | None = None
         self.set_title(title)
 
+    @property
+    def rows(self) -> int:
+        """As many as there are for it."""
+        return self._height()
+
+    @property
+    def is_small(self) -> bool:
+        """There are too few rows for a frame and hints."""
+        return self.rows < _SMALL and not self.drawing.linear
+
     def finish(self, answer: Any) -> None:
         """Answer, the first time; whatever comes later came too late."""
         if not self._over:
@@ -118,7 +128,7 @@ class Dialog(Box, Ask):
         return super().handle_input(event)
 
     def render(self, width: int) -> Rows:
-        small = self._height() < _SMALL
+        small = self.is_small
         border: Border = "none" if small or self.drawing.linear else "rounded"
         if border != self._border:
             self._border = border
@@ -129,7 +139,7 @@ class Dialog(Box, Ask):
         frame = 0 if border == "none" else 2
         for child in self.children:
             if isinstance(child, SelectList):
-                child.set_max_rows(min(_CHOICES, self._height() - frame - _PANE_AT_LEAST - _AROUND_CHOICES))
+                child.set_max_rows(min(_CHOICES, self.rows - frame - _PANE_AT_LEAST - _AROUND_CHOICES))
         if self.pane is not None:
             self.pane.set_room(self._room(width, frame=frame))
         return super().render(width)
@@ -138,4 +148,4 @@ class Dialog(Box, Ask):
         """Rows left for the pane."""
         inner = max(width - (4 if frame else 2), 1)
         others = sum(len(child.render(inner)) for child in self.children if child is not self.pane)
-        return self._height() - others - frame
+        return self.rows - others - frame

@@ -1,12 +1,15 @@
 """A question of an agent's: one of some choices, several of them, or words of one's own.
 
+On lines, several numbers in one line (`1,3`) are the whole answer, and any other line is words of one's own where those
+are allowed.
+
 Answers `{"chosen": […], "text": …}`; None when the person closed it.
 """
 
 from typing import Any
 
 from sightline.text import clean_line
-from sightline.tty import Input, Key
+from sightline.tty import Input, Key, Paste
 from sightline.tty.components import Input as TextInput
 from sightline.tty.components import Item, SelectList, Text
 from sightline.views.console._drawing import Drawing
@@ -28,6 +31,7 @@ class QuestionDialog(Dialog):
         self._several = bool(details.get("several")) and bool(self._choices)
         self._free = bool(details.get("free_text", True)) or not self._choices
         self._ticked: list[str] = []
+        self._means_words = False
         self._text = Pane(Text(str(request.get("text") or ""), theme=self.theme), drawing)
         self._list = SelectList(self._items(), max_rows=8, bindings=self.bindings, theme=self.theme)
         self._list.on_select = lambda item: self._choose(item.value)
@@ -40,7 +44,10 @@ class QuestionDialog(Dialog):
             self._show_line()
 
     def handle_input(self, event: Input) -> bool:
-        if self._list in self.children and isinstance(event, Key) and event.kind != "release":
+        at_choices = self._list in self.children
+        if at_choices and isinstance(event, Paste):
+            return self._begin_own(event)
+        if at_choices and isinstance(event, Key) and event.kind != "release":
             if self._several and self.bindings.matches(event, "select_toggle"):
                 self._toggle(self._list.highlighted)
                 return True
@@ -71,7 +78,16 @@ class QuestionDialog(Dialog):
         hints = [("select_confirm", "answer"), ("interrupt", "close")]
         if self._several:
             hints.insert(0, ("select_toggle", "tick"))
-        self.show(self._text, self._list, hints=hints)
+        self._means_words = False
+        way = self._way_to_answer()
+        self.show(self._text, Text(way, theme=self.theme) if way else None, self._list, hints=hints)
+
+    def _way_to_answer(self) -> str:
+        """What who listens cannot guess."""
+        if not self.drawing.linear:
+            return ""
+        ways = ["several at once: 1,2" if self._several else "", "or answer in your own words" if self._free else ""]
+        return ", ".join(way for way in ways if way)
 
     def _show_line(self) -> None:
         hints = [("submit", "answer"), ("interrupt", "back" if self._choices else "close")]
@@ -87,11 +103,22 @@ class QuestionDialog(Dialog):
             self._choose(item.value)
         return True
 
-    def _begin_own(self, event: Key) -> bool:
-        if not self._free or not event.text.strip():
+    def _begin_own(self, event: Input) -> bool:
+        numbers = self._numbers_in(event.text)
+        if not event.text.strip() or not (self._are_choices(numbers) if numbers else self._free):
             return False
         self._show_line()
         return self._line.handle_input(event)
+
+    def _numbers_in(self, text: str) -> list[int]:
+        """The numbers a line gives as its answer; none when it says anything else."""
+        words = text.replace(",", " ").split()
+        if not self.drawing.linear or not self._several or not all(word.isdecimal() for word in words):
+            return []
+        return [int(word) for word in words]
+
+    def _are_choices(self, numbers: list[int]) -> bool:
+        return bool(numbers) and all(0 < number <= len(self._choices) for number in numbers)
 
     def _toggle(self, item: Item | None) -> None:
         if item is None or item.value in (_OWN, _DONE):
@@ -111,6 +138,7 @@ class QuestionDialog(Dialog):
 
     def _choose(self, value: str) -> None:
         if value == _OWN:
+            self._means_words = True
             self._show_line()
         elif self._several and self.drawing.linear and value != _DONE:
             self._toggle(next(item for item in self._choices if item.value == value))
@@ -123,9 +151,13 @@ class QuestionDialog(Dialog):
 
     def _say(self, text: str) -> None:
         text = text.strip()
+        if not self._means_words and self._are_choices(numbers := self._numbers_in(text)):
+            self._ticked += [self._choices[number - 1].value for number in numbers]
+            return self._choose(_DONE)
         chosen = [item.value for item in self._choices if item.value in self._ticked]
         if text or chosen:
-            self.finish({"chosen": chosen, "text": text})
+            return self.finish({"chosen": chosen, "text": text})
+        return None
 
 
 def _choices(request: dict[str, Any], details: dict[str, Any]) -> list[Item]:

@@ -12,9 +12,9 @@ from sightline.views.console._drawing import Drawing
 from sightline.views.console.shapes._shape import Body, Shape, details_of, kind_of, record, text_in, texts
 
 FOLDED = 8
-_SIGNS = {"pending": "○", "in_progress": "◌", "completed": "✓", "abandoned": "✕"}
-_SPOKEN = {"pending": "to do:", "in_progress": "doing:", "completed": "done:", "abandoned": "given up:"}
-_ROLES = {"pending": "muted", "in_progress": "accent", "completed": "success", "abandoned": "dim"}
+SIGNS = {"pending": "○", "in_progress": "◌", "completed": "✓", "abandoned": "✕"}
+SPOKEN = {"pending": "to do:", "in_progress": "doing:", "completed": "done:", "abandoned": "given up:"}
+ROLES = {"pending": "muted", "in_progress": "accent", "completed": "success", "abandoned": "dim"}
 _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _WORDS = ("content", "text", "step", "description", "subject", "title")
 _LISTS = ("todos", "plan", "items", "steps")
@@ -108,8 +108,8 @@ def plan_rows(phases: list[Phase], theme: Theme, width: int, *, spoken: bool = F
 
 
 def _task_rows(task: Task, guides: tuple[str, str], theme: Theme, width: int, *, spoken: bool) -> list[str]:
-    role = _ROLES[task.status]
-    sign = (_SPOKEN if spoken else _SIGNS)[task.status]
+    role = ROLES[task.status]
+    sign = (SPOKEN if spoken else SIGNS)[task.status]
     count = str(len(task.notes)).translate(_SUPERSCRIPTS) if task.notes else ""
     if spoken and count:
         count = f" ({len(task.notes)} notes)"
@@ -148,7 +148,7 @@ def _phase(item: Any) -> Phase | None:
 def _task(item: Any) -> Task | None:
     step = record(item)
     words, status = text_in(step, *_WORDS), step.get("status", "pending")
-    if not words or status not in _SIGNS:
+    if not words or status not in SIGNS:
         return None
     return Task(clean_line(words), str(status), texts(step.get("notes")))
 
