@@ -16,8 +16,7 @@ FILES = sorted((HERE / "console_contract.d").glob("*.toml"))
 STATEMENTS = [statement for file in FILES for statement in tomllib.loads(file.read_text())["statement"]]
 REFERENCE = " ".join("\n".join(page.read_text() for page in (ROOT / "docs/reference").glob("*.md")).split())
 SECTIONS = {
-    "delegation-ui.md": "Constraints, Error Handling Strategy, Phase 1, Phase 2, Phase 3, "
-    "Anti-Patterns to Avoid",
+    "delegation-ui.md": "Constraints, Error Handling Strategy, Phase 1, Phase 2, Phase 3, Anti-Patterns to Avoid",
     "tree.md": "What `/tree` does, How to open it, Tree UI model, Keybindings inside tree selector, "
     "Filters and search semantics, Selection outcomes, Summary-on-switch flow, Labels, "
     "`/tree` vs adjacent operations, Operator workflows",

@@ -48,9 +48,9 @@ def break_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_failing_case_is_shortened_and_still_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     """A lost row: of many operations those stay that lose it, and they fail by the same rule when run again."""
     break_chunks(monkeypatch)
-    case = make_case(3, "xterm", 80)
-    failure = failure_of(case)
-    assert failure is not None
+    # Not every case has a row become history: the first that does is shortened.
+    cases = [make_case(seed, "xterm", 80) for seed in range(3, 9)]
+    case, failure = next((case, found) for case in cases if (found := failure_of(case)) is not None)
     shorter, found = reduce(case, failure)
     assert len(shorter.operations) <= 6
     assert found.rule == failure.rule

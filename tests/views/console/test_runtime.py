@@ -151,6 +151,29 @@ async def test_the_status_line_says_model_context_queue_and_cost(sat: Sitting) -
         assert part in row
 
 
+# ---- what was cut
+
+
+async def test_ctrl_o_opens_the_last_call_that_is_not_shown_whole(sat: Sitting) -> None:
+    """Not one after it that is, whatever it told the model."""
+    begun(sat)
+    long = "".join(f"line {number}\n" for number in range(100))
+    todo = {"ui": {"kind": "todo"}, "phases": [{"name": "Build", "tasks": [{"content": "a", "status": "pending"}]}]}
+    sat.hears(
+        ToolUse("s-1", "bash", {"command": "make"}),
+        ToolResult("s-1", long),
+        ToolUse("s-2", "todo", {}),
+        ToolResult("s-2", "\n".join(f"[pending] {number}" for number in range(20)), details=todo),
+    )
+    assert "81 more lines (ctrl+o)" in sat.rows
+    sat.press("ctrl+o")
+    await sat.until(lambda: sat.console.screen.asking is not None)
+    viewer = sat.console.screen.asking
+    assert viewer is not None
+    await sat.until(lambda: "line 0" in viewer.render(80))
+    assert "1/2" in viewer.render(80)[0]
+
+
 # ---- modes
 
 
@@ -162,6 +185,32 @@ async def test_shell_and_python_go_to_the_host(sat: Sitting) -> None:
     sat.writes("$1 + 1")
     sat.press("enter")
     assert (await sat.sent(Cell)).code == "1 + 1"
+
+
+@pytest.mark.parametrize(
+    ("written", "line"),
+    [("$HOME is wrong, please fix it", "HOME is wrong"), ("$$x = 1\nif x print(x)", "line 2: if x print(x)")],
+)
+async def test_what_is_no_python_is_given_back(sat: Sitting, written: str, line: str) -> None:
+    """A dollar before words is not lost as a mistake in a cell: it says what is wrong, and how to say it instead."""
+    sat.writes(written)
+    sat.press("enter")
+    await sat.until(lambda: "not Python" in sat.rows)
+    assert line in sat.rows
+    assert "begin with a blank to say it to the agent" in sat.rows
+    assert sat.console.draft == written
+    assert not any(isinstance(command, Cell) for command in sat.commands)
+
+
+@pytest.mark.parametrize("code", ["await f()", "'\\d' is 'x'", "for i in x: print(i)", "return 1", "# nothing"])
+async def test_whatever_may_be_python_goes_to_the_cell(
+    sat: Sitting, capfd: pytest.CaptureFixture[str], code: str
+) -> None:
+    """The cell says what it thinks of it, and nothing is written over the screen."""
+    sat.writes(f"${code}")
+    sat.press("enter")
+    assert (await sat.sent(Cell)).code == code
+    assert capfd.readouterr() == ("", "")
 
 
 async def test_escape_in_an_inactive_mode_clears_it(sat: Sitting) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from sightline.events import Event, ToolResult
 from sightline.host import Attach, Cell, Prompt, Reply, Shell
+from sightline.text import clean_line
 from sightline.transcript import Call
 from sightline.views.console.commands import COMMANDS
 from sightline.views.console.status import Facts
@@ -59,6 +60,10 @@ class Entering:
         if not text.strip() and not submission.attachments:
             return
         if submission.mode == "prompt" and await self._is_command(submission):
+            return
+        if submission.mode == "python" and (problem := _why_no_python(text)):
+            self._console.tell(problem, "error", "begin with a blank to say it to the agent")
+            self._give_back(submission)
             return
         self._unsent.append(submission)
         try:
@@ -151,3 +156,21 @@ class Entering:
             calls = (entry for entry in self._console.state.entries if isinstance(entry, Call))
             going = {call.id for call in calls if call.content is None}
             self.running = [id for id in self.running if id in going]
+
+
+def _why_no_python(code: str) -> str:
+    """What keeps a text from being Python, with the line that does; empty when nothing does. `$HOME is wrong` is more
+    likely said than computed."""
+    import ast
+    import warnings
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # they would be written over the screen
+            compile(code, "<cell>", "exec", ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+    except SyntaxError as error:
+        line = clean_line(error.text or "").strip()
+        return f"not Python: {error.msg}" + (f", line {error.lineno}: {line}" if line else "")
+    except (ValueError, RecursionError, MemoryError):
+        pass  # the cell says what it thinks of it
+    return ""

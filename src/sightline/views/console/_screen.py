@@ -3,8 +3,8 @@
     transcript · queue · what goes on · todo · jobs · widgets · editor, or what is asked · widgets · status · keys
 
 What is asked by a request stands above the editor, whose draft stays in sight, and comes only once the person has
-stopped typing: an answer is never given by a letter that was meant for the draft. Where there are too few rows for both,
-the editor makes room.
+stopped typing: an answer is never given by a letter that was meant for the draft. Where there are too few rows for
+both, the editor makes room.
 """
 
 from collections.abc import Callable, Sequence
