@@ -264,6 +264,18 @@ def shown(chunks: list[Chunk], rows: int = ROWS) -> Iterator[tuple[float, Tape]]
             yield chunk.at, emulator(chunk.data)
 
 
+def whole_updates(chunks: list[Chunk]) -> list[Chunk]:
+    """Pieces of one synchronized update as one: a terminal shows nothing of it before its end."""
+    joined: list[Chunk] = []
+    held = b""
+    for chunk in chunks:
+        held += chunk.data
+        if held.rfind(b"\x1b[?2026h") <= held.rfind(b"\x1b[?2026l"):
+            joined.append(chunk._replace(data=held))
+            held = b""
+    return joined
+
+
 def first_shown(chunks: list[Chunk], sight: str) -> float | None:
     """When a pattern was on the screen first."""
     pattern = re.compile(sight, re.MULTILINE)

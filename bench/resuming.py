@@ -12,7 +12,7 @@ from statistics import median
 from typing import Any, NamedTuple
 
 from bench.console_place import ConsolePlace
-from bench.on_pty import OnPty, shown, tape_of
+from bench.on_pty import OnPty, shown, tape_of, whole_updates
 from bench.row import Row
 from sightline.testing.documents import mixed_markdown
 
@@ -85,7 +85,7 @@ def _resumed(console: ConsolePlace, session: str, wanted: list[str]) -> Resumed:
     readable = whole = None
     still: list[str] = []
     moved = above = 0
-    for at, tape in shown(chunks):
+    for at, tape in shown(whole_updates(chunks)):
         screen = tape.screen[_FIRST_ROW:-_STATUS_ROWS]
         if readable is None and any(LAST_LINE in row for row in tape.screen):
             readable = at
