@@ -17,6 +17,17 @@ def own_home(tmp_path, monkeypatch):
     monkeypatch.setenv("SIGHTLINE_HOME", str(tmp_path / "sightline-home"))
 
 
+@pytest.fixture(scope="module", autouse=True)
+def nobody_left_unburied():
+    """Hosts become children of this process when what they were forked from ends, and nobody else waits for them."""
+    yield
+    try:
+        while (ended := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)) is not None:
+            os.waitpid(ended.si_pid, os.WNOHANG)
+    except ChildProcessError:
+        pass
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_setup(item):
     return (yield from _skipped_without_emulators())

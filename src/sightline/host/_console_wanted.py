@@ -48,7 +48,7 @@ async def started(answer: int) -> str:
     try:
         said = await _read(answer)
     finally:
-        _reap(starting.pop(answer, 0))
+        await asyncio.to_thread(_reap, starting.pop(answer, 0))
     if said.error:
         raise (UserMistake if said.mistake else OutsideFailure)(said.error, said.hint)
     return said.session
@@ -76,6 +76,6 @@ def _reap(pid: int) -> None:
     """What the host was forked from is gone at once; a process that is not waited for would stay as a zombie."""
     try:
         if pid:
-            os.waitpid(pid, os.WNOHANG)
+            os.waitpid(pid, 0)
     except ChildProcessError:
         pass
