@@ -183,8 +183,12 @@ def _typed_early(screen: FirstPaint, modes: "Modes") -> str:
     termios.tcsetattr(0, termios.TCSANOW, _raw(modes, wait=0))
     early = os.read(0, 4096)
     termios.tcsetattr(0, termios.TCSANOW, _raw(modes, wait=1))
+    lines = early.count(b"\n")
+    if modes[0] & termios.ICRNL:  # type: ignore[operator]
+        early = early.replace(b"\n", b"\r")  # it was enter before the driver made a new line of it
     screen.take(early)
-    return "\r\x1b[J" if early else ""
+    up = f"\x1b[{lines}A" if lines else ""
+    return f"\r{up}\x1b[J" if early else ""
 
 
 def _take_off(screen: FirstPaint) -> None:

@@ -43,6 +43,10 @@ class Sessions:
         self._going_to = ""
         """The session that is to be shown; empty: a new one."""
         self._offered: Dialog | None = None
+        self._entered = False
+        """The person has entered something."""
+        self._which: Dialog | None = None
+        """The question which session to show, while it is asked."""
         self.on_host: Callable[[int], object] = lambda pid: None
         """Called with the process of a host that was connected to."""
         self.farewell = ""
@@ -59,7 +63,8 @@ class Sessions:
         booting = asyncio.ensure_future(started(host)) if host is not None else None
         wanted = self._wanted
         asked_for = wanted.resume or wanted.provider or wanted.model  # somebody, not just anybody
-        if not asked_for and (others := await self._running_here(booting)):
+        others = [] if asked_for else await self._running_here(booting)
+        if others and not self._entered:
             what, chosen = await self._choose(others)
             if what == "leave":
                 await self._dismiss(booting)
@@ -151,16 +156,16 @@ class Sessions:
         sessions = [RunningSession(hello.session, titles.get(hello.session, ""), _at(hello)) for hello in others]
         idle = all(_is_idle(hello) for hello in others)
         dialog = RunningDialog(sessions, self._console.drawing, self._console.screen.room, new_first=idle)
-        self._offered = dialog
+        self._which = dialog
         answer = await self._console.ask(dialog, above=True)
-        if self._console.entering.waiting:
-            return "new", ""  # what was typed ahead was meant for a new one
+        self._which = None
         return answer if isinstance(answer, tuple) else ("leave", "")
 
     def entered(self) -> None:
         """Something was entered: whoever types ahead means a new session."""
-        if self._offered is not None and not self.session:
-            self._offered.finish(None)
+        self._entered = True
+        if self._which is not None:
+            self._which.finish(("new", ""))
 
     async def _dismiss(self, booting: "asyncio.Future[str] | None") -> None:
         """A host that was started and is not needed."""

@@ -288,3 +288,19 @@ def test_attaching_to_a_session_in_which_nothing_was_said(person: Person) -> Non
     other = person.opens("attach", session["id"])
     other.says("from the second one")
     other.sees("Heard in both.")
+
+
+def test_typing_ahead_means_a_new_session(person: Person) -> None:
+    """Whoever writes at once, although another session is open here, is not asked and loses nothing."""
+    first = person.opens("--model", person.script([bash("echo begun; sleep 60")]))
+    first.says("start")
+    first.sees("begun")
+    first.press("/detach", ENTER)
+    first.ended()
+    (person.folder / "sightline-home" / "settings.toml").write_text(
+        f'[models]\ndefault = "{person.script([text("Said in the new one.")], name="second")}"\ndiscover = false\n'
+    )
+    again = person.opens(ready=False)
+    again.press("typed at once", ENTER)
+    again.sees("› typed at once", "Said in the new one.")
+    again.sees_no("Running here")
