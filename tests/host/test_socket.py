@@ -174,7 +174,6 @@ async def test_attach_finds_the_running_and_the_kept(served, store):
     assert isinstance(kept, Kept)
     assert state_after([frame async for frame in kept.subscribe()]) == state_after(seen)
     assert events_in([frame async for frame in kept.subscribe(1)]) == events_in(seen)[1:]
-    store.writer(session.id)  # for the fixture to close
 
 
 def test_an_id_may_be_shortened_as_long_as_it_is_clear(store):

@@ -124,7 +124,9 @@ class JournalWriter:
         return self._fd
 
     def close(self) -> None:
-        os.close(self._fd)
+        fd, self._fd = self._fd, -1
+        if fd >= 0:  # not twice: its number may be another file's by then
+            os.close(fd)
 
     def _record(self, record: Event | Entry) -> bytes:
         if type(record) is Entry:
