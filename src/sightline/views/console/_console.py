@@ -7,11 +7,12 @@ host; what the person does goes there as commands. It owns nothing that would be
 import asyncio
 import os
 from collections.abc import Callable, Coroutine, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from sightline.events import Event, RunEnded
 from sightline.host import SetModel
 from sightline.paths import data_folder
+from sightline.settings import Thinking
 from sightline.transcript import Call, Remark, Snapshot
 from sightline.tty import Application, Bindings, Component, Display, LinearDisplay, Overlay
 from sightline.tty.components import backfill
@@ -30,14 +31,13 @@ from sightline.views.console.input import Drafts, PromptEditor, PromptHistory, Q
 from sightline.views.console.status import Attention, Facts, JobsPanel, Pulse, StatusLine, TodoPanel, Working
 
 if TYPE_CHECKING:
-    from sightline.host import Command, Frame, Reply
-    from sightline.host._console_wanted import HostWanted
+    from sightline.host import Command, Frame, HostWanted, Reply
     from sightline.journal import Store
     from sightline.settings import Settings
 
 _TICK, _SOON = 1.0, 1 / 30
 _HINT = 2.0
-_LEVELS = ("off", "minimal", "low", "medium", "high", "max")
+_LEVELS = get_args(Thinking)
 
 
 class Console:
@@ -379,10 +379,11 @@ class Console:
 
     def edit(self, text: str) -> str | None:
         """Let the person's editor have a text. None when it failed, which is told."""
-        from sightline.views.console._external import edited
+        from sightline.tty.components.editor import edit_externally
+        from sightline.views.console._external import editor_command
 
         try:
-            after = edited(text, self.run_program, os.environ)
+            after = edit_externally(text, editor_command(os.environ), lambda argv: self.run_program(list(argv)))
         except (OSError, ValueError) as error:
             self.tell(f"there is no editor: {error}", "error", "set $VISUAL or $EDITOR")
             return None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from sightline.host._console_wanted import HostWanted
+from sightline.host import HostWanted
 from sightline.journal import Store
 from sightline.paths import data_folder
 from sightline.settings import Settings, load

@@ -15,9 +15,8 @@ import msgspec
 
 from sightline import __version__
 from sightline.exceptions import SightlineError
-from sightline.host import Command, Hello, Reply, Stop, Unqueue
+from sightline.host import Command, Hello, HostWanted, Reply, Stop, Unqueue, launch_agent, started
 from sightline.host import running as running_hosts
-from sightline.host._console_wanted import HostWanted, launch_agent, started
 from sightline.text import clean_line, clean_text
 from sightline.transcript import Snapshot
 from sightline.views.console._link import Link

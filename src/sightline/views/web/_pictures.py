@@ -12,12 +12,7 @@ from sightline.views.web._asked import Refused
 
 _CAP = 20 * 1024 * 1024
 # What a browser draws and cannot run: an SVG may hold a script.
-_KINDS: dict[bytes, str] = {
-    b"\x89PNG\r\n\x1a\n": "image/png",
-    b"\xff\xd8\xff": "image/jpeg",
-    b"GIF87a": "image/gif",
-    b"GIF89a": "image/gif",
-}
+_KINDS = frozenset(("image/png", "image/jpeg", "image/gif", "image/webp"))
 
 
 class Pictures:
@@ -45,6 +40,7 @@ def _read(path: Path) -> bytes:
 
 
 def _kind(data: bytes) -> str:
-    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
-        return "image/webp"
-    return next((kind for magic, kind in _KINDS.items() if data.startswith(magic)), "")
+    from sightline.tools.images import sniff
+
+    facts = sniff(data)
+    return facts.media_type if facts is not None and facts.media_type in _KINDS else ""

@@ -9,6 +9,7 @@ from sightline.tty.components.editor._completion import (
     StaticCompletion,
 )
 from sightline.tty.components.editor._editor import Editor
+from sightline.tty.components.editor._external import edit_externally
 
 __all__ = [
     "CallLater",
@@ -18,4 +19,5 @@ __all__ = [
     "Editor",
     "FileCompletion",
     "StaticCompletion",
+    "edit_externally",
 ]

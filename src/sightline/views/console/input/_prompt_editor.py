@@ -27,6 +27,7 @@ from sightline.tty.components import Item
 from sightline.tty.components.editor import CallLater
 from sightline.views.console._desk import Ask, Level
 from sightline.views.console._drawing import Drawing
+from sightline.views.console._external import editor_command
 from sightline.views.console.input._chips import Chips
 from sightline.views.console.input._command_completion import CommandCompletion
 from sightline.views.console.input._drafts import Draft, DraftKeeper, Drafts
@@ -197,7 +198,7 @@ class PromptEditor:
 
     def edit_externally(self) -> None:
         """Let the person's own editor have the text. It stays as it is when that fails."""
-        command = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
+        command = editor_command(os.environ)
         hint = "set VISUAL or EDITOR to an editor that can be run"
         try:
             saved = self._field.open_external(command, lambda argv: self._host.run_program(list(argv)))

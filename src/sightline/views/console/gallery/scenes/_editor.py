@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sized
 
 from sightline.tty import Key, Paste
 from sightline.tty.components import Editor, Item, StaticCompletion
+from sightline.views.console._external import editor_command
 from sightline.views.console.gallery._scene import Scene, Stage, State
 
 _COMMANDS = (
@@ -40,7 +41,7 @@ def _count(things: Sized, name: str) -> str:
 
 
 def _edit_elsewhere(editor: Editor, stage: Stage) -> None:
-    command = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
+    command = editor_command(os.environ)
     if not editor.open_external(command, stage.run_program):
         stage.say(f"{command} did not save")
 
