@@ -263,10 +263,9 @@ def test_the_host_that_dies_is_told_and_resumed(person: Person) -> None:
     screen.sees("After.")
 
 
+@pytest.mark.parametrize("person", ["tmux"], indirect=True)  # the one with a shell to go to
 def test_suspended_and_brought_back(person: Person) -> None:
     """Suspend/resume: Ctrl+Z gives the terminal to the shell; `fg` draws everything again."""
-    if person.where != "tmux":
-        pytest.skip("there is a shell to go to in tmux only")
     screen = person.opens("--model", person.script([text("Said before.")]))
     screen.says("go")
     screen.sees("Said before.")
