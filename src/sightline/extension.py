@@ -4,6 +4,8 @@ Each name is loaded when it is asked for: the console loads extension files too,
 an agent; a host has none for what draws.
 """
 
+from sightline._later import later
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from sightline.agent._extension_ui import ExtensionUi
@@ -85,14 +87,7 @@ _MODULES = {
 }
 _LATER = {name: module for module, names in _MODULES.items() for name in names.split()}
 
-
-def __getattr__(name: str) -> object:
-    module = _LATER.get(name)
-    if module is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
-    return getattr(import_module(f"sightline.{module}"), name)
+__getattr__ = later("sightline", _LATER)
 
 
 def __dir__() -> list[str]:

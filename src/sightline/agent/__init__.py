@@ -1,5 +1,7 @@
 """Our own agent: the loop, what it is told, what it remembers, and what it may do."""
 
+from sightline._later import later
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from sightline.agent._agent import PROMPT_AT_MOST, Agent
@@ -57,11 +59,4 @@ _MODULES = {
 }
 _LATER = {name: module for module, names in _MODULES.items() for name in names.split()}
 
-
-def __getattr__(name: str) -> object:
-    module = _LATER.get(name)
-    if module is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
-    return getattr(import_module(f"{__name__}.{module}"), name)
+__getattr__ = later(__name__, _LATER)

@@ -1,7 +1,8 @@
 """Processes: started, read as they write, and ended with everything they started."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from sightline._later import later
 from sightline.exec._process import GRACE, Process
 
 if TYPE_CHECKING:
@@ -52,11 +53,4 @@ _LATER = {
     "sandboxed": "_sandbox",
 }
 
-
-def __getattr__(name: str) -> Any:
-    module = _LATER.get(name)
-    if module is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
-    return getattr(import_module(f"{__name__}.{module}"), name)
+__getattr__ = later(__name__, _LATER)

@@ -1,5 +1,7 @@
 """A running session: commands in, events out; attach, detach, reconnect. It outlives whoever watches it."""
 
+from sightline._later import later
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from sightline.host._client import Client, HostGone, connect
@@ -110,11 +112,4 @@ _MODULES = {
 }
 _LATER = {name: module for module, names in _MODULES.items() for name in names.split()}
 
-
-def __getattr__(name: str) -> object:
-    module = _LATER.get(name)
-    if module is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
-    return getattr(import_module(f"{__name__}.{module}"), name)
+__getattr__ = later(__name__, _LATER)

@@ -1,7 +1,8 @@
 """Model APIs for our own agent: Anthropic, OpenAI and what is compatible with it, Gemini, and a scripted one."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from sightline._later import later
 from sightline.models._api import (
     CallBegun,
     CallDelta,
@@ -54,11 +55,4 @@ _LATER = {
     "Usable": "_listing",
 }
 
-
-def __getattr__(name: str) -> Any:
-    module = _LATER.get(name)
-    if module is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
-    return getattr(import_module(f"{__name__}.{module}"), name)
+__getattr__ = later(__name__, _LATER)

@@ -3,8 +3,9 @@
 One module per provider holds all that is known about it. The rest of the program sees `Provider`, `Run` and events.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from sightline._later import later
 from sightline.providers._preview import preview
 from sightline.providers._provider import (
     APPROVALS,
@@ -60,11 +61,4 @@ _LATER = {
     "start_run": "running._runner",
 }
 
-
-def __getattr__(name: str) -> Any:
-    module = _LATER.get(name)
-    if module is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
-    return getattr(import_module(f"{__name__}.{module}"), name)
+__getattr__ = later(__name__, _LATER)

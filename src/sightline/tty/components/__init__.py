@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from sightline._later import later
+
 TYPE_CHECKING = False  # `typing` is not for the first paint
 if TYPE_CHECKING:
-    from typing import Any
-
     from sightline.tty.components._backfill import backfill, show_end
     from sightline.tty.components._box import Box
     from sightline.tty.components._code import Code
@@ -91,14 +91,7 @@ _LATER = {
     "show_end": "_backfill",
 }
 
-
-def __getattr__(name: str) -> Any:
-    module = _LATER.get(name)
-    if module is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
-    return getattr(import_module(f"{__name__}.{module}"), name)
+__getattr__ = later(__name__, _LATER)
 
 
 def __dir__() -> list[str]:

@@ -5,10 +5,10 @@ Each name is imported when asked for: the first paint takes nothing but the look
 
 from __future__ import annotations
 
+from sightline._later import later
+
 TYPE_CHECKING = False  # `typing` is not for the first paint
 if TYPE_CHECKING:
-    from typing import Any
-
     from sightline.views.console.input._drafts import Draft, Drafts
     from sightline.views.console.input._history import PromptHistory
     from sightline.views.console.input._history_search import HistorySearch
@@ -42,14 +42,7 @@ _LATER = {
     "Submission": "_submission",
 }
 
-
-def __getattr__(name: str) -> Any:
-    module = _LATER.get(name)
-    if module is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
-    return getattr(import_module(f"{__name__}.{module}"), name)
+__getattr__ = later(__name__, _LATER)
 
 
 def __dir__() -> list[str]:
