@@ -45,8 +45,8 @@ bench: $(STAMP)
 	@$(BIN)/python -m sightline.testing.clis install
 	@$(BIN)/python -m bench
 
-# The same scripted conversation, and the same screen, for us and for other agents, which are installed at pinned
-# versions. About 10 minutes.
+# The same scripted conversation, and the same screens, for us and for other agents, which are installed at pinned
+# versions. About 20 minutes.
 bench-peers: $(STAMP)
 	@$(BIN)/python -m sightline.testing.clis install
 	@$(BIN)/python -m sightline.testing.peers install

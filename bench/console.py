@@ -1,7 +1,7 @@
 """The console as a person has it: started, idle, gone back to, watched while a command prints, typed into under load.
 
-Each on a pseudo-terminal of its own, with its host beside it and a model that plays a script. How its start compares
-with other agents' is in `bench.peers`.
+Each on a pseudo-terminal of its own, with its host beside it and a model that plays a script. How it compares with
+other agents is in `bench.peers`.
 """
 
 import tempfile

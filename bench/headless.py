@@ -65,6 +65,11 @@ def free_port() -> int:
         return port
 
 
+def port_of(place: Place) -> int:
+    """Where the stand-in has to be for this place."""
+    return int(place.url.rpartition(":")[2])
+
+
 def script(turns: int) -> list[list[dict[str, Any]]]:
     commands: list[list[dict[str, Any]]] = [
         [{"tool": "bash", "args": {"command": f"echo {number}"}}] for number in range(turns)
@@ -74,8 +79,7 @@ def script(turns: int) -> list[list[dict[str, Any]]]:
 
 def run(agent: Agent, place: Place, turns: int) -> Measured:
     """One run of the script with so many turns, at the address the place was made for."""
-    port = int(place.url.rpartition(":")[2])
-    with StandIn.in_thread(script(turns), port=port) as server, tempfile.TemporaryFile() as output:
+    with StandIn.in_thread(script(turns), port=port_of(place)) as server, tempfile.TemporaryFile() as output:
         began = time.perf_counter()
         process = subprocess.Popen(
             agent.argv,

@@ -279,7 +279,7 @@ def whole_updates(chunks: list[Chunk]) -> list[Chunk]:
 def first_shown(chunks: list[Chunk], sight: str) -> float | None:
     """When a pattern was on the screen first."""
     pattern = re.compile(sight, re.MULTILINE)
-    return next((at for at, tape in shown(chunks) if pattern.search("\n".join(tape.screen))), None)
+    return next((at for at, tape in shown(whole_updates(chunks)) if pattern.search("\n".join(tape.screen))), None)
 
 
 def tape_of(chunks: list[Chunk], rows: int = ROWS) -> list[str]:

@@ -9,6 +9,8 @@ from sightline.testing.place import Place
 
 NAMES = ("claude", "codex", "gemini", "opencode", "pi", "oh-my-pi")
 _LIMITS = {"contextWindow": 1_000_000, "maxTokens": 64_000}
+# Half a second after its prompt it would offer another model, over it.
+_CODEX_TOLD = '\n[notice.model_migrations]\n"gpt-5.5" = "gpt-6-sol"\n'
 
 
 def why_missing(name: str) -> str:
@@ -23,6 +25,9 @@ def environment(name: str, place: Place) -> dict[str, str]:
     env = place.environment(name)
     if name == "claude":
         write(place.home / ".claude.json", _claude_state(place, env["ANTHROPIC_API_KEY"]))
+    elif name == "codex":
+        settings = place.home / ".codex/config.toml"
+        settings.write_text(settings.read_text().removesuffix(_CODEX_TOLD) + _CODEX_TOLD)
     elif name == "pi":
         write(place.home / ".pi/agent/models.json", {"providers": {"standin": _provider(place)}})
         write(place.home / ".pi/agent/settings.json", {"defaultProvider": "standin", "defaultModel": "standin-1"})

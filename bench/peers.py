@@ -2,7 +2,8 @@
 
 `python -m bench.peers`: the same scripted conversation of two hundred tool turns, wall and CPU of the whole run as a
 ratio to each peer, what a turn costs without its tool, and the time from the start to the first request; then the
-consoles (`peers_console`). Exits non-zero on a miss. Run alone on a machine.
+consoles (`peers_console`), going back to a long session (`peers_resume`) and the lines of a running command
+(`peers_lines`). Exits non-zero on a miss. Run alone on a machine.
 """
 
 import argparse
@@ -12,11 +13,13 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from bench import peers_console
+from bench import peers_console, peers_lines, peers_resume
 from bench.agent import START_GOAL, Cost, loop_rows, middle, tool_cost
 from bench.headless import PROMPT, TURNS, Agent, DidNotRun, Figures, Measured, figures, free_port, run, sightline
 from bench.peer_setup import NAMES, environment, why_missing
 from bench.peers_console import Consoles
+from bench.peers_lines import Lines
+from bench.peers_resume import Resumes
 from bench.program import SIGHTLINE
 from bench.row import Row
 from sightline.testing.place import Place, prepare_place
@@ -105,12 +108,12 @@ def table(measured: dict[str, Figures]) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.peers", description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--only", action="append", choices=NAMES, help="this peer, and others named; all when none is")
-    parser.add_argument("--part", choices=("turns", "consoles"), help="only the conversation, or only the consoles")
+    parser.add_argument("--part", choices=PARTS, help="only this part; all when none is named")
     parser.add_argument("--rounds", type=int, default=ROUNDS, help=f"default: {ROUNDS}")
     options = parser.parse_args()
     gc.disable()  # or the server stops for it in the middle of an answer
     wanted, missed = options.only or [*NAMES], 0
-    for part, compared in (("turns", _turns), ("consoles", _consoles)):
+    for part, compared in PARTS.items():
         if options.part in (None, part):
             with tempfile.TemporaryDirectory(prefix="sightline-bench-", ignore_cleanup_errors=True) as folder:
                 missed += _printed(compared(Path(folder), wanted, options.rounds))
@@ -132,6 +135,23 @@ def _consoles(folder: Path, wanted: list[str], rounds: int) -> Iterator[Row]:
     yield from peers_console.rows(measured)
 
 
+def _resume(folder: Path, wanted: list[str], rounds: int) -> Iterator[Row]:
+    everybody = Resumes(_place(folder), folder / "bytecode", wanted)
+    measured = everybody.measure(rounds)
+    _print_table(peers_resume.table(measured), everybody.absent)
+    yield from peers_resume.rows(measured, everybody.absent)
+
+
+def _lines(folder: Path, wanted: list[str], rounds: int) -> Iterator[Row]:
+    everybody = Lines(_place(folder), folder / "bytecode", wanted)
+    measured = everybody.measure(rounds)
+    _print_table(peers_lines.table(measured), everybody.absent)
+    yield from peers_lines.rows(measured, everybody.absent)
+
+
+PARTS = {"turns": _turns, "consoles": _consoles, "resume": _resume, "lines": _lines}
+
+
 def _place(folder: Path) -> Place:
     return prepare_place(folder, f"http://127.0.0.1:{free_port()}")
 
@@ -139,7 +159,7 @@ def _place(folder: Path) -> Place:
 def _print_table(lines: str, absent: dict[str, str]) -> None:
     print(lines)
     for name, reason in absent.items():
-        print(f"{name}: {reason}")
+        print(f"{name:<24}{reason}")
     print(f"\n{'what':<58} {'goal':>12} {'result':>12}")
 
 

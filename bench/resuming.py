@@ -21,6 +21,7 @@ READABLE_GOAL, WHOLE_GOAL = 400.0, 1500.0  # milliseconds
 ANSWERS, ANSWER_SIZE = 3, 200_000
 TURNS, TURN_SIZE, TURN_LINES = 60, 6_000, 80
 LAST_LINE = "the last line of all"
+ENDING = (*(f"closing line {number}" for number in range(1, 6)), LAST_LINE)
 _FIRST_ROW = 2  # the rows above it may be used to write what goes above them
 _STATUS_ROWS = 2
 _CHUNK = 4000
@@ -49,13 +50,25 @@ def rows(console: ConsolePlace) -> Iterator[Row]:
 
 def long_answers(console: ConsolePlace) -> tuple[list[str], str]:
     """What was answered, and the session."""
-    texts = [_lettered(mixed_markdown(size=ANSWER_SIZE, seed=number), number) for number in range(ANSWERS)]
-    texts[-1] += f"\n{LAST_LINE}\n"
-    model = console.script("answers", [[{"text": text, "chunk": _CHUNK}] for text in texts])
+    texts = long_texts()
+    model = console.script("answers", answering(texts))
     session = ""
     for number in range(ANSWERS):
         session = console.said(f"prompt {number}", model, session)
     return texts, session
+
+
+def long_texts() -> list[str]:
+    """Three answers, the last of which ends with a list of `ENDING`."""
+    texts = [_lettered(mixed_markdown(size=ANSWER_SIZE, seed=number), number) for number in range(ANSWERS)]
+    last_section = texts[-1].rindex("\n#")  # it may end in the middle of a block
+    texts[-1] = texts[-1][:last_section] + "\n" + "".join(f"- {line}\n" for line in ENDING)
+    return texts
+
+
+def answering(texts: list[str]) -> list[list[dict[str, Any]]]:
+    """What the model says, one text to a prompt."""
+    return [[{"text": text, "chunk": _CHUNK}] for text in texts]
 
 
 def many_turns(console: ConsolePlace) -> tuple[list[str], str]:
