@@ -58,16 +58,70 @@ def test_only_so_many_are_kept(drafts, tmp_path, monkeypatch):
     assert sorted(path.stem for path in (tmp_path / "kept" / "drafts").iterdir()) == ["s2", "s3", "s4"]
 
 
+def killed(editor):
+    """What the system does for a process that is gone: it has no file open any more."""
+    os.close(editor._keeper._place.lock)
+
+
 async def test_what_is_typed_is_kept_without_being_asked(desk, drafts):
     """A console that is killed has left its draft: the next one on that session shows it."""
     editor = prompt_editor(desk)
     await editor.keep_draft(drafts, SESSION)
     press(editor, "'half a thought")
     await until(lambda: drafts.load(SESSION).text == "half a thought")
+    killed(editor)
     after = prompt_editor(desk)
     await after.keep_draft(drafts, SESSION)
     assert after.text == "half a thought"
     await desk.settled()
+
+
+async def test_consoles_of_one_session_have_a_draft_each(desk, drafts):
+    """Nobody finds another's words in their editor; clearing one's own does not cost the other's."""
+    first, second = prompt_editor(desk), prompt_editor(desk)
+    await first.keep_draft(drafts, SESSION)
+    press(first, "'mine")
+    await desk.settled()
+    await second.keep_draft(drafts, SESSION)
+    assert second.text == ""
+    press(second, "'theirs")
+    await desk.settled()
+    second.set_text("")
+    await desk.settled()
+    killed(first)
+    after = prompt_editor(desk)
+    await after.keep_draft(drafts, SESSION)
+    assert after.text == "mine"
+    await desk.settled()
+
+
+async def test_what_the_second_console_left_is_found_by_the_next_one(desk, drafts):
+    """A place that holds something comes before one that is empty."""
+    first, second = prompt_editor(desk), prompt_editor(desk)
+    for editor in (first, second):
+        await editor.keep_draft(drafts, SESSION)
+    press(second, "'left behind")
+    await desk.settled()
+    killed(first)
+    killed(second)
+    after = prompt_editor(desk)
+    await after.keep_draft(drafts, SESSION)
+    assert after.text == "left behind"
+    await desk.settled()
+
+
+async def test_an_end_leaves_no_lock(desk, drafts, tmp_path):
+    """Only what was written stays in the folder; and a tenth console writes all the same."""
+    editors = [prompt_editor(desk) for _ in range(10)]
+    for editor in editors:
+        await editor.keep_draft(drafts, SESSION)
+    press(editors[0], "'kept")
+    press(editors[9], "'not kept")
+    await desk.settled()
+    assert (editors[9].text, desk.told) == ("not kept", [])
+    for editor in editors:
+        editor.close()
+    assert [path.name for path in (tmp_path / "kept" / "drafts").iterdir()] == [f"{SESSION}.json"]
 
 
 async def test_what_was_sent_is_no_draft_any_more(desk, drafts):
@@ -88,6 +142,7 @@ async def test_attachments_come_back_if_their_files_are_there(desk, drafts, tmp_
     paste(editor, f"{tmp_path / 'one.png'} {tmp_path / 'two.png'}")
     await desk.settled()
     (tmp_path / "one.png").unlink()
+    killed(editor)
     after = prompt_editor(desk)
     await after.keep_draft(drafts, SESSION)
     assert [attachment.name for attachment in after.attachments] == ["two.png"]
@@ -162,7 +217,7 @@ async def test_a_thread_that_is_late_does_not_bring_a_draft_back(drafts, desk, m
     monkeypatch.setattr(Drafts, "save", slow)
     tasks: list[asyncio.Task[object]] = []
     spawn = lambda work: tasks.append(asyncio.ensure_future(work))  # noqa: E731
-    keeper = _drafts.DraftKeeper(drafts, SESSION, spawn, lambda problem: None)
+    keeper = _drafts.DraftKeeper(drafts, drafts.claim(SESSION), spawn, lambda problem: None)
     keeper.changed(Draft("/detach"))
     await asyncio.to_thread(began.wait, 5)
     keeper.changed(Draft())

@@ -3,9 +3,13 @@
 A draft is a small file of its own, replaced whole, for its owner alone; an empty draft is no file. At most a hundred
 are kept, those that were touched last. Attachments are kept by name: a file that is gone is left out when it comes
 back.
+
+Each console has its draft to itself, also where several show one session: it claims a place for as long as it lives,
+the first that nobody has, and of those one in which a console that is gone left something.
 """
 
 import asyncio
+import fcntl
 import os
 import re
 import threading
@@ -19,7 +23,8 @@ import msgspec
 KEPT = 100
 LARGEST = 1024**2
 _EVERY = 0.5
-_is_name = re.compile(r"[\w-]{1,100}").fullmatch
+_CONSOLES = 9  # with a draft each, of one session
+_is_name = re.compile(r"[\w-]{1,100}(\.\d)?").fullmatch
 
 
 class Draft(msgspec.Struct, frozen=True):
@@ -33,6 +38,21 @@ class _Kept(msgspec.Struct, frozen=True):
     attachments: list[tuple[str, str]] = []
 
 
+class Place(msgspec.Struct):
+    """Where the draft of one console is kept; nobody else has it until it is released, or the process is gone."""
+
+    name: str
+    lock: int | None = None
+    lock_file: Path = Path()
+
+    def release(self) -> None:
+        lock, self.lock = self.lock, None
+        if lock is not None:
+            with suppress(OSError):
+                self.lock_file.unlink()
+            os.close(lock)
+
+
 class Drafts:
     """The folder of drafts. Everything here is for a thread."""
 
@@ -40,40 +60,55 @@ class Drafts:
         """`folder`: where the program keeps its files."""
         self._folder = folder / "drafts"
 
-    def load(self, session: str) -> Draft:
-        """What was kept; an empty draft when nothing was, or nothing that can be read."""
+    def claim(self, session: str) -> Place:
+        """A place for one more console that shows this session. The tenth has none that is kept."""
         if not _is_name(session):
+            return Place("")
+        names = [session, *(f"{session}.{number}" for number in range(1, _CONSOLES))]
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            for name in sorted(names, key=lambda name: not self._file(name).exists()):
+                place = self._locked(name)
+                if place is not None:
+                    return place
+        except OSError:
+            return Place(session)  # what cannot be locked can hardly be written: saving will say it
+        return Place("")
+
+    def load(self, place: str) -> Draft:
+        """What was kept; an empty draft when nothing was, or nothing that can be read."""
+        if not _is_name(place):
             return Draft()
         try:
-            data = self._file(session).read_bytes()
+            data = self._file(place).read_bytes()
             kept = msgspec.json.decode(data, type=_Kept)
         except (OSError, msgspec.MsgspecError):
             return Draft()
         return Draft(kept.text, [(Path(path), name) for path, name in kept.attachments])
 
-    def save(self, session: str, draft: Draft) -> str:
+    def save(self, place: str, draft: Draft) -> str:
         """Keep it. Returns what went wrong, if anything did."""
-        if not _is_name(session):
+        if not _is_name(place):
             return ""
         try:
             if draft.text or draft.attachments:
-                self._write(session, draft)
+                self._write(place, draft)
             else:
-                self._file(session).unlink(missing_ok=True)
+                self._file(place).unlink(missing_ok=True)
         except (OSError, ValueError) as problem:
             return f"what you write is not kept: {getattr(problem, 'strerror', None) or problem}: {self._folder}"
         return ""
 
-    def _write(self, session: str, draft: Draft) -> None:
+    def _write(self, place: str, draft: Draft) -> None:
         attachments = [(os.fspath(path), name) for path, name in draft.attachments]
         data = msgspec.json.encode(_Kept(draft.text, attachments))
         if len(data) > LARGEST:
             return
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        file = self._file(session)
+        file = self._file(place)
         if not file.exists():
             self._make_room()
-        fresh = file.with_name(f".{session}.{os.getpid()}")
+        fresh = file.with_name(f".{place}.{os.getpid()}")
         descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
         with open(descriptor, "wb") as writing:
             writing.write(data)
@@ -81,27 +116,44 @@ class Drafts:
 
     def _make_room(self) -> None:
         with os.scandir(self._folder) as entries:
-            touched = sorted((entry.stat().st_mtime, entry.path) for entry in entries if entry.is_file())
+            touched = sorted((entry.stat().st_mtime, entry.path) for entry in entries if _is_draft(entry))
         for _, path in touched[: max(0, len(touched) - KEPT + 1)]:
             with suppress(FileNotFoundError):
                 os.unlink(path)
 
-    def _file(self, session: str) -> Path:
-        return self._folder / f"{session}.json"
+    def _locked(self, name: str) -> Place | None:
+        """None: somebody has it."""
+        file = self._folder / f".{name}.lock"
+        lock = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if os.path.samestat(os.fstat(lock), os.stat(file)):
+                return Place(name, lock, file)
+        except (BlockingIOError, FileNotFoundError):
+            pass  # another one has it, or had it until now
+        os.close(lock)
+        return None
+
+    def _file(self, place: str) -> Path:
+        return self._folder / f"{place}.json"
+
+
+def _is_draft(entry: os.DirEntry[str]) -> bool:
+    return entry.is_file() and not entry.name.endswith(".lock")
 
 
 class DraftKeeper:
-    """Writes the draft of one session down as it changes, twice a second at most."""
+    """Writes the draft of one console down as it changes, twice a second at most."""
 
     def __init__(
         self,
         drafts: Drafts,
-        session: str,
+        place: Place,
         spawn: Callable[[Coroutine[Any, Any, object]], None],
         say: Callable[[str], None],
     ) -> None:
         self._drafts = drafts
-        self._session = session
+        self._place = place
         self._spawn = spawn
         self._say = say
         self._next: Draft | None = None
@@ -122,7 +174,8 @@ class DraftKeeper:
         with self._one_at_a_time:
             self._is_last = True
             if draft is not None:
-                self._drafts.save(self._session, draft)
+                self._drafts.save(self._place.name, draft)
+            self._place.release()
 
     async def _work(self) -> None:
         try:
@@ -138,4 +191,4 @@ class DraftKeeper:
 
     def _write(self, draft: Draft) -> str:
         with self._one_at_a_time:
-            return "" if self._is_last else self._drafts.save(self._session, draft)
+            return "" if self._is_last else self._drafts.save(self._place.name, draft)

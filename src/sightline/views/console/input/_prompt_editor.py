@@ -232,11 +232,13 @@ class PromptEditor:
             self._keeper.changed(Draft())
         self.close()
         self._keeper, self._session = None, session
-        kept = await asyncio.to_thread(drafts.load, session)
+        place = await asyncio.to_thread(drafts.claim, session)
+        kept = await asyncio.to_thread(drafts.load, place.name)
         files = await asyncio.to_thread(lambda: [image_file(path, name) for path, name in kept.attachments])
         if session != self._session:
+            place.release()
             return  # another one came while we looked
-        self._keeper = DraftKeeper(drafts, session, self._host.spawn, self._say_once)
+        self._keeper = DraftKeeper(drafts, place, self._host.spawn, self._say_once)
         if not self.empty:
             self._changed(self.text)
         self.give_back(kept.text, attachments=[one for one in files if one is not None])
