@@ -379,6 +379,18 @@ async def test_a_command_nobody_knows_is_not_sent(sat: Sitting) -> None:
     assert (await sat.sent(Prompt)).text == "/usr/bin is a folder"
 
 
+@pytest.mark.parametrize("offered", [False, True], ids=["at once", "with the list in sight"])
+async def test_a_slash_alone_is_help(sat: Sitting, offered: bool) -> None:
+    """It is never said to the agent, and enter on the list runs nothing that leaves the conversation."""
+    sat.press("/")
+    if offered:
+        await sat.until(lambda: "/help" in sat.rows and "/model" in sat.rows)
+    sat.press("enter")
+    await sat.until(lambda: "Commands" in sat.rows or "commands" in sat.rows)
+    assert not sat.commands
+    assert not sat.console.prompt.text
+
+
 async def test_a_command_of_an_extension_goes_to_the_host(sat: Sitting) -> None:
     """The host has it."""
     sat.hears(State("commands", [{"name": "greet", "about": "says hello"}]))

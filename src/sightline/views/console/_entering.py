@@ -77,6 +77,8 @@ class Entering:
     async def _is_command(self, submission: "Submission") -> bool:
         """Run what begins with a slash and a name there is. A name there is not is more likely wrong than a prompt."""
         written = submission.written or submission.text
+        if written.strip() == "/":
+            written = "/help"
         name, _, args = written[1:].partition(" ") if written.startswith("/") else ("", "", "")
         if not name or "/" in name or "\n" in name or submission.attachments:
             return False

@@ -27,7 +27,10 @@ class CommandCompletion:
             deliver(None)
         elif _being_named(request.before):
             items = tuple(Item(f"/{name} ", f"/{name}", about) for name, about in self._commands())
-            deliver(Completions(items, len(request.before), len(request.before), submits=True))
+            # Before a letter of it is typed none is meant more than another: the first is one that does no harm.
+            as_listed = request.before == "/"
+            typed = len(request.before)
+            deliver(Completions(items, typed, typed, in_order=as_listed, submits=True))
         elif named := _named(request.before):
             items = tuple(self._arguments(named[1], named[2]))
             deliver(Completions(items, len(named[2]), len(named[2])) if items else None)
