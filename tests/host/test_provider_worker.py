@@ -21,6 +21,7 @@ from sightline.events import (
     RunEnded,
     State,
     Text,
+    ToolArgs,
     ToolOutput,
     ToolResult,
     ToolUse,
@@ -37,6 +38,7 @@ from sightline.host import (
     Outline,
     Prompt,
     Session,
+    SetApproval,
     SetModel,
     Shell,
     Subscription,
@@ -240,6 +242,95 @@ async def test_what_is_said_after_a_stop_is_worked_on(store: Store, program: Pat
         assert [event.text for event in it.of(Text)] == ["Working.", "New."]
 
 
+def levels(it: Desk) -> list[str]:
+    return [event.value["level"] for event in it.of(State) if event.key == "approval"]
+
+
+async def test_a_level_holds_from_the_next_prompt_on(store: Store, program: Path) -> None:
+    """The conversation that is open is opened anew with it; while it works, the status stays what is true."""
+    install(program, lines(said("One."), ASKING), lines(said("Two."), DONE))
+    async with desk(store) as it:
+        reply = await it.session.submit(SetApproval())
+        assert reply.data == {"level": "auto", "levels": ["auto", "plan", "edit", "full"], "rules": [], "next": False}
+        await it.session.submit(Prompt("Go."))
+        await until(lambda: it.of(Request), "the question")
+        reply = await it.session.submit(SetApproval(level="plan"))
+        assert (reply.data["level"], reply.data["next"]) == ("plan", True)
+        assert set(levels(it)) == {"auto"}
+        (program / "turn-1.jsonl").write_bytes(lines(said("Two."), DONE))
+        await it.session.submit(AnswerRequest(it.of(Request)[0].id, "once"))
+        await it.done()
+        await it.session.submit(Prompt("Go on."))
+        await it.done()
+        assert levels(it)[-1] == "plan"
+        assert "".join(event.text for event in it.of(Text)) == "One.Two."
+    (resumed,) = [asked["params"] for asked in asked_of(program) if asked.get("method") == "thread/resume"]
+    assert (resumed["sandbox"], resumed["approvalPolicy"]) == ("read-only", "never")
+    async with desk(store, resume=it.session.id) as it:
+        await until(lambda: levels(it), "the level")
+        assert levels(it) == ["plan"]
+        await until(lambda: it.of(Notice), "the notice")
+        assert (await it.session.submit(SetApproval(level="full"))).ok
+        await until(lambda: levels(it)[-1] == "full", "the level")
+    async with desk(store, resume=it.session.id) as it:
+        await until(lambda: it.of(Notice), "the notice")
+        assert levels(it) == ["auto"]
+        assert "it was full when this session was left" in it.of(Notice)[0].text
+
+
+async def test_what_a_provider_has_not_is_refused(store: Store, program: Path) -> None:
+    """A level it does not know, and a rule to forget: it keeps its own."""
+    async with desk(store) as it:
+        refused = await it.session.submit(SetApproval(level="yolo"))
+        assert (refused.ok, refused.error) == (False, "no approval level yolo for Codex")
+        refused = await it.session.submit(SetApproval(forget="exec(ls)"))
+        assert (refused.ok, refused.error) == (False, "Codex has rules of its own, which it keeps itself")
+
+
+async def test_secrets_that_come_in_pieces_are_not_shown(
+    store: Store, program: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither in words nor in what a command prints; all the rest of both is there, block by block."""
+    key = "k3y-that-nobody-sees"
+    monkeypatch.setenv("SOME_API_KEY", key)
+    install(
+        program,
+        lines(
+            *(said(piece) for piece in ("It is k", "3y-that", "-nobody-", "sees, k3")),
+            *(said(piece, "n") for piece in ("k", "3y no.")),
+            command("started", command="env"),
+            *(printed(piece) for piece in ("K=k3y-th", "at-nobody-sees\nk3y")),
+            command("completed", command="env", exitCode=0, aggregatedOutput="", status="completed"),
+            DONE,
+        ),
+    )
+    async with desk(store) as it:
+        await it.session.submit(Prompt("Go."))
+        await it.done()
+    blocks: dict[int, str] = {}
+    for event in it.of(Text):
+        blocks[event.block] = blocks.get(event.block, "") + event.text
+    assert list(blocks.values()) == ["It is [secret SOME_API_KEY], k3", "k3y no."]
+    assert "".join(event.content for event in it.of(ToolOutput)) == "K=[secret SOME_API_KEY]\nk3y"
+    assert [event for event in KeptSession(it.session.folder).events() if isinstance(event, ToolOutput)] == it.of(
+        ToolOutput
+    )
+
+
+async def test_arguments_in_pieces_are_masked_and_none_of_them_is_lost(store: Store) -> None:
+    """The first piece of a call says that there is one, even when nothing of it can be shown yet."""
+    key = "k3y-that-nobody-sees"
+    async with a_session(store) as (session, writer):
+        told = Retelling(session, "", {}, lambda event: None, Secrets({"SOME_API_KEY": key}))
+        told.tell(
+            [ToolArgs("1", "Bash", ""), ToolArgs("1", "Bash", "k3y-that"), ToolArgs("1", "Bash", "-nobody-sees k")]
+        )
+        told.tell([ToolUse("1", "Bash")])
+        session.flush()
+    events = [event for event in KeptSession(writer.folder).events() if isinstance(event, ToolArgs)]
+    assert [event.delta for event in events] == ["", "", "[secret SOME_API_KEY] ", "k"]
+
+
 async def test_secrets_of_the_environment_are_not_shown_nor_kept(
     store: Store, program: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -279,7 +370,7 @@ async def test_a_host_that_was_killed_left_a_run_open(store: Store, program: Pat
     (writer.folder / "journal.jsonl").write_bytes(journal)
     async with desk(store, resume=session.id) as it:
         await it.done()
-        assert [type(event) for event in it.events] == [ToolResult, Error, RunEnded, State, State]
+        assert [type(event) for event in it.events] == [ToolResult, Error, RunEnded, State, State, State]
 
 
 @pytest.mark.parametrize("refused", [Compact(), Move("e1"), CancelCall("x"), SetModel(thinking="high"), Prompt(" ")])

@@ -10,10 +10,20 @@ if TYPE_CHECKING:
     from sightline.agent._extension_files import add_extensions
     from sightline.agent._hooks import Block, Call, Cancelled, Hooks, NewArgs, Summary
     from sightline.agent._mending import mended
+    from sightline.agent._permissions import (
+        approval_facts,
+        forget_answer,
+        go_on_with_level,
+        level_left,
+        level_notice,
+        level_to_go_on_with,
+        set_approval,
+        tell_approval,
+    )
     from sightline.agent._queue import GivenBack, How
     from sightline.agent._reloading import take_settings
     from sightline.agent._run import RunOutcome
-    from sightline.agent._secrets import Secrets
+    from sightline.agent._secrets import MaskedStream, Secrets
     from sightline.agent._stage import Stage
     from sightline.agent._summaries import summarise_branch
 
@@ -26,6 +36,7 @@ __all__ = [
     "GivenBack",
     "Hooks",
     "How",
+    "MaskedStream",
     "NewArgs",
     "RunOutcome",
     "Secrets",
@@ -33,12 +44,20 @@ __all__ = [
     "Summary",
     "Wanted",
     "add_extensions",
+    "approval_facts",
     "bounded_text",
     "bounded_value",
     "build",
+    "forget_answer",
+    "go_on_with_level",
+    "level_left",
+    "level_notice",
+    "level_to_go_on_with",
     "mended",
+    "set_approval",
     "summarise_branch",
     "take_settings",
+    "tell_approval",
     "wanted_in",
 ]
 
@@ -50,10 +69,12 @@ _MODULES = {
     "_extension_files": "add_extensions",
     "_hooks": "Block Call Cancelled Hooks NewArgs Summary",
     "_mending": "mended",
+    "_permissions": "approval_facts forget_answer go_on_with_level level_left level_notice level_to_go_on_with"
+    " set_approval tell_approval",
     "_queue": "GivenBack How",
     "_reloading": "take_settings",
     "_run": "RunOutcome",
-    "_secrets": "Secrets",
+    "_secrets": "MaskedStream Secrets",
     "_stage": "Stage",
     "_summaries": "summarise_branch",
 }

@@ -22,6 +22,7 @@ from sightline.agent._calls import Calls
 from sightline.agent._command_run import CommandRun, named
 from sightline.agent._compaction import tokens_used
 from sightline.agent._hooks import Hooks
+from sightline.agent._known_rules import KnownRule
 from sightline.agent._memory import Memory
 from sightline.agent._missing_model import MissingModel
 from sightline.agent._queue import GivenBack, How, Queue, Queued
@@ -67,6 +68,7 @@ class Agent:
         open_model: Callable[[str], Model],
         settings: Settings,
         policy: Policy,
+        rules: tuple[KnownRule, ...] = (),
         tools: Tools,
         workplace: Workplace,
         memory: Memory,
@@ -90,7 +92,8 @@ class Agent:
         self.hooks = hooks
         self.secrets = secrets
         self.thinking = thinking
-        self.approvals = Approvals(policy, stage, requests)
+        self.sandbox_wanted = settings.permissions.sandbox  # when the session began
+        self.approvals = Approvals(policy, stage, requests, rules)
         self.calls = Calls(stage, tools, workplace, self.approvals, hooks, secrets, self._add_result, self.keep)
         self.asking = Asking(system, tools, workplace.artifacts, stage.session)
         self._summaries = Summaries(self)

@@ -11,14 +11,15 @@ Rules:
 
 import os
 import shlex
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
+from sightline.agent._known_rules import KnownRule, all_known
 from sightline.agent._requests import Requests
 from sightline.agent._stage import Stage
 from sightline.events import Notice
 from sightline.exceptions import UserMistake
-from sightline.settings import Policy, remember_rule
+from sightline.settings import Approval, Policy, forget_rule, remember_rule
 from sightline.tools import Need, ToolError
 
 ONCE, SESSION, ALWAYS, NO = "once", "this session", "always here", "no"
@@ -32,12 +33,15 @@ class Refusal(ToolError):
 class Approvals:
     """The say of one session about what its calls may do."""
 
-    def __init__(self, policy: Policy, stage: Stage, requests: Requests) -> None:
+    def __init__(self, policy: Policy, stage: Stage, requests: Requests, rules: Iterable[KnownRule] = ()) -> None:
+        """`rules`: where those of the policy come from."""
         self.policy = policy
         self._stage = stage
         self._requests = requests
         self._open: dict[str, Need] = {}  # by request
-        self._rules: list[str] = []  # of this session
+        self._given = all_known(rules, policy)  # when it began, or when the settings were read again
+        self._answered: list[KnownRule] = []  # by the person, in this session
+        self._chosen: Approval | None = None  # the level, by the person
         self.refused: list[str] = []  # the rules that would have allowed what nobody was there to allow
 
     async def ask(
@@ -91,21 +95,58 @@ class Approvals:
         rule = str(said.get("rule") or rule)
         if choice in (SESSION, ALWAYS):
             try:
-                self._allow(rule)
+                problem = self._allow(rule, always=choice == ALWAYS)
             except UserMistake as mistake:
                 text = f"allowed this once only: {mistake.message}"
                 self._stage.publish(Notice(text, "warning", mistake.hint, source="agent"))
                 return
-            if choice == ALWAYS and (problem := remember_rule(self.policy.workspace, rule)):
+            if problem:
                 self._stage.publish(Notice(problem, "warning", source="agent"))
         elif choice != ONCE:
             reason = str(said.get("reason") or "")
             raise Refusal(f"the person refused: {_words(need)}" + (f". Reason: {reason}" if reason else ""))
 
-    def renew(self, policy: Policy) -> None:
+    @property
+    def rules(self) -> list[KnownRule]:
+        """Those that hold, and where they come from; the same one may come from several places."""
+        return [*self._given, *self._answered]
+
+    def renew(self, policy: Policy, rules: Iterable[KnownRule] = ()) -> None:
         """Other rules from now on. What was allowed for this session still is, and what was denied when it began: a
         file that is not trusted any more must not open what it had closed."""
-        self.policy = policy.with_denied(*self.policy.deny).with_allowed(*self._rules)
+        given = all_known(rules, policy)
+        denied = {each.rule for each in given if each.verdict == "deny"}
+        self._given = [*given, *(e for e in self._given if e.verdict == "deny" and e.rule not in denied)]
+        self._rule_again(self._chosen or policy.approval)
+
+    def set_level(self, level: Approval) -> None:
+        """Another level, until the session ends. It answers what is open, where it does."""
+        self._chosen = level
+        self._rule_again(level)
+        self._answer_open()
+        if level == "plan":
+            for request, need in list(self._open.items()):
+                if self.policy.decide(need).verdict == "deny":
+                    self._requests.answer(request, {"choice": NO, "reason": "the approval level is plan now"})
+
+    def forget(self, rule: str) -> None:
+        """A rule that came of an answer does not hold any more, nor is it remembered; UserMistake for any other."""
+        found = [each for each in self.rules if each.rule == rule]
+        if not found:
+            raise UserMistake(f"no rule {rule} holds here", "/approvals lists those that do")
+        if not any(each.origin in ("session", "always") for each in found):
+            place = found[0].where or "whatever started the session"
+            raise UserMistake(f"{rule} was not an answer of yours: it comes from {place}", "change it there")
+        if any(each.origin == "always" for each in found):
+            forget_rule(self.policy.workspace, rule)
+        self._given = [each for each in self._given if each.rule != rule or each.origin != "always"]
+        self._answered = [each for each in self._answered if each.rule != rule]
+        self._rule_again(self.policy.approval)
+
+    def _rule_again(self, level: Approval) -> None:
+        allow = dict.fromkeys(each.rule for each in self.rules if each.verdict == "allow")
+        deny = dict.fromkeys(each.rule for each in self.rules if each.verdict == "deny")
+        self.policy = self.policy.having(level, allow, deny)
 
     def _folder(self, args: dict[str, Any]) -> str:
         """Where it would happen: the workspace, or the folder a call names."""
@@ -113,9 +154,15 @@ class Approvals:
         folder = os.path.expanduser(named) if isinstance(named, str) else ""
         return os.path.normpath(os.path.join(self.policy.workspace, folder))
 
-    def _allow(self, rule: str) -> None:
+    def _allow(self, rule: str, *, always: bool) -> str:
+        """What went wrong with remembering it, if anything did."""
         self.policy = self.policy.with_allowed(rule)
-        self._rules.append(rule)
+        problem = remember_rule(self.policy.workspace, rule) if always else ""
+        self._answered.append(KnownRule(rule, "allow", "always" if always and not problem else "session"))
+        self._answer_open()
+        return problem
+
+    def _answer_open(self) -> None:
         for request, need in list(self._open.items()):
             if self.policy.decide(need).verdict == "allow":
                 self._requests.answer(request, ONCE)

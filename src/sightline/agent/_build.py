@@ -11,6 +11,7 @@ from sightline.agent._agent import Agent
 from sightline.agent._bounds import encodable
 from sightline.agent._hooks import Hooks
 from sightline.agent._instructions import system_prompt
+from sightline.agent._known_rules import KnownRule, known_rules
 from sightline.agent._memory import Memory
 from sightline.agent._missing_model import MissingModel
 from sightline.agent._questions import asked
@@ -34,6 +35,8 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     policy: Policy
     model: str = ""  # empty: that of the session, else of the settings
     thinking: Thinking | None = None
+    approval: Approval | None = None  # that somebody named now; the policy has it
+    rules: tuple[KnownRule, ...] = ()  # those of the policy, as far as it is known where they come from
     environ: Mapping[str, str] = {}
     tools: tuple[Any, ...] = ()  # besides those there are, tools.Tool
     notices: tuple[str, ...] = ()  # about the settings, to be told first
@@ -53,7 +56,7 @@ def wanted_in(
     may_lack_model: bool = False,
 ) -> Wanted:
     """What the settings that hold in a folder say, what is remembered there, and what is asked for besides."""
-    loaded = load(cwd, flags=flags)
+    loaded, allow, deny = load(cwd, flags=flags), tuple(allow), tuple(deny)
     rules, remembered = loaded.settings.permissions, remembered_rules(cwd)
     return Wanted(
         cwd=cwd,
@@ -66,6 +69,8 @@ def wanted_in(
         ),
         model=model,
         thinking=thinking,
+        approval=approval,
+        rules=known_rules(loaded, remembered, allow, deny),
         environ=dict(os.environ),
         tools=tuple(tools),
         notices=(*loaded.notices, *remembered.notices),
@@ -106,6 +111,7 @@ def build(
         open_model=opened,
         settings=settings,
         policy=wanted.policy,
+        rules=wanted.rules,
         tools=Tools([*_offered(settings), *wanted.tools]),
         workplace=workplace,
         memory=memory,

@@ -96,9 +96,14 @@ def _surroundings(cwd: Path, sandboxed: bool, now: float) -> str:
     ]
     branch = _branch(cwd)
     facts.append(f"Git branch: {branch}" if branch else "Git: not a repository")
-    if sandboxed:
-        facts.append("Commands run in a sandbox: they can write below the working folder only and have no network.")
+    facts.append(about_sandbox(sandboxed))
     return "\n".join([*facts, "", "The working folder has:", *_listing(cwd)])
+
+
+def about_sandbox(sandboxed: bool) -> str:
+    if not sandboxed:
+        return "Commands run without a sandbox."
+    return "Commands run in a sandbox: they can write below the working folder only and have no network."
 
 
 def _branch(cwd: Path) -> str:

@@ -3,10 +3,10 @@
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from sightline.agent._build import Wanted, denying
+from sightline.agent._build import Wanted
 from sightline.agent._missing_model import MissingModel
+from sightline.agent._permissions import hold_to_policy, tell_approval
 from sightline.exceptions import SightlineError
-from sightline.settings import denied_paths
 
 if TYPE_CHECKING:
     from sightline.agent._agent import Agent
@@ -30,16 +30,18 @@ def take_settings(agent: "Agent", wanted: Wanted) -> list[str]:
 
     changed = changed_settings(agent.settings, wanted.settings)
     agent.settings = agent.workplace.settings = wanted.settings
-    agent.approvals.renew(wanted.policy)
+    before = agent.approvals.policy.approval
+    agent.approvals.renew(wanted.policy, wanted.rules)
     policy = agent.approvals.policy
-    agent.workplace.is_denied = denying(policy)
-    agent.workplace.read_only = tuple(denied_paths(policy, wanted.cwd))
+    hold_to_policy(agent)
+    if policy.approval != before:
+        tell_approval(agent)
     if isinstance(agent.model, MissingModel):
         with suppress(SightlineError):
             agent.set_model(wanted.model or wanted.settings.models.default)
-    dropped = set(policy.deny) - set(wanted.policy.deny)
-    return [name for name in changed if _holds_later(name) or (name == "permissions.deny" and dropped)]
-
-
-def _holds_later(name: str) -> bool:
-    return any(name == later or name.startswith(f"{later}.") for later in _WHEN_IT_BEGINS)
+    later = list(_WHEN_IT_BEGINS)
+    if set(policy.deny) - set(wanted.policy.deny):
+        later.append("permissions.deny")
+    if policy.approval != wanted.policy.approval:  # another was chosen for this session
+        later.append("permissions.approval")
+    return [name for name in changed if any(name == each or name.startswith(f"{each}.") for each in later)]

@@ -7,8 +7,8 @@ Rules:
 - What a model writes into a file in place of a value it was not shown becomes that value again: it gives back what it
   read.
 - A text that comes in pieces is masked as if it came whole: what may be the beginning of a value waits for the next
-  piece. What a command prints is masked piece by piece, since every byte of it has its place: a value that is cut in
-  two by a pause of the command is not recognised there.
+  piece, or for the end. Where nobody can say when that comes, it need not wait: what was let out is remembered, and
+  if it was a value's beginning, the rest of the value is masked.
 """
 
 import re
@@ -89,31 +89,52 @@ class Secrets:
 class MaskedStream:
     """`masked` for a text in pieces: all that was fed, and the end, together are the masked whole."""
 
-    __slots__ = ("_held", "_secrets")
+    __slots__ = ("_held", "_secrets", "_told")
 
     def __init__(self, secrets: Secrets) -> None:
         self._secrets = secrets
-        self._held = ""
+        self._held = ""  # what may be the beginning of a value
+        self._told = 0  # characters of that which were let out already
+
+    @property
+    def waiting(self) -> str:
+        """What was fed and has not come out."""
+        return self._held[self._told :]
 
     def feed(self, piece: str) -> str:
         known = self._secrets.any
         if known is None:
             return piece
         text, start = self._held + piece, 0
-        told: list[str] = []
+        shown: list[str] = []
         while True:
             open_at = self._open_at(text, start)
             match = known.search(text, start)
             if match is None or match.start() >= open_at:
                 break
-            told += (text[start : match.start()], self._secrets.mask(match[0]))
+            shown += (text[max(start, self._told) : match.start()], self._secrets.mask(match[0]))
             start = match.end()
-        self._held = text[open_at:]
-        return "".join([*told, text[start:open_at]])
+        shown.append(text[max(start, self._told) : open_at])
+        self._held, self._told = text[open_at:], max(0, self._told - open_at)
+        return "".join(shown)
+
+    def let_out(self, at_most: int | None = None) -> str:
+        """What waits, now. With `at_most`, only if no more than so many characters of a value would be seen by it."""
+        if at_most is not None and len(self._held) > at_most:
+            return ""
+        if self._secrets.masked(self._held) != self._held:
+            return self.end()  # a whole value, which might have been the beginning of a longer one
+        waiting, self._told = self.waiting, len(self._held)
+        return waiting
 
     def end(self) -> str:
-        held, self._held = self._held, ""
-        return self._secrets.masked(held)
+        held, told, start = self._held, self._told, 0
+        self._held, self._told = "", 0
+        shown: list[str] = []
+        for match in self._secrets.any.finditer(held) if self._secrets.any is not None else ():
+            shown += (held[max(start, told) : match.start()], self._secrets.mask(match[0]))
+            start = match.end()
+        return "".join([*shown, held[max(start, told) :]])
 
     def _open_at(self, text: str, start: int) -> int:
         """Where the rest of the text may be the beginning of a value; its end when it cannot."""

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         Prompt,
         Reload,
         Reply,
+        SetApproval,
         SetModel,
         Shell,
         Start,
@@ -67,6 +68,7 @@ __all__ = [
     "Reload",
     "Reply",
     "Session",
+    "SetApproval",
     "SetModel",
     "Shell",
     "Start",
@@ -95,7 +97,7 @@ _MODULES = {
     "_client": "Client HostGone connect",
     "_commands": (
         "Abort AnswerRequest Attach Cancel CancelCall Cell Command Compact EditTodo Invoke Label Move Outline "
-        "Prompt Reload Reply SetModel Shell Start Stop Unqueue"
+        "Prompt Reload Reply SetApproval SetModel Shell Start Stop Unqueue"
     ),
     "_console_launch": "start_host",
     "_console_wanted": "HostWanted launch_agent started",

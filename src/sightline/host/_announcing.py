@@ -3,7 +3,7 @@
 import time
 from typing import Any
 
-from sightline.agent import Agent
+from sightline.agent import Agent, tell_approval
 from sightline.events import Notice, State
 from sightline.exec import Jobs
 from sightline.host._session import Session
@@ -27,6 +27,7 @@ class Announcing:
         agent = self._agent
         self._say("model", agent.model_name)
         self._say("thinking", agent.thinking)
+        tell_approval(agent)
         agent.tell_context()
         self._say("commands", [{"name": name, "about": _about(run)} for name, run in agent.commands.items()])
         self._say("jobs", [])

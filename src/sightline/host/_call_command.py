@@ -5,28 +5,30 @@ from where the call left off.
 """
 
 import asyncio
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from sightline.events import Event, ToolOutput, ToolResult, ToolUse
 from sightline.exec import Command, CommandSpec
+from sightline.host._masked_output import MaskedOutput
 from sightline.journal import Artifact, ArtifactReader
 from sightline.text import complete_prefix
 
 if TYPE_CHECKING:
+    from sightline.agent import Secrets
     from sightline.host._session import Session
 
 
 class CallCommand:
     """One such command. Made running."""
 
-    def __init__(self, session: "Session", call: str, spec: CommandSpec, mask: Callable[[str], str]) -> None:
+    def __init__(self, session: "Session", call: str, spec: CommandSpec, secrets: "Secrets") -> None:
         self._session = session
         self._call = call
         self._job = ""
-        self._mask = mask
+        self._mask = secrets.masked
+        self._output = MaskedOutput(secrets, lambda: session.read_artifact(call), self._tell)
         self._use: ToolUse | None = None
         self._sink: Artifact = session.artifact_for(call)
         self._command = Command(call, spec, self._sink, self._emit, artifact=self.artifact)
@@ -51,6 +53,7 @@ class CallCommand:
     def let_go(self) -> None:
         """The call is over. What is no job by now ends with it, and is not heard any more."""
         if not self._job and not self._task.done():
+            self._output.end()
             self._heard = False
             self._command.cancel()
 
@@ -60,6 +63,7 @@ class CallCommand:
 
     def become_job(self) -> str:
         if not self._job:
+            self._output.let_out()
             self._job = self._session.adopt(self._call, self)
             if self._use is not None:
                 self._session.publish(self._as_jobs(self._use))
@@ -77,16 +81,19 @@ class CallCommand:
     def _emit(self, event: Event) -> None:
         if not self._heard:
             return
+        if isinstance(event, ToolOutput):
+            self._output.tell(event)
+            return
         if isinstance(event, ToolUse):
             self._use = event
-            if not self._job:
-                return
         elif isinstance(event, ToolResult):
-            if not self._job:
-                return
-        elif isinstance(event, ToolOutput):
+            self._output.end()
+        if self._job or not isinstance(event, ToolUse | ToolResult):
+            self._tell(event)
+
+    def _tell(self, event: Event) -> None:
+        if isinstance(event, ToolOutput):
             self._told = max(self._told, event.offset + event.size)
-            event = msgspec.structs.replace(event, content=self._mask(event.content))
         self._session.publish(self._as_jobs(event) if self._job else event)
 
     def _as_jobs(self, event: Event) -> Event:

@@ -15,6 +15,7 @@ from sightline.host._wire import (
     REQUEST_CAP,
     Answer,
     Bye,
+    Entries,
     Hello,
     Submit,
     Subscribe,
@@ -22,6 +23,7 @@ from sightline.host._wire import (
     decode_answer,
     encode_line,
 )
+from sightline.transcript import Entry, Snapshot
 
 _READ_SIZE = 256 * 1024
 _SECONDS_TO_CONNECT = 5.0
@@ -44,6 +46,8 @@ class Client:
         self._rest = rest
         self._refs = 0
         self._waiting: dict[int, asyncio.Future[Reply]] = {}
+        self._entries: list[Entry] = []
+        """Of the state that is being told."""
         self._frames: asyncio.Queue[Frame | Exception | None] = asyncio.Queue(_FRAMES_AHEAD)
         self._reading = asyncio.ensure_future(self._read())
 
@@ -62,7 +66,7 @@ class Client:
         """Snapshots and events until the session is over; HostGone when the host is lost before. Once a client.
 
         `attends`: a person is there who can answer what is asked."""
-        self._send(Subscribe(after, attends))
+        self._send(Subscribe(after, attends, in_parts=True))
         while True:
             frame = await self._frames.get()
             if frame is None:
@@ -120,11 +124,14 @@ class Client:
                     answer = self._waiting.get(message.ref)
                     if answer is not None and not answer.done():
                         answer.set_result(message)
+                case Entries():
+                    self._entries += message.entries
+                    await asyncio.sleep(0)  # each part takes a while to read
                 case Whole():
                     if events:
                         await self._frames.put(events)
                         events = []
-                    await self._frames.put(message.snapshot)
+                    await self._frames.put(self._whole(message.snapshot))
                 case Bye():
                     over = True
                 case Hello():
@@ -134,6 +141,11 @@ class Client:
         if events:
             await self._frames.put(events)
         return over
+
+    def _whole(self, snapshot: Snapshot) -> Snapshot:
+        """With the entries that were told before it."""
+        snapshot.entries, self._entries = [*self._entries, *snapshot.entries], []
+        return snapshot
 
     def _gone(self) -> HostGone:
         what = f"the host of session {self.session} is gone; its commands ended with it"

@@ -123,6 +123,15 @@ class SetModel(msgspec.Struct, frozen=True, tag_field="kind", tag="set_model"):
     thinking: str = ""
 
 
+class SetApproval(msgspec.Struct, frozen=True, tag_field="kind", tag="set_approval"):
+    """Another approval level for this session; or no longer a rule that came of an answer. Empty: as it is. The
+    answer's data says what holds: the `level`, the `levels` there are, the `rules`, and with `next` that the level
+    holds from the next prompt on."""
+
+    level: str = ""
+    forget: str = ""
+
+
 class Invoke(msgspec.Struct, frozen=True, tag_field="kind", tag="invoke"):
     """Run a command an extension brought."""
 
@@ -146,6 +155,7 @@ AgentCommand = Union[
     Label,
     Compact,
     SetModel,
+    SetApproval,
     Invoke,
 ]
 Command = Union[Start, Cancel, Stop, AgentCommand]

@@ -13,10 +13,12 @@ from typing import Protocol
 
 import msgspec
 
+from sightline.agent import Secrets
 from sightline.events import Event, ToolOutput, ToolResult, ToolUse
 from sightline.exceptions import UserMistake
 from sightline.exec import Cells, CommandSpec
 from sightline.host._call_command import tail_of
+from sightline.host._masked_output import MaskedOutput
 from sightline.host._session import Session
 from sightline.text import clean_line, clean_text, cut_graphemes, first_line
 
@@ -38,13 +40,14 @@ class PersonRuns:
         *,
         cwd: str,
         environ: Mapping[str, str],
-        mask: Callable[[str], str],
+        secrets: Secrets,
         tell_model: Callable[[str, str], None],
     ) -> None:
         self._session = session
         self._cwd = cwd
         self._environ = environ
-        self._mask = mask
+        self._secrets = secrets
+        self._mask = secrets.masked
         self._tell_model = tell_model
         self._cells: Cells | None = None
         self._running: dict[str, Running] = {}
@@ -56,7 +59,7 @@ class PersonRuns:
         call = self._begin("Bash", text, {"command": clean_text(self._mask(text)[:_TYPED_AT_MOST])})
         argv = (_shell(self._environ), "-c", text)
         spec = CommandSpec(argv=argv, cwd=self._cwd, env=dict(self._environ))
-        command = self._session.start_for(call, spec, self._mask)
+        command = self._session.start_for(call, spec, self._secrets)
         self._running[call] = command
         self._session.track(self._ended(call, command.wait(), text, "shell", private=private))
         return call
@@ -97,19 +100,24 @@ class PersonRuns:
         return call
 
     async def _run_cell(self, cells: Cells, call: str, code: str) -> ToolResult:
-        artifact = self._session.artifact_for(call)
+        session = self._session
+        artifact = session.artifact_for(call)
+        output = MaskedOutput(self._secrets, lambda: session.read_artifact(call), session.publish)
+
+        def emit(event: Event) -> None:
+            if isinstance(event, ToolOutput):
+                output.tell(event)
+            else:
+                session.publish(event)
+
         try:
-            result = await cells.run(call, code, artifact, self._emit)
+            result = await cells.run(call, code, artifact, emit)
         finally:
+            output.end()
             self._session.flush()
             artifact.close()
             self._session.forget_artifact(call)
         return msgspec.structs.replace(result, details={**result.details, "artifact": self._url(call)})
-
-    def _emit(self, event: Event) -> None:
-        if isinstance(event, ToolOutput):
-            event = msgspec.structs.replace(event, content=self._mask(event.content))
-        self._session.publish(event)
 
     async def _ended(self, call: str, ending: Awaitable[ToolResult], typed: str, kind: str, *, private: bool) -> None:
         try:

@@ -5,6 +5,8 @@ Rules:
 - A provider counts its calls, blocks, subagents and requests anew with every prompt. Here they get names that are new
   in the session.
 - What a call prints is in its artifact before it is told.
+- Words and arguments that come in pieces are masked as if they came whole: what may be the beginning of a secret waits
+  for the next piece, or for whatever else the same agent does.
 - Nothing stays open when a run is over: calls, subagents and requests that had no end get one.
 """
 
@@ -13,7 +15,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from sightline.agent import Secrets
+from sightline.agent import MaskedStream, Secrets
 from sightline.events import (
     AgentEnded,
     AgentStarted,
@@ -31,8 +33,8 @@ from sightline.events import (
     ToolUse,
     User,
 )
+from sightline.host._masked_output import MaskedOutput
 from sightline.host._session import Session
-from sightline.journal import Artifact
 from sightline.text import clean_output
 
 _OPEN_AT_MOST = 4096  # of calls, and of subagents
@@ -40,6 +42,12 @@ _OPEN_AT_MOST = 4096  # of calls, and of subagents
 _TOLD = frozenset(
     {"text", "content", "delta", "arg", "args", "details", "choices", "value", "hint", "task", "answer", "raw"}
 )
+# What comes in pieces: the field with the piece, and the one that says of what it is.
+_IN_PIECES: dict[type, tuple[str, str]] = {
+    Text: ("text", "block"),
+    Reasoning: ("text", "block"),
+    ToolArgs: ("delta", "id"),
+}
 _STOPPED = "stopped before it ended; what it had done by then is not known"
 
 
@@ -61,11 +69,15 @@ class Retelling:
         self._counts = agents
         self._on_run = on_run
         self._calls: dict[str, str] = {}  # theirs → ours, as long as they are open
-        self._outputs: dict[str, Artifact] = {}  # by our id
+        self._outputs: dict[str, _Output] = {}  # by our id
         self._paths: dict[str, str] = {}  # of every subagent there was
         self._open_agents: dict[str, str] = {}  # ours → our path of its parent
         self._blocks: dict[str, tuple[int, int]] = {}  # of each agent the last: theirs, ours
+        self._block = 0  # the last of all, ours
         self._requests: dict[str, str] = {}  # ours → theirs
+        self._foretold: dict[str, str] = {}  # the last call that was asked about and not told yet: theirs, ours
+        # Of each agent what comes in pieces: the last of them, and what may wait for the next.
+        self._pieces: dict[str, tuple[Event, MaskedStream]] = {}
         self.ended = False
 
     def tell(self, events: Sequence[Event]) -> None:
@@ -75,12 +87,33 @@ class Retelling:
             handler = _HANDLERS.get(type(event))
             told: Event | None = event if handler is None else handler(self, event)
             if told is not None:
-                self._session.publish(self._masked(told))
+                self._publish(told)
 
-    def _masked(self, event: Event) -> Event:
+    def _publish(self, event: Event) -> None:
         """Without secrets, wherever in it they are."""
         if self._secrets.any is None:
-            return event
+            self._session.publish(event)
+            return
+        begun = self._pieces.get(event.agent)
+        if begun is not None and not _goes_on(begun[0], event):
+            self._end_pieces(event.agent)
+            begun = None
+        if type(event) in _IN_PIECES:
+            stream = begun[1] if begun is not None else self._secrets.stream()
+            self._pieces[event.agent] = event, stream
+            piece = _IN_PIECES[type(event)][0]
+            said = getattr(event, piece)
+            if (text := stream.feed(said)) or not said or isinstance(event, ToolArgs):  # that there is a call is news
+                self._session.publish(replace(event, **{piece: text}))
+        else:
+            self._session.publish(self._masked(event))
+
+    def _end_pieces(self, agent: str) -> None:
+        event, stream = self._pieces.pop(agent)
+        if text := stream.end():
+            self._session.publish(replace(event, **{_IN_PIECES[type(event)][0]: text}))
+
+    def _masked(self, event: Event) -> Event:
         fields = {name: getattr(event, name) for name in event.__struct_fields__}
         masked = {name: self._secrets.masked_value(value) for name, value in fields.items() if name in _TOLD}
         return replace(event, **masked)
@@ -91,6 +124,8 @@ class Retelling:
 
     def close(self) -> None:
         """Give everything that is open an end."""
+        for agent in list(self._pieces):
+            self._end_pieces(agent)
         for request in list(self._requests):
             self._session.publish(RequestResolved(request))
         self._requests.clear()
@@ -109,7 +144,8 @@ class Retelling:
     def _on_words(self, event: Text | Reasoning) -> Event:
         theirs, ours = self._blocks.get(event.agent, (-1, 0))
         if event.block != theirs:
-            ours = self._session.seq + 1  # its own number: no other block has it
+            # A number no other block has, though nothing of this one, or of the one before, may have been told yet.
+            ours = self._block = max(self._session.seq, self._block) + 1
             self._blocks[event.agent] = (event.block, ours)
         return replace(event, block=ours)
 
@@ -123,13 +159,11 @@ class Retelling:
         data = event.content.encode("utf-8", "replace")
         if not data:
             return None
-        artifact = self._outputs.get(call)
-        if artifact is None:
-            artifact = self._outputs[call] = self._session.artifact_for(call)
-        offset = artifact.size
-        artifact.write(event.stream, data)
-        # As the journal reads it back from the artifact, so that live and replayed cannot differ.
-        return replace(event, id=call, content=clean_output(data.decode()), offset=offset, dropped=0, size=len(data))
+        output = self._outputs.get(call)
+        if output is None:
+            output = self._outputs[call] = _Output(self._session, call, self._secrets)
+        output.write(replace(event, id=call), data)
+        return None
 
     def _on_result(self, event: ToolResult) -> Event:
         call = self._call(event.id)
@@ -157,9 +191,15 @@ class Retelling:
         ours = f"request-{self._session.seq + 1}"
         self._requests[ours] = event.id
         details: Any = event.details
-        if isinstance(details, dict) and details.get("call") in self._calls:
-            details = {**details, "call": self._calls[details["call"]]}
+        call = details.get("call") if isinstance(details, dict) else ""
+        if isinstance(call, str) and call:
+            details = {**details, "call": self._calls.get(call) or self._foretell(call)}
         return replace(event, id=ours, details=details)
+
+    def _foretell(self, theirs: str) -> str:
+        """Our id of a call that is asked about before it is told."""
+        self._foretold = {theirs: self._session.new_call()}
+        return self._foretold[theirs]
 
     def _on_resolved(self, event: RequestResolved) -> Event | None:
         ours = next((ours for ours, theirs in self._requests.items() if theirs == event.id), "")
@@ -184,18 +224,47 @@ class Retelling:
         if ours is None:
             if len(self._calls) >= _OPEN_AT_MOST:
                 del self._calls[next(iter(self._calls))]
-            ours = self._calls[theirs] = self._session.new_call()
+            ours = self._calls[theirs] = self._foretold.pop(theirs, "") or self._session.new_call()
         return ours
 
     def _path(self, theirs: str) -> str:
         return self._paths.get(theirs, theirs)
 
     def _close_output(self, call: str) -> None:
-        artifact = self._outputs.pop(call, None)
-        if artifact is not None:
-            self._session.flush()
-            artifact.close()
-            self._session.forget_artifact(call)
+        output = self._outputs.pop(call, None)
+        if output is not None:
+            output.close()
+
+
+def _goes_on(event: Event, after: Event) -> bool:
+    """Whether it is the next piece of the same."""
+    if type(after) is not type(event) or type(event) not in _IN_PIECES:
+        return False
+    whose = _IN_PIECES[type(event)][1]
+    return bool(getattr(event, whose) == getattr(after, whose))
+
+
+class _Output:
+    """What one call prints."""
+
+    def __init__(self, session: Session, call: str, secrets: Secrets) -> None:
+        self._session = session
+        self._call = call
+        self._artifact = session.artifact_for(call)
+        self._shown = MaskedOutput(secrets, lambda: session.read_artifact(call), session.publish)
+
+    def write(self, event: ToolOutput, data: bytes) -> None:
+        offset = self._artifact.size
+        self._artifact.write(event.stream, data)
+        # As the journal reads it back from the artifact, so that live and replayed cannot differ.
+        content = clean_output(data.decode())
+        self._shown.tell(replace(event, content=content, offset=offset, dropped=0, size=len(data)))
+
+    def close(self) -> None:
+        self._shown.end()
+        self._session.flush()
+        self._artifact.close()
+        self._session.forget_artifact(self._call)
 
 
 _HANDLERS: dict[type, Callable[[Retelling, Any], Event | None]] = {

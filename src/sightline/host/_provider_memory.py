@@ -63,6 +63,9 @@ class ProviderMemory:
         parts = [TextPart(text[-_WORDS_AT_MOST:])] if text else []
         self._add("message", message=AssistantMessage([*parts], model=model, stop_reason=reason, error=error))
 
+    def chose_level(self, level: str) -> None:
+        self._add("approval_change", data={"level": level})
+
     def note(self) -> None:
         """Keep what it takes to go on, if it changed."""
         now = _Kept(self._provider, self.session, dict(self.agents))

@@ -7,17 +7,17 @@ Rules:
 - One run at a time. What is said meanwhile is queued and sent when the run is over, unless the provider takes it now.
 - A provider that offers a channel (live output, questions) is spoken to through it; where that cannot be opened it is
   run once per prompt, and that is said once.
-- What it says and does is shown and kept without the secrets of this environment, as with our own agent; what a
-  command prints is masked piece by piece. What the person types reaches it as it is.
+- What it says and does is shown and kept without the secrets of this environment, as with our own agent. What the
+  person types reaches it as it is.
+- A provider may go on by itself when something it left running has ended: that is a run nobody prompted.
+- An approval level holds for the runs that are begun after it was chosen.
 - A run always ends: whatever fails becomes an error and the end of the run, and the session goes on.
 """
 
 import asyncio
 import os
-from pathlib import Path
 from typing import Any, Literal, Protocol
 
-import msgspec
 from msgspec.structs import replace
 
 from sightline.agent import Secrets
@@ -33,21 +33,23 @@ from sightline.host._commands import (
     Outline,
     Prompt,
     Reply,
+    SetApproval,
     SetModel,
     Shell,
     Unqueue,
 )
 from sightline.host._person_runs import PersonRuns
 from sightline.host._provider_events import Retelling
+from sightline.host._provider_levels import first_level, level_of, levels_of
 from sightline.host._provider_memory import ProviderMemory
+from sightline.host._provider_queue import Queued, Shelf, given_back, name_of, waiting
 from sightline.host._session import Session
 from sightline.journal import Tree
 from sightline.providers import (
-    APPROVALS,
-    Approval,
     Ask,
     Channel,
     Outcome,
+    OwnRuns,
     Provider,
     Run,
     Unreachable,
@@ -58,7 +60,6 @@ from sightline.providers import (
 from sightline.text import clean_line, clean_text
 
 _QUEUED_AT_MOST = 100
-_QUEUED_SHOWN = 2000  # characters of what waits
 _HEARD_AT_MOST = 20
 _PROMPT_AT_MOST = 4_000_000  # characters
 
@@ -78,36 +79,26 @@ class ProviderWanted(Protocol):
     def option(self) -> dict[str, Any]: ...
 
 
-class Shelf(Protocol):
-    """Where files of the person's are kept."""
-
-    def keep(self, name: str, data: bytes) -> str: ...
-
-    def find(self, url: str) -> Path | None: ...
-
-
 async def open_provider(session: Session, wanted: ProviderWanted, tree: Tree, shelf: Shelf) -> "ProviderWorker":
     """The worker for a session that is new or gone on with. Nothing is started before the first prompt."""
     try:
         provider = get_provider(wanted.provider)
     except KeyError:
         raise UserMistake(f"no provider {wanted.provider}", f"one of {', '.join(provider_names())}") from None
+    level, notice = first_level(provider, wanted.approval, tree)
     ask = Ask(
         prompt="",
         model=wanted.model,
-        approval=_approval(provider, wanted.approval),
+        approval=level,
         cwd=str(wanted.cwd),
         options=dict(wanted.option),
     )
     memory = ProviderMemory(session, tree, provider.name)
     await memory.mend()
-    return ProviderWorker(session, provider, ask, memory, shelf)
-
-
-class _Queued(msgspec.Struct, frozen=True):
-    text: str
-    how: Literal["prompt", "steer", "follow_up"]
-    attachments: list[str]
+    worker = ProviderWorker(session, provider, ask, memory, shelf)
+    if notice is not None:
+        session.publish(notice)
+    return worker
 
 
 class ProviderWorker:
@@ -118,24 +109,23 @@ class ProviderWorker:
         self._ask = ask
         self._memory = memory
         self._shelf = shelf
-        self._queue: list[_Queued] = []
+        self._queue: list[Queued] = []
         self._told_queue: list[dict[str, str]] = []
         self._task: asyncio.Task[None] | None = None
         self._run: Run | None = None
         self._retelling: Retelling | None = None
         self._cancelling: asyncio.Task[None] | None = None
-        self._channel: Channel | None = provider.channel(ask) if provider.channel is not None else None
-        self._stopped = self._closed = False
+        self._channel = self._new_channel()
+        self._stopped = self._closed = self._level_changed = False
         self._model = ask.model
         self._attached = 0
         self._heard: list[str] = []  # what the person ran themselves, for the next prompt
         environ = dict(os.environ)
         self._secrets = Secrets(environ)
-        self._person = PersonRuns(
-            session, cwd=ask.cwd, environ=environ, mask=self._secrets.masked, tell_model=self._hear
-        )
+        self._person = PersonRuns(session, cwd=ask.cwd, environ=environ, secrets=self._secrets, tell_model=self._hear)
         session.publish(State("provider", provider.name, source=provider.name))
         session.publish(State("model", ask.model, source=provider.name))
+        self._tell_level()
 
     @property
     def busy(self) -> bool:
@@ -169,6 +159,8 @@ class ProviderWorker:
                 return self._answer(command)
             case SetModel():
                 return self._set_model(command)
+            case SetApproval():
+                return self._set_approval(command)
             case CancelCall():
                 if self._person.cancel(command.id):
                     return Reply(True, command.id)
@@ -201,12 +193,15 @@ class ProviderWorker:
         if self.busy and command.how != "follow_up" and await self._steered(command):
             return Reply(True)
         how: Literal["prompt", "follow_up"] = "follow_up" if self.busy else "prompt"
-        self._queue.append(_Queued(command.text, how, command.attachments))
+        self._queue.append(Queued(command.text, how, command.attachments))
         self._tell_queue()
+        self._begin_to_work()
+        return Reply(True)
+
+    def _begin_to_work(self) -> None:
         if not self.busy:
             self._task = asyncio.get_running_loop().create_task(self._work())
             self._task.add_done_callback(lambda _: self._session.tell_if_idle())
-        return Reply(True)
 
     async def _steered(self, command: Prompt) -> bool:
         """Whether the provider took it into what it is doing."""
@@ -219,18 +214,17 @@ class ProviderWorker:
 
     async def _attach(self, command: Attach) -> Reply:
         self._attached += 1
-        name = f"attached-{self._session.seq}-{self._attached}{_suffix(command.name)}"
+        name = name_of(command.name, f"{self._session.seq}-{self._attached}")
         try:
             return Reply(True, await asyncio.to_thread(self._shelf.keep, name, command.data))
         except OSError as problem:
             return Reply(False, error=clean_line(f"it cannot be kept: {problem}"), hint="make room on the disk")
 
     def _unqueue(self) -> dict[str, Any]:
-        texts = [queued.text for queued in self._queue]
-        attachments = [url for queued in self._queue for url in queued.attachments]
-        self._queue = []
+        theirs = given_back(self._queue)
+        self._queue = [queued for queued in self._queue if queued.run is not None]
         self._tell_queue()
-        return {"queued": texts, "attachments": attachments}
+        return theirs
 
     def _abort(self) -> Reply:
         self._stopped = True
@@ -257,6 +251,23 @@ class ProviderWorker:
             self._know_model(clean_line(command.model))
         return Reply(True, data={"model": self._ask.model, "thinking": ""})
 
+    def _set_approval(self, command: SetApproval) -> Reply:
+        """A run that goes on was begun under its level; the next is begun under the new one."""
+        if command.forget:
+            return self._refusal("rules of its own, which it keeps itself", "change them there")
+        if command.level and command.level != self._ask.approval:
+            level = level_of(self._provider, command.level)
+            self._ask, self._level_changed = replace(self._ask, approval=level), True
+            self._memory.chose_level(level)
+            if not self.busy:
+                self._tell_level()
+        levels = list(levels_of(self._provider))
+        return Reply(True, data={"level": self._ask.approval, "levels": levels, "rules": [], "next": self.busy})
+
+    def _tell_level(self) -> None:
+        value: dict[str, Any] = {"level": self._ask.approval, "flags": []}
+        self._session.publish(State("approval", value, source=self._provider.name))
+
     async def _outline(self, command: Outline) -> Reply:
         from sightline.host._outlined import outlined
 
@@ -272,23 +283,20 @@ class ProviderWorker:
     # Runs
 
     async def _work(self) -> None:
-        while self._queue and not self._closed:
+        while self._queue and not (self._closed and self._queue[0].run is None):
             self._stopped = False  # what was there when it was stopped was given back: this came after
             queued = self._queue.pop(0)
             self._tell_queue()
             await self._turn(queued)
 
-    async def _turn(self, queued: _Queued) -> None:
-        text = clean_text(self._secrets.masked(queued.text))
-        self._session.publish(User(text, queued.attachments, queued.how))
-        self._memory.prompted(text)
-        prompt = self._whole_prompt(queued)
+    async def _turn(self, queued: Queued) -> None:
+        prompt = self._prompted(queued) if queued.run is None else ""
         told = Retelling(self._session, clean_text(prompt), self._memory.agents, self._on_run, self._secrets)
         self._retelling = retelling = told
         ask = replace(self._ask, prompt=prompt, resume=self._memory.session)
         outcome, problem = None, None
         try:
-            outcome = await self._tell_run(ask, retelling)
+            outcome = await self._tell_run(queued.run or await self._begin(ask), retelling)
         except SightlineError as error:
             problem = Error(error.message, error.hint, source=self._provider.name)
         except Exception as error:
@@ -296,15 +304,33 @@ class ProviderWorker:
             problem = Error(what, "say it again", source=self._provider.name)
         self._settle(retelling, outcome, problem)
 
-    async def _tell_run(self, ask: Ask, retelling: Retelling) -> Outcome:
-        self._run = run = await self._begin(ask)
-        if self._stopped:
+    async def _tell_run(self, run: Run, retelling: Retelling) -> Outcome:
+        self._run = run
+        self._queue = [queued for queued in self._queue if queued.run is not run]  # begun by itself, then prompted
+        if self._stopped or self._closed:
             self._cancel_run()
         async for events in run.events():
             retelling.tell(events)
         return run.outcome
 
+    def _new_channel(self) -> Channel | None:
+        channel = self._provider.channel(self._ask) if self._provider.channel is not None else None
+        if isinstance(channel, OwnRuns):
+            channel.on_own_run(self._follow)
+        return channel
+
+    def _follow(self, run: Run) -> bool:
+        """The provider goes on by itself, since something it had left running has ended."""
+        if not self._closed:
+            self._queue.insert(0, Queued(run=run))
+            self._begin_to_work()
+        return not self._closed
+
     async def _begin(self, ask: Ask) -> Run:
+        if self._level_changed and self._channel is not None:
+            await self._channel.close()  # an open conversation keeps the level it was opened with
+            self._channel = self._new_channel()
+        self._level_changed = False
         if self._channel is not None:
             try:
                 return await self._channel.run(ask)
@@ -349,31 +375,19 @@ class ProviderWorker:
             self._model = model
             self._session.publish(State("model", model, source=self._provider.name))
 
-    def _whole_prompt(self, queued: _Queued) -> str:
-        """The prompt after what the person ran, with the files they attached named at its end: its tools read them."""
+    def _prompted(self, queued: Queued) -> str:
+        """Told and kept; then the prompt after what the person ran, with the files they attached named at its end: its
+        tools read them."""
+        text = clean_text(self._secrets.masked(queued.text))
+        self._session.publish(User(text, queued.attachments, queued.how))
+        self._memory.prompted(text)
         heard, self._heard = self._heard, []
         paths = [self._shelf.find(url) for url in queued.attachments]
         named = [f"Attached file: {path}" for path in paths if path is not None]
         return "\n\n".join([*heard, queued.text, *named])
 
     def _tell_queue(self) -> None:
-        queue = [queued for queued in self._queue if queued.how != "prompt"]
-        waiting = [{"text": self._secrets.masked(q.text)[:_QUEUED_SHOWN], "how": q.how} for q in queue]
-        if waiting != self._told_queue:
-            self._told_queue = waiting
-            self._session.publish(State("queue", waiting, source=self._provider.name))
-
-
-def _approval(provider: Provider, level: str) -> Approval:
-    for known in APPROVALS:
-        if level == known:
-            return known
-    if level:
-        raise UserMistake(f"no approval level {level} for {provider.title}", f"one of {', '.join(APPROVALS)}")
-    return "auto"
-
-
-def _suffix(name: str) -> str:
-    """The ending of a file's name, where it is a plain one: programs go by it."""
-    suffix = Path(name).suffix.lower()
-    return suffix if suffix[1:].isascii() and suffix[1:].isalnum() and len(suffix) < 10 else ""
+        queue = waiting(self._queue, self._secrets.masked)
+        if queue != self._told_queue:
+            self._told_queue = queue
+            self._session.publish(State("queue", queue, source=self._provider.name))

@@ -132,7 +132,7 @@ class _Connection:
             match request:
                 case Subscribe() if self._subscription is None:
                     self._subscription = self._session.subscribe(request.after, attends=request.attends)
-                    self._sending = asyncio.ensure_future(self._send(self._subscription))
+                    self._sending = asyncio.ensure_future(self._send(self._subscription, in_parts=request.in_parts))
                 case Submit() if isinstance(request.command, _LONG):
                     task = asyncio.ensure_future(self._submit(request))
                     self._submitted.add(task)
@@ -149,11 +149,14 @@ class _Connection:
         except OSError:
             pass  # whoever asked is gone
 
-    async def _send(self, subscription: Subscription) -> None:
+    async def _send(self, subscription: Subscription, *, in_parts: bool) -> None:
         try:
             async for frame in subscription:
-                self._writer.write(encode_frame(frame))
-                await self._writer.drain()
+                for number, piece in enumerate(encode_frame(frame, in_parts=in_parts)):
+                    if number:
+                        await asyncio.sleep(0)  # the session goes on while a long state is told
+                    self._writer.write(piece)
+                    await self._writer.drain()
             self._writer.write(encode_line(Bye()))
             await self._writer.drain()
         except OSError:

@@ -10,7 +10,7 @@ Rules:
 import asyncio
 import time
 from collections.abc import Callable, Coroutine
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from sightline.events import Error, Event, ToolOutput, ToolResult, stamp
 from sightline.exceptions import OutsideFailure, UserMistake
@@ -31,6 +31,9 @@ from sightline.journal import (
     Place,
 )
 from sightline.transcript import Snapshot, Transcript
+
+if TYPE_CHECKING:
+    from sightline.agent import Secrets
 
 T = TypeVar("T")
 
@@ -217,9 +220,9 @@ class Session:
         self._started += 1
         return self._id_after(0)
 
-    def start_for(self, call: str, spec: CommandSpec, mask: Callable[[str], str]) -> CallCommand:
+    def start_for(self, call: str, spec: CommandSpec, secrets: "Secrets") -> CallCommand:
         """Run a command for a call of the agent's."""
-        command = self._of_calls[call] = CallCommand(self, call, spec, mask)
+        command = self._of_calls[call] = CallCommand(self, call, spec, secrets)
         self._track(command.task)
         return command
 

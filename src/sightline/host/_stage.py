@@ -17,12 +17,11 @@ from sightline.agent import Secrets, bounded_text, bounded_value
 from sightline.events import Error, Event, Notice, Request, RequestResolved, State, ToolOutput, ToolResult
 from sightline.exec import CommandSpec
 from sightline.host._call_command import CallCommand
+from sightline.host._masked_output import MaskedOutput
 from sightline.host._session import Session
 from sightline.journal import Artifact, Entry, Store, Tree, artifact_file, is_session_id, keep_file
 from sightline.text import clean_output
 from sightline.tools import RunningCommand
-
-Mask = Callable[[str], str]
 
 _WRITTEN_AT_ONCE = 64 * 1024  # characters of a call's output
 _TOLD_AT_MOST = 10_000  # characters of a text for a person
@@ -77,16 +76,18 @@ class SessionStage:
         return self._session.new_call()
 
     def start(self, call: str, spec: CommandSpec) -> RunningCommand:
-        command: CallCommand = self._session.start_for(call, spec, self._mask)
+        command: CallCommand = self._session.start_for(call, spec, self._secrets)
         return command
 
     def output(self, call: str) -> Callable[[str, Literal["stdout", "stderr"]], None]:
-        return self._outputs.setdefault(call, _CallOutput(self._session, call, self._mask)).write
+        return self._outputs.setdefault(call, _CallOutput(self._session, call, self._secrets)).write
 
     def end_call(self, result: ToolResult) -> None:
         self._session.let_go(result.id)
-        self._session.publish(result)
         output = self._outputs.pop(result.id, None)
+        if output is not None:
+            output.end()
+        self._session.publish(result)
         if output is not None:
             output.close()
 
@@ -102,10 +103,10 @@ class SessionStage:
 class _CallOutput:
     """The output of a call that runs no command: an extension's words as they come, until the call ends."""
 
-    def __init__(self, session: Session, call: str, mask: Mask) -> None:
+    def __init__(self, session: Session, call: str, secrets: Secrets) -> None:
         self._session = session
         self._call = call
-        self._mask = mask
+        self._shown = MaskedOutput(secrets, lambda: session.read_artifact(call), session.publish)
         self._artifact: Artifact | None = None
         self._ended = False
 
@@ -113,8 +114,12 @@ class _CallOutput:
         for start in range(0, 0 if self._ended else len(text), _WRITTEN_AT_ONCE):
             self._write(text[start : start + _WRITTEN_AT_ONCE].encode("utf-8", "replace"), stream)
 
-    def close(self) -> None:
+    def end(self) -> None:
+        """Nothing is written any more, and what was is told."""
         self._ended = True
+        self._shown.end()
+
+    def close(self) -> None:
         if self._artifact is not None:
             self._session.flush()
             self._artifact.close()
@@ -126,8 +131,8 @@ class _CallOutput:
         offset = self._artifact.size
         self._artifact.write(stream, data)
         # The same way the journal reads it back from the artifact, so that live and replayed cannot differ.
-        shown = self._mask(clean_output(data.decode()))
-        self._session.publish(ToolOutput(self._call, shown, stream, offset, 0, len(data), source="agent"))
+        shown = clean_output(data.decode())
+        self._shown.tell(ToolOutput(self._call, shown, stream, offset, 0, len(data), source="agent"))
 
 
 class SessionShelf:

@@ -1,5 +1,6 @@
 """What travels over the socket: a JSON object a line, `kind` says which. Events travel as they are."""
 
+from collections.abc import Iterator
 from typing import Union
 
 import msgspec
@@ -7,11 +8,13 @@ import msgspec
 from sightline.events import Event, encode_event
 from sightline.host._commands import Command, Reply
 from sightline.host._subscription import Frame
-from sightline.transcript import Snapshot
+from sightline.transcript import Entry, Snapshot
 
 # One request. A file of the person's may have 20 MiB, and is a third longer as text; a snapshot, which is the other
 # direction, is not bounded by this.
 REQUEST_CAP = 32 * 1024 * 1024
+# Of a state that is sent in parts: what is read, and written, in one go. One entry may be longer.
+_PART = 256 * 1024
 
 
 class Hello(msgspec.Struct, frozen=True, tag_field="kind", tag="hello"):
@@ -28,8 +31,14 @@ class Hello(msgspec.Struct, frozen=True, tag_field="kind", tag="hello"):
     busy: bool = False  # who is at work
 
 
+class Entries(msgspec.Struct, frozen=True, tag_field="kind", tag="entries"):
+    """Some of the state to come, before the rest of it: to one who said `in_parts`."""
+
+    entries: list[Entry]
+
+
 class Whole(msgspec.Struct, frozen=True, tag_field="kind", tag="snapshot"):
-    """The state now. It replaces all a view knows."""
+    """The state now, with the entries that were sent right before it. It replaces all a view knows."""
 
     snapshot: Snapshot
 
@@ -43,6 +52,7 @@ class Subscribe(msgspec.Struct, frozen=True, tag_field="kind", tag="subscribe"):
 
     after: int | None = None
     attends: bool = False  # a person is there who can answer
+    in_parts: bool = False  # a long state may come as several lines, none of which takes long to read
 
 
 class Submit(msgspec.Struct, frozen=True, tag_field="kind", tag="submit"):
@@ -56,7 +66,7 @@ class Numbered(msgspec.Struct, frozen=True):
     ref: int = 0
 
 
-Answer = Union[Event, Hello, Whole, Bye, Reply]
+Answer = Union[Event, Hello, Entries, Whole, Bye, Reply]
 
 decode_answer = msgspec.json.Decoder(Answer).decode
 decode_request = msgspec.json.Decoder(Union[Subscribe, Submit]).decode
@@ -68,7 +78,29 @@ def encode_line(message: Hello | Whole | Bye | Reply | Subscribe | Submit) -> by
     return _encode(message) + b"\n"
 
 
-def encode_frame(frame: Frame) -> bytes:
-    if isinstance(frame, Snapshot):
-        return encode_line(Whole(frame))
-    return b"".join([encode_event(event) + b"\n" for event in frame])
+def encode_frame(frame: Frame, *, in_parts: bool = False) -> Iterator[bytes]:
+    """A piece at a time, so that other things can be done in between."""
+    if not isinstance(frame, Snapshot):
+        yield b"".join([encode_event(event) + b"\n" for event in frame])
+        return
+    if in_parts:
+        yield from _encode_entries(frame.entries)
+        frame = msgspec.structs.replace(frame, entries=[])
+    yield encode_line(Whole(frame))
+
+
+def _encode_entries(entries: list[Entry]) -> Iterator[bytes]:
+    part: list[bytes] = []
+    size = 0
+    for entry in entries:
+        part.append(_encode(entry))
+        size += len(part[-1])
+        if size >= _PART:
+            yield _entries_line(part)
+            part, size = [], 0
+    if part:
+        yield _entries_line(part)
+
+
+def _entries_line(encoded: list[bytes]) -> bytes:
+    return b'{"kind":"entries","entries":[' + b",".join(encoded) + b"]}\n"

@@ -4,7 +4,16 @@ import asyncio
 from collections.abc import Callable
 from typing import Any, get_args
 
-from sightline.agent import Agent, GivenBack, Wanted, bounded_value, take_settings
+from sightline.agent import (
+    Agent,
+    GivenBack,
+    Wanted,
+    approval_facts,
+    bounded_value,
+    forget_answer,
+    set_approval,
+    take_settings,
+)
 from sightline.events import State
 from sightline.exceptions import SightlineError, UserMistake
 from sightline.host._attachments import Attachments
@@ -24,6 +33,7 @@ from sightline.host._commands import (
     Prompt,
     Reload,
     Reply,
+    SetApproval,
     SetModel,
     Shell,
     Unqueue,
@@ -47,7 +57,7 @@ class AgentWorker:
             session,
             cwd=str(agent.workplace.cwd),
             environ=environ,
-            mask=agent.secrets.masked,
+            secrets=agent.secrets,
             tell_model=agent.let_model_know,
         )
 
@@ -115,6 +125,8 @@ class AgentWorker:
                 return Reply(True, data={"later": await self._reload()})
             case SetModel():
                 return self._set_model(command)
+            case SetApproval():
+                return self._set_approval(command)
             case Invoke():
                 return Reply(True, data=bounded_value(await agent.invoke(command.name, command.args)))
         return Reply(True)
@@ -142,6 +154,13 @@ class AgentWorker:
         if command.thinking:
             self.agent.set_thinking(command.thinking)  # type: ignore[arg-type]
         return Reply(True, data={"model": self.agent.model_name, "thinking": self.agent.thinking})
+
+    def _set_approval(self, command: SetApproval) -> Reply:
+        if command.level:
+            set_approval(self.agent, command.level)
+        if command.forget:
+            forget_answer(self.agent, command.forget)
+        return Reply(True, data=approval_facts(self.agent))
 
 
 def _given_back(queued: GivenBack) -> dict[str, Any]:

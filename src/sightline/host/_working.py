@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 
 import msgspec
 
-from sightline.agent import Agent, Secrets, Wanted, add_extensions, build, mended
+from sightline.agent import Agent, Secrets, Wanted, add_extensions, build, go_on_with_level, mended
 from sightline.conversation import AssistantMessage, ToolMessage, UserMessage
 from sightline.events import Notice
 from sightline.exceptions import UserMistake
@@ -64,6 +64,8 @@ async def working(
         if resume:
             _mend(session, agent, writer, tree)
         first, place = session.seq, (writer.folder / "journal.jsonl").stat().st_size
+        if resume:
+            go_on_with_level(agent, wanted.approval)
         for text in wanted.notices:
             session.publish(Notice(clean_text(text), "warning", source="settings"))
         server = SocketServer(session, listen(session.id), cwd=str(wanted.cwd), started=time.time())

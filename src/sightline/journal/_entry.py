@@ -23,6 +23,7 @@ EntryType = Literal[
     "leaf",  # data: {"to": id}; an empty id is the place before the first entry
     "model_change",  # data: {"model": name}
     "thinking_level_change",  # data: {"level": name}
+    "approval_change",  # data: {"level": name}
     "compaction",  # data: {"summary": text, "first_kept": id, "tokens_before": number}
     "branch_summary",  # data: {"summary": text, "from": id of the leaf that was left}
 ]

@@ -22,7 +22,7 @@ from sightline.journal._tree import Tree
 Filter = Literal["default", "no-tools", "user-only", "labeled-only", "all"]
 FILTERS: tuple[Filter, ...] = get_args(Filter)
 
-_BOOKKEEPING = ("label", "leaf", "custom", "model_change", "thinking_level_change")
+_BOOKKEEPING = ("label", "leaf", "custom", "model_change", "thinking_level_change", "approval_change")
 _ENDED_WELL = ("stop", "tool_use")
 _SHORT_ARGUMENT = 500
 
@@ -69,7 +69,7 @@ def content_of(entry: Entry) -> str:
             return str(data.get("summary", ""))
         case "model_change":
             return str(data.get("model", ""))
-        case "thinking_level_change":
+        case "thinking_level_change" | "approval_change":
             return str(data.get("level", ""))
         case "label":
             return str(data.get("label", ""))

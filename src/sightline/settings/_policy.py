@@ -83,14 +83,11 @@ class Policy:
 
     def with_allowed(self, *rules: str) -> "Policy":
         """The same with more allow rules."""
-        return self._with((*self.allow, *rules), self.deny)
+        return self.having(self.approval, (*self.allow, *rules), self.deny)
 
-    def with_denied(self, *rules: str) -> "Policy":
-        """The same with more deny rules."""
-        return self._with(self.allow, dict.fromkeys((*self.deny, *rules)))
-
-    def _with(self, allow: Iterable[str], deny: Iterable[str]) -> "Policy":
-        return Policy(self.approval, allow, deny, self.workspace, guarded=self._guarded, resolve=self._resolve)
+    def having(self, approval: Approval, allow: Iterable[str], deny: Iterable[str]) -> "Policy":
+        """Another level and other rules, for the same workspace."""
+        return Policy(approval, allow, deny, self.workspace, guarded=self._guarded, resolve=self._resolve)
 
     def decide(self, need: Wanted) -> Decision:
         denying = next((rules for rules in self._denied if any(self._denies(rule, need) for rule in rules)), None)

@@ -41,6 +41,7 @@ def test_what_is_imported_before_the_first_paint_of_the_console():
         "gc",
         "termios",
         "sightline",
+        "sightline._later",
         "sightline.cli",
         "sightline.views",
         "sightline.views.console",

@@ -47,7 +47,9 @@ def test_every_command_can_be_loaded(command) -> None:
     assert asyncio.iscoroutinefunction(getattr(module, command.function))
 
 
-@pytest.mark.parametrize("action", sorted(set(of_the_console()) - {"follow_up", "unqueue", "paste_image", "thinking"}))
+@pytest.mark.parametrize(
+    "action", sorted(set(of_the_console()) - {"follow_up", "unqueue", "paste_image", "thinking", "approval"})
+)
 async def test_a_key_does_what_its_command_does(action: str, tmp_path, monkeypatch) -> None:
     """Whatever key it is given: the same thing is called."""
     done: list[str] = []

@@ -391,7 +391,7 @@ async def test_a_draft_that_is_flushed_is_the_last_word(tmp_path: Path) -> None:
         return real(session, draft)
 
     drafts.save = slow  # type: ignore[method-assign]
-    keeper = DraftKeeper(drafts, "s", lambda work: spawned.append(loop.create_task(work)), lambda problem: None)
+    keeper = DraftKeeper(drafts, drafts.claim("s"), lambda work: spawned.append(loop.create_task(work)), lambda problem: None)
     keeper.changed(Draft("old"))
     await begun
     keeper.changed(Draft("new"))
@@ -446,7 +446,7 @@ async def test_long_words_that_still_stream_are_whole_after_attaching(sat: Sitti
     sat.hears(ToolUse("p-1", "Bash", args={"command": "true"}, source="person"))
     sat.console.frame(sat.console.transcript.fold.snapshot())
     sat.hears(Text(" the very end", 1))
-    assert "the very end" in sat.rows
+    await sat.until(lambda: "the very end" in sat.rows)
 
 
 @pytest.mark.parametrize("width", [20, 40, 80])

@@ -2,7 +2,11 @@
 
 import asyncio
 import os
+import signal
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
 
 from sightline.exceptions import SightlineError
 from sightline.host import Stop, connect, running
@@ -10,7 +14,10 @@ from sightline.journal import Store
 from sightline.paths import data_folder
 from sightline.views.plain.demo import ALLOWED, demo_place, demo_script, write_script
 
+_ENDING = (signal.SIGTERM, signal.SIGHUP)
+_SECONDS_TO_BOOT = 5.0
 _SECONDS_TO_END = 10.0
+_GLANCE = 0.02
 
 
 def run_demo() -> int:
@@ -18,35 +25,68 @@ def run_demo() -> int:
     from sightline.views.console._run import run
 
     script = demo_script()
-    with demo_place(script["files"]) as folder:
+    with _signals_leave() as came, demo_place(script["files"]) as folder:
         model = f"scripted:../{write_script(folder, script, paced=True).name}"
         wanted = {"cwd": str(folder / "shop"), "model": model, "allow": ALLOWED}
         hosts: set[int] = set()
         try:
             return run(wanted=wanted, prompt=script["prompt"], resumable=False, greeted=hosts.add)
         finally:
-            asyncio.run(_stop_all(hosts))
+            asyncio.run(_stop_all(hosts, may_boot=bool(came)))
             _wait_for(hosts)
 
 
-async def _stop_all(hosts: set[int]) -> None:
-    """A session somebody detached from would lose its folder."""
-    for hello in await running(Store(data_folder())):
-        hosts.add(hello.pid)
-        try:
-            client = await connect(hello.session)
-            await client.submit(Stop())
-        except (SightlineError, OSError):
-            pass  # it is ending
-        else:
-            client.close()
+@contextmanager
+def _signals_leave() -> Iterator[list[int]]:
+    """A signal that ends a program there and then ends this one as leaving it does: what is to go afterwards goes.
+    Gives those that came; after the first, others wait for that."""
+    came: list[int] = []
+
+    def leave(number: int, frame: FrameType | None) -> None:
+        came.append(number)
+        for each in before:
+            signal.signal(each, signal.SIG_IGN)
+        raise SystemExit(128 + number)
+
+    heard = [number for number in _ENDING if signal.getsignal(number) != signal.SIG_IGN]
+    before = {number: signal.signal(number, leave) for number in heard}
+    try:
+        yield came
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+async def _stop_all(hosts: set[int], *, may_boot: bool) -> None:
+    """A session somebody detached from would lose its folder. `may_boot`: one may be on its way, and not there yet."""
+    deadline = time.monotonic() + _SECONDS_TO_BOOT
+    while True:
+        for hello in await running(Store(data_folder())):
+            hosts.add(hello.pid)
+            await _stop(hello.session)
+        if hosts or not may_boot or time.monotonic() > deadline:
+            return
+        await asyncio.sleep(_GLANCE)
+
+
+async def _stop(session: str) -> None:
+    try:
+        client = await connect(session)
+    except (SightlineError, OSError):
+        return  # it is ending
+    try:
+        await client.submit(Stop())
+    except (SightlineError, OSError):
+        pass
+    finally:
+        client.close()
 
 
 def _wait_for(hosts: set[int]) -> None:
     """A host that is ending still writes to its folder."""
     deadline = time.monotonic() + _SECONDS_TO_END
     while any(_lives(pid) for pid in hosts) and time.monotonic() < deadline:
-        time.sleep(0.02)
+        time.sleep(_GLANCE)
 
 
 def _lives(pid: int) -> bool:

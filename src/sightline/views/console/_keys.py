@@ -160,6 +160,17 @@ class Keys:
         self._console.spawn(self._console.cycle_thinking())
         return True
 
+    def _approval(self) -> bool:
+        self._console.spawn(self._next_level())
+        return True
+
+    async def _next_level(self) -> None:
+        from sightline.views.console.selectors._approvals import next_level, set_level
+
+        level = next_level(Facts(self._console.state).approval)
+        if words := await set_level(self._console, level):
+            self._console.hint(words)
+
     def _copy(self) -> bool:
         self._console.spawn(self._console.run_command("copy"))
         return True
@@ -193,5 +204,6 @@ _ACTIONS: dict[str, Any] = {
     "reasoning": Keys._reasoning,
     "copy_block": Keys._copy,
     "thinking": Keys._thinking,
+    "approval": Keys._approval,
     "todo": Keys._todo,
 }

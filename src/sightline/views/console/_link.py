@@ -6,11 +6,12 @@ Rules:
   refusal that says so.
 - A kept session is read from its journal while its host boots, and gone on with from there: it is on the screen
   before anybody could have told it.
+- What comes all at once is handed on in parts, between which frames are drawn and keys are read.
 - A host that hangs up without a goodbye is gone; one that said goodbye is over. Both are told, once.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 
 _TRIES = 250
 _BETWEEN_TRIES = 0.02
+AT_ONCE = 100
+"""Events. Each may begin a block that has to be drawn."""
+_FRAME = 1 / 30
 
 
 class Link:
@@ -62,10 +66,12 @@ class Link:
             self._client = client
             self.on_hello(client.hello)
             _settle(self._connected)
+            if self._closed:
+                return
             async for frame in client.subscribe(after, attends=True):
-                if self._closed:
-                    return
-                self.on_frame(frame)
+                async for part in _parts(frame):
+                    if not self._handed_on(part):
+                        return
         except HostGone as gone:
             self._end(gone.message)
         except (SightlineError, OSError, msgspec.MsgspecError) as error:
@@ -76,6 +82,14 @@ class Link:
                 self.on_over()
         finally:
             _settle(self._connected)
+            if self._client is not None:
+                self._client.close()  # what still reads for a view that is gone is ended with it
+
+    def _handed_on(self, frame: "Frame") -> bool:
+        """Whether anybody was there to be told."""
+        if not self._closed:
+            self.on_frame(frame)
+        return not self._closed
 
     async def submit(self, command: Command) -> Reply:
         await asyncio.shield(self._connected)
@@ -112,6 +126,17 @@ class Link:
         if not self._closed:
             self._closed = True
             self.on_gone(why)
+
+
+async def _parts(frame: "Frame") -> AsyncIterator["Frame"]:
+    """What was told, no more of it at once than can be drawn in a frame."""
+    if not isinstance(frame, list):
+        yield frame
+        return
+    for at in range(0, len(frame), AT_ONCE):
+        if at:
+            await asyncio.sleep(_FRAME)
+        yield frame[at : at + AT_ONCE]
 
 
 def _settle(future: "asyncio.Future[None]") -> None:

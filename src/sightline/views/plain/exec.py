@@ -214,8 +214,10 @@ async def _written(store: Store, session: Client | Kept | Session, frames: Async
 async def _cancel_anew(session: str, job: str) -> None:
     """Over a new connection: what waits in the old one is of no interest any more."""
     client = await connect(session)
-    await client.submit(Cancel(job))
-    client.close()
+    try:
+        await client.submit(Cancel(job))
+    finally:
+        client.close()
 
 
 def _take_signals(cancel: Canceller, hung_up: asyncio.Event) -> None:

@@ -125,6 +125,16 @@ def test_a_rule_that_is_none_is_not_taken() -> None:
     assert shown.answer == {"choice": "always here", "rule": "exec(git log)"}
 
 
+@pytest.mark.parametrize("rule", ["Bash(make *), changes to files without asking", "npm test"])
+def test_a_rule_of_another_programs_is_shown_and_taken_as_it_is(rule: str) -> None:
+    """It is that program's to read: there is nothing to change here, and no mistake to find in it."""
+    asked = request(rule=rule)
+    assert f"as a rule: {rule}" in bench(asked).text()
+    assert "change the rule" not in bench(asked).text()
+    assert bench(asked).press("a").answer == {"choice": "always here"}
+    assert bench(asked).press("s").answer == {"choice": "this session", "rule": rule}
+
+
 @pytest.mark.parametrize("keys", [["s"], ["a", "enter"]])
 def test_the_rule_of_a_command_of_several_lines_is_kept_as_it_is(keys: list[str]) -> None:
     """On one line it would be the rule of another command."""

@@ -1,10 +1,21 @@
 """`sightline demo` on a terminal: the agent begins, the person takes over."""
 
+import os
+import signal
+from pathlib import Path
+
+import psutil
 import pytest
 
 from tests.views.console.e2e.support import CTRL_D, Person
 
 pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(autouse=True)
+def own_temporary_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the demo makes is seen, and seen to be gone."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
 
 
 def test_the_demo_opens_the_console_and_the_person_takes_over(person: Person) -> None:
@@ -16,6 +27,7 @@ def test_the_demo_opens_the_console_and_the_person_takes_over(person: Person) ->
     screen.sees("packing part")
     screen.sees("All four tests pass.")
     screen.sees_no("escape stops it")
+    assert list(person.folder.glob("sightline-demo-*"))
     screen.says("!echo taken $((2 * 21)) over")
     screen.sees("  taken 42 over")
     screen.says("thanks")
@@ -24,3 +36,19 @@ def test_the_demo_opens_the_console_and_the_person_takes_over(person: Person) ->
     screen.press(CTRL_D)
     screen.ended()
     assert not list(person.folder.glob("sightline-demo-*"))
+
+
+@pytest.mark.parametrize("person", ["xterm"], indirect=True)
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=["SIGTERM", "SIGHUP"])
+@pytest.mark.parametrize("seen", ["", "crew"], ids=["at once", "at work"])
+def test_a_demo_that_is_told_to_end_leaves_nothing(person: Person, number: signal.Signals, seen: str) -> None:
+    """Neither its folder nor the host that worked in it, whether that was there already or still on its way."""
+    screen = person.opens("demo", rows=40, ready=False)
+    screen.until(lambda rows: list(person.folder.glob("sightline-demo-*/home")), "the folder")
+    if seen:
+        screen.sees(seen)
+    hosts = [process for process in psutil.process_iter(["cmdline"]) if str(person.folder) in str(process.info)]
+    os.kill(screen.pid, number)
+    assert screen.ended() == 128 + number
+    assert not list(person.folder.glob("sightline-demo-*"))
+    assert not [process for process in hosts if process.is_running() and process.status() != psutil.STATUS_ZOMBIE]

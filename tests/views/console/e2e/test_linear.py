@@ -317,7 +317,7 @@ def test_lists_have_numbers_and_are_left_with_zero(listener: Listener) -> None:
     ear.says("hello")
     ear.hears("Hello.")
     ear.is_asked()
-    for command in ("model", "settings", "theme", "thinking", "history", "agents", "keys", "branch"):
+    for command in ("model", "settings", "theme", "thinking", "approvals", "history", "agents", "keys", "branch"):
         ear.says(f"/{command}")
         ear.hears("1. ", "Enter a number to choose, 0 to cancel.")
         ear.is_asked()

@@ -5,12 +5,13 @@ import random
 
 import pytest
 
-from sightline.host import Abort, Cancel, CancelCall, Reload, Reply, SetModel
+from sightline.host import Abort, Cancel, CancelCall, Reload, Reply, SetApproval, SetModel
 from sightline.settings import load
 from sightline.tty import Key
 from sightline.views.console._actions import ACTIONS
 from sightline.views.console.selectors import (
     _agents,
+    _approvals,
     _branch,
     _files,
     _jobs,
@@ -26,7 +27,7 @@ from tests.journal.conversations import Talk, assistant, user
 from tests.views.console.selectors.support import HOSTILE, WIDTHS, Desk, HostOf, key, new_store
 from tests.views.console.selectors.test_work import A, diff, edit, running, with_agents
 
-MODULES = [_agents, _branch, _files, _jobs, _keys, _model, _resume, _settings, _theme, _thinking, _tree]
+MODULES = [_agents, _approvals, _branch, _files, _jobs, _keys, _model, _resume, _settings, _theme, _thinking, _tree]
 NAMES = sorted({spec for action in ACTIONS.values() for spec in action.keys if spec not in ("ctrl+c", "ctrl+z")})
 
 
@@ -92,6 +93,9 @@ def _desk(tmp_path, linear):
     HostOf(desk, talk)
     for command in (Abort, Cancel, CancelCall, Reload, SetModel):
         desk.answers[command] = lambda command: Reply(True, data={"queued": ["x"], "later": []})
+    rules = [{"rule": f"exec({HOSTILE})", "verdict": "allow", "origin": origin} for origin in ("session", "settings")]
+    held = {"level": "auto", "levels": ["plan", "edit", "auto", "full"], "rules": rules}
+    desk.answers[SetApproval] = lambda command: Reply(True, data=held)
     with_agents(desk)
     running(desk, f"{talk.id}-1", f"{talk.id}-2")
     desk.state.entries += [edit(str(number), diff(f"{number}.py", A)) for number in range(3)]

@@ -22,6 +22,7 @@ SELECTORS = (
     "resume",
     "model",
     "thinking",
+    "approvals",
     "settings",
     "keys",
     "theme",

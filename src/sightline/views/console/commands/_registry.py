@@ -6,6 +6,12 @@ _ALL = (
     SlashCommand("help", "what can be entered here, and the keys", "commands._help"),
     SlashCommand("model", "choose the model that works", "selectors._model", args="[NAME]"),
     SlashCommand("thinking", "how much the model thinks first", "selectors._thinking", args="[LEVEL]"),
+    SlashCommand(
+        "approvals",
+        "what the agent may do: the level, and the rules",
+        "selectors._approvals",
+        args="[LEVEL|forget RULE]",
+    ),
     SlashCommand("reasoning", "show what the model thinks, or not", "commands._showing", "reasoning", "[on|off]"),
     SlashCommand("unfold", "show more of every block, or less", "commands._showing", "unfold", "[on|off]"),
     SlashCommand("output", "the whole output of a call", "commands._showing", "output", "[HOW MANY BACK]"),

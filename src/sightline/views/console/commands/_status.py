@@ -22,6 +22,8 @@ def _lines(console: "Console") -> Iterator[str]:
     yield f"session: {console.session or 'none yet'} in {console.cwd}" + (f" ({status.branch})" * bool(status.branch))
     yield f"agent: {facts.going_on or 'waits for you'}"
     yield f"model: {facts.model or 'none: /model'}" + (f", thinking {facts.thinking}" if facts.thinking else "")
+    if facts.approval:
+        yield f"approval: {facts.approval}"
     if facts.context is not None:
         used, most = facts.context
         yield f"context: {count(used)} tokens" + (f" of {count(most)}, {used / most:.0%}" if most else "")

@@ -6,7 +6,8 @@ Rules:
   it, why it has to be asked, the other arguments of the call, and the rule an answer for longer would become.
 - Nothing is allowed unseen. Where rows are few, the command or the change comes first; where not even three rows of it
   fit above the answers, only no is one.
-- "Always here" saves a rule, and shows it first: it can be changed, and one that cannot be read is not taken.
+- "Always here" saves a rule, and shows it first: it can be changed, and one that cannot be read is not taken. A rule in
+  another program's language is that program's to save: it is shown, and taken as it is.
 - "No" may have a reason; the model hears it. Escape and Ctrl+C are a step back; from the choices they close the dialog
   unanswered, which is never a yes.
 """
@@ -43,6 +44,7 @@ class ApprovalDialog(Dialog):
         self._exact = str(self._details.get("rule") or "")
         """The asker's own, which may have several lines; as one line it would be the rule of another command."""
         self._rule = clean_line(self._exact)
+        self._is_ours = bool(self._rule) and _is_rule(self._rule)
         self._wanted = ALWAYS
         self._what_first = False
         self._parts = Container(self._in_order(what_first=False))
@@ -69,7 +71,7 @@ class ApprovalDialog(Dialog):
                 if choice in self._choices and self.bindings.matches(event, action):
                     self._choose(choice)
                     return True
-            if self._rule and not self._too_low and self.bindings.matches(event, "approve_rule"):
+            if self._is_ours and not self._too_low and self.bindings.matches(event, "approve_rule"):
                 self._edit_rule(self._list.highlighted)
                 return True
         return super().handle_input(event)
@@ -126,7 +128,7 @@ class ApprovalDialog(Dialog):
             warning = Text(_TOO_LOW, "warning", theme=self.theme)
             return self.show(warning, self._list, hints=[("approve_no", NO)])
         hints = [("select_confirm", "choose"), *((_ACTIONS[c], c) for c in self._choices if c in _ACTIONS)]
-        if self._rule:
+        if self._is_ours:
             hints.append(("approve_rule", "change the rule"))
         return self.show(self._body, self._list, hints=hints)
 
@@ -135,7 +137,7 @@ class ApprovalDialog(Dialog):
             self._ask_reason()
         elif self._too_low:
             return
-        elif choice == ALWAYS and self._rule:
+        elif choice == ALWAYS and self._is_ours:
             self._edit_rule(None)
         else:
             self.finish({"choice": choice, "rule": self._exact} if choice == SESSION else {"choice": choice})
@@ -178,6 +180,16 @@ class ApprovalDialog(Dialog):
         shown = f"{about} {text}" if linear and text else about
         hints = [("submit", meaning), ("interrupt", "back")]
         self.show(self._body, Text(shown, role, theme=self.theme), line, hints=hints)
+
+
+def _is_rule(text: str) -> bool:
+    from sightline.settings import RuleMistake, parse_rule
+
+    try:
+        parse_rule(text)
+    except RuleMistake:
+        return False
+    return True
 
 
 def _head(request: dict[str, Any], details: dict[str, Any]) -> Iterator[str]:

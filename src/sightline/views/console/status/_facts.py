@@ -31,6 +31,13 @@ class Facts:
         return clean_line(said) if isinstance(said, str) else ""
 
     @property
+    def approval(self) -> str:
+        """The level; empty where nobody has said it."""
+        said = self.state.state.get("approval")
+        level = said.get("level") if isinstance(said, dict) else None
+        return clean_line(level) if isinstance(level, str) else ""
+
+    @property
     def context(self) -> tuple[int, int] | None:
         """Tokens in the model's memory, and how many fit (0: nobody knows)."""
         said = self.state.state.get("context")

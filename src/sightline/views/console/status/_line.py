@@ -1,4 +1,4 @@
-"""The status line: model, context, tokens and cost, branch, queue, jobs, agents. As much of it as there is room for."""
+"""The status line: model, approval, context, tokens, cost, branch, queue, jobs, agents. As much as has room."""
 
 import os
 from collections.abc import Callable
@@ -11,6 +11,7 @@ from sightline.views.console.status._facts import Facts, count
 
 _BETWEEN = " · "
 _NAME = 36  # characters of a model's name
+_USUAL = "auto"  # the approval level that need not be said
 _FULL = 0.8  # of the context: said in another colour
 
 
@@ -53,6 +54,8 @@ class StatusLine(Component):
         who = _shortened(f"{provider} {who}".strip())
         if who:
             parts.append(("text", who + (f" ({level})" if level and level != "off" else "")))
+        if facts.approval not in ("", _USUAL):
+            parts.append(("warning" if facts.approval == "full" else "accent", f"approval {facts.approval}"))
         context = facts.context
         if context is not None and context[0]:
             parts.append(_context(*context))

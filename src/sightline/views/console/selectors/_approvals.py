@@ -1,0 +1,177 @@
+"""`/approvals`: what the agent may do without asking: the level, which can be changed for this session, and the rules
+that hold with where each comes from. Those that came of the person's own answers can be forgotten.
+
+The key goes from level to level but never to `full`, which would answer whatever is being asked just then: that one is
+named.
+"""
+
+from typing import Any
+
+import msgspec
+
+from sightline.host import Reply, SetApproval
+from sightline.text import clean_line
+from sightline.tty.components import Item
+from sightline.views.console._desk import Desk
+from sightline.views.console.selectors._panel import Choice
+
+_ABOUT = {
+    "plan": "reads only; no write and no command",
+    "edit": "writes in the workspace; commands are asked about",
+    "auto": "the same, and commands in the sandbox",
+    "full": "everything, unasked and without the sandbox",
+}
+_ABOUT_OTHERS = {
+    "plan": "reads only",
+    "edit": "edits files",
+    "auto": "as its own settings say",
+    "full": "everything, unasked",
+}
+_CYCLE = ("plan", "edit", "auto")
+_ORIGINS = {
+    "session": "for this session",
+    "always": "always in this folder",
+    "settings": "settings",
+    "flag": "command line",
+    "program": "what started the session",
+}
+_FORGETTABLE = ("session", "always")
+_FORGET = "forget "
+
+
+class Row(msgspec.Struct, frozen=True):
+    """A rule."""
+
+    rule: str
+    verdict: str
+    origin: str
+    where: str
+
+
+class _Forget(msgspec.Struct, frozen=True):
+    rule: str
+
+
+async def open(desk: Desk, args: str) -> None:
+    if args.startswith(_FORGET):
+        words = await _forgotten(desk, args.removeprefix(_FORGET).strip())
+        desk.tell(words)
+    elif args:
+        await _choose(desk, args)
+    else:
+        await _browse(desk)
+
+
+async def _browse(desk: Desk) -> None:
+    at, note = "", ""
+    while True:
+        reply = await desk.submit(SetApproval())
+        if not reply.ok:
+            desk.tell(reply.error, "error", reply.hint)
+            return
+        panel = ApprovalsPanel(desk, reply, at)
+        panel.heading.set_note(note)
+        match await desk.ask(panel):
+            case None:
+                return
+            case _Forget(rule):
+                at, note = "", await _forgotten(desk, rule)
+            case level:
+                await _choose(desk, level)
+                return
+
+
+async def _choose(desk: Desk, level: str) -> None:
+    if words := await set_level(desk, level):
+        desk.tell(words)
+
+
+async def set_level(desk: Desk, level: str) -> str:
+    """What there is to say of it; empty when it was refused, which is told."""
+    reply = await desk.submit(SetApproval(level=level))
+    if not reply.ok:
+        desk.tell(reply.error, "error", reply.hint)
+        return ""
+    data = _data(reply)
+    when = ", from the next prompt on" if data.get("next") else ""
+    return f"approval {level}{when}: {_about(desk).get(level, '')}"
+
+
+async def _forgotten(desk: Desk, rule: str) -> str:
+    reply = await desk.submit(SetApproval(forget=rule))
+    if reply.ok:
+        return f"forgotten: {clean_line(rule)}"
+    return f"{reply.error} ({reply.hint})" if reply.hint else reply.error
+
+
+def next_level(now: str) -> str:
+    """What the key goes to."""
+    return _CYCLE[(_CYCLE.index(now) + 1) % len(_CYCLE)] if now in _CYCLE else _CYCLE[0]
+
+
+class ApprovalsPanel(Choice):
+    """Answers with a level, or with a rule to forget."""
+
+    def __init__(self, desk: Desk, reply: Reply, at: str) -> None:
+        data = _data(reply)
+        self._rows = {f"rule {number}": row for number, row in enumerate(rows_of(data))}
+        now = str(data.get("level", ""))
+        levels = [str(level) for level in data.get("levels") or ()]
+        items = [
+            Item(level, f"{level} (now)" if level == now else level, _about(desk).get(level, ""), "level")
+            for level in levels
+        ]
+        items += [_item(value, row) for value, row in self._rows.items()]
+        hints = (("list_remove", "forget a rule"),)
+        keys = {"list_remove": self._remove}
+        super().__init__(desk, "Approvals", items, at=at or now, hints=hints if self._rows else (), keys=keys)
+        self.list.on_select = self._take
+
+    def _take(self, item: Item) -> None:
+        row = self._rows.get(item.value)
+        if row is None:
+            self.finish(item.value)
+        else:
+            self._explain(row)
+
+    def _remove(self, item: Item) -> None:
+        row = self._rows.get(item.value)
+        if row is None:
+            return
+        if row.origin in _FORGETTABLE:
+            self.finish(_Forget(row.rule))
+        else:
+            self._explain(row)
+
+    def _explain(self, row: Row) -> None:
+        """What can be done about a rule, which is not chosen."""
+        key = next(iter(self.desk.bindings.keys("list_remove")), "")
+        way = f"{key} forgets it" if key else f"/approvals forget {row.rule}"
+        place = row.where or _ORIGINS.get(row.origin, row.origin)
+        self.heading.set_note(way if row.origin in _FORGETTABLE else f"it comes from {place}")
+        self.redraw()
+
+
+def rows_of(data: dict[str, Any]) -> list[Row]:
+    """Denials first: they win."""
+    said = data.get("rules")
+    rows = [
+        Row(*(str(each.get(name) or "") for name in ("rule", "verdict", "origin", "where")))
+        for each in (said if isinstance(said, list) else ())
+        if isinstance(each, dict)
+    ]
+    return sorted(rows, key=lambda row: row.verdict != "deny")
+
+
+def _item(value: str, row: Row) -> Item:
+    origin = _ORIGINS.get(row.origin, row.origin)
+    about = f"{row.verdict} · {origin}" + (f" · {row.where}" if row.where else "")
+    return Item(value, clean_line(row.rule), clean_line(about), "rules")
+
+
+def _about(desk: Desk) -> dict[str, str]:
+    return _ABOUT_OTHERS if desk.state.state.get("provider") else _ABOUT
+
+
+def _data(reply: Reply) -> dict[str, Any]:
+    return reply.data if isinstance(reply.data, dict) else {}

@@ -1,0 +1,188 @@
+"""The approval level and the remembered rules, looked at and changed while a session runs, and after it is resumed."""
+
+from pathlib import Path
+
+import pytest
+
+from sightline.agent import Wanted, approval_facts, wanted_in
+from sightline.events import Notice, Request, RequestResolved, State, ToolResult
+from sightline.host import Reload, Reply, SetApproval, working
+from sightline.journal import Tree
+from sightline.settings import Policy, remember_rule, remembered_rules
+from sightline.transcript import Remark
+from tests.agent.support import Lab, kept, lab, store_in, write_script
+from tests.agent.test_approvals import answered, outside
+
+WRITE = {"tool": "write", "args": {"path": "a.txt", "content": "a"}}
+
+
+async def told(here: Lab, **command: str) -> Reply:
+    return await here.session.submit(SetApproval(**command))
+
+
+def levels(here: Lab) -> list[str]:
+    return [event.value["level"] for event in here.of(State) if event.key == "approval"]
+
+
+async def test_a_level_holds_from_the_next_decision_on(tmp_path: Path) -> None:
+    """It is told, and in the journal; the same one again is no news."""
+    async with lab(tmp_path, [[WRITE], [{"text": "no"}], [WRITE], [{"text": "yes"}]]) as here:
+        reply = await told(here, level="plan")
+        assert reply.ok
+        assert reply.data["level"] == "plan"
+        await here.run()
+        await told(here, level="auto")
+        await told(here, level="auto")
+        await here.run()
+        assert [result.is_error for result in here.of(ToolResult)] == [True, False]
+        assert "approval plan" in here.of(ToolResult)[0].content
+        assert levels(here) == ["plan", "auto"]
+        noted = [node.type for node in Tree.load(here.session.folder).nodes.values()].count("approval_change")
+        assert noted == 2
+
+
+async def test_full_answers_what_is_asked(tmp_path: Path) -> None:
+    """The question closes, and the call is made."""
+    async with lab(tmp_path, [[outside()], [{"text": "ok"}]], approval="edit", attended=True) as here:
+        await here.agent.prompt("go")
+        request = await here.first(Request)
+        await told(here, level="full")
+        await here.ended()
+        assert [resolved.id for resolved in here.of(RequestResolved)] == [request.id]
+        assert here.of(ToolResult)[0].content == "out"
+
+
+async def test_plan_refuses_what_is_asked(tmp_path: Path) -> None:
+    """Nobody is left with a question whose yes would not count; the model reads why."""
+    async with lab(tmp_path, [[outside()], [{"text": "ok"}]], approval="edit", attended=True) as here:
+        await here.agent.prompt("go")
+        await here.first(Request)
+        await told(here, level="plan")
+        await here.ended()
+        (result,) = here.of(ToolResult)
+        assert result.is_error
+        assert "the approval level is plan now" in result.content
+
+
+async def test_full_leaves_the_sandbox_and_any_other_level_goes_back(tmp_path: Path) -> None:
+    """As when the session had begun with it, and the model is told the truth about it."""
+    async with lab(tmp_path, [], settings={"permissions.sandbox": "true"}) as here:
+        system = here.agent.asking.system
+        assert here.agent.workplace.sandbox
+        await told(here, level="full")
+        assert not here.agent.workplace.sandbox
+        assert "Commands run without a sandbox." in here.agent.asking.system
+        await told(here, level="edit")
+        assert here.agent.workplace.sandbox
+        assert here.agent.asking.system == system
+
+
+async def test_a_level_there_is_none_of_is_refused(tmp_path: Path) -> None:
+    """With those there are."""
+    async with lab(tmp_path, []) as here:
+        reply = await told(here, level="yolo")
+        assert (reply.ok, reply.error, reply.hint) == (False, "no approval level yolo", "one of plan, edit, auto, full")
+        assert not levels(here)
+
+
+async def test_rules_are_listed_with_where_they_come_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Settings with their place, the command line, and both kinds of answers."""
+    monkeypatch.setenv("SIGHTLINE_HOME", str(tmp_path / "home"))
+    remember_rule(tmp_path, "exec(make)")
+    wanted = wanted_in(
+        tmp_path, flags={"permissions.deny": "exec(rm *)"}, allow=["read(/etc/hosts)"], deny=["network"], model="x"
+    )
+    listed = [(each.rule, each.verdict, each.origin, each.where) for each in wanted.rules]
+    assert listed == [
+        ("exec(make)", "allow", "always", ""),
+        ("read(/etc/hosts)", "allow", "flag", "--allow"),
+        ("exec(rm *)", "deny", "settings", "--set permissions.deny"),
+        ("network", "deny", "flag", "--deny"),
+    ]
+    assert set(wanted.policy.allow) == {"exec(make)", "read(/etc/hosts)"}
+    assert set(wanted.policy.deny) == {"exec(rm *)", "network"}
+
+
+async def test_an_answer_is_listed_and_can_be_forgotten(tmp_path: Path) -> None:
+    """One for this session and one for always: neither holds any more, and nothing is remembered."""
+    turns = [[outside("echo a")], [outside("echo b")], [outside("echo a")], [outside("echo b")], [{"text": "ok"}]]
+    async with lab(tmp_path, turns, approval="edit", attended=True) as here:
+        await answered(here, "this session")
+        request = await here.first(Request, lambda event: event.details["what"] == "echo b")
+        here.agent.requests.answer(request.id, "always here")
+        await here.ended()
+        assert len(here.of(Request)) == 2
+        answers = {row["rule"]: row["origin"] for row in approval_facts(here.agent)["rules"]}
+        assert answers == {"exec(echo a)": "session", "exec(echo b)": "always"}
+        workspace = here.agent.approvals.policy.workspace
+        assert remembered_rules(workspace).allow == ("exec(echo b)",)
+        for rule in answers:
+            assert (await told(here, forget=rule)).ok
+        assert approval_facts(here.agent)["rules"] == []
+        assert remembered_rules(workspace).allow == ()
+        assert here.agent.approvals.policy.allow == ()
+
+
+async def test_a_rule_that_was_no_answer_is_not_forgotten(tmp_path: Path) -> None:
+    """It says where the rule is from; one there is none of is said too. Both hold as before."""
+    async with lab(tmp_path, [], allow=["exec(make)"]) as here:
+        reply = await told(here, forget="exec(make)")
+        assert not reply.ok
+        assert "was not an answer of yours" in reply.error
+        assert not (await told(here, forget="exec(none)")).ok
+        assert "exec(make)" in here.agent.approvals.policy.allow
+
+
+async def test_settings_that_are_read_again_leave_the_chosen_level(tmp_path: Path) -> None:
+    """And what was denied when the session began stays denied, with its place."""
+    async with lab(tmp_path, [], deny=["exec(rm *)"]) as here:
+        await told(here, level="plan")
+        workspace = here.agent.workplace.cwd
+        policy = Policy("full", ["read"], [], workspace)
+        wanted = Wanted(cwd=workspace, settings=here.agent.settings, policy=policy)
+        here.running.worker.settings_again = lambda: wanted
+        assert (await here.session.submit(Reload())).ok
+        assert levels(here) == ["plan"]
+        policy = here.agent.approvals.policy
+        assert (policy.approval, policy.allow, policy.deny) == ("plan", ("read",), ("exec(rm *)",))
+
+
+@pytest.mark.parametrize(
+    ("left", "settings", "goes_on", "said"),
+    [
+        ("full", "auto", "auto", [1, 0]),
+        ("plan", "auto", "plan", [1, 1]),
+        ("auto", "edit", "edit", [1, 0]),
+        ("edit", "edit", "edit", [0, 0]),
+    ],
+)
+async def test_a_session_goes_on_with_whichever_level_allows_less(
+    tmp_path: Path, left: str, settings: str, goes_on: str, said: list[int]
+) -> None:
+    """And says so when that is not how it was left, or not what the settings say."""
+    other = "auto" if left != "auto" else "plan"
+    async with lab(tmp_path, [[{"text": "ok"}]], approval=other) as here:
+        await told(here, level=left)
+        await here.run()
+        session = here.session.id
+    notices = 0
+    for more in said:
+        async with lab(tmp_path, [], approval=settings, resume=session) as here:
+            assert here.agent.approvals.policy.approval == goes_on
+        notices += more
+        assert sum(isinstance(event, Notice) for event in kept(tmp_path, session)) == notices
+
+
+async def test_a_level_that_is_asked_for_wins(tmp_path: Path) -> None:
+    """Named for the session that is gone on with, it is what somebody means now: nothing is said about it."""
+    async with lab(tmp_path, [[{"text": "ok"}]]) as here:
+        await told(here, level="plan")
+        await here.run()
+        session, workspace, settings = here.session.id, here.agent.workplace.cwd, here.agent.settings
+    model = write_script(tmp_path, [])
+    policy = Policy("full", [], [], workspace)
+    wanted = Wanted(cwd=workspace, settings=settings, policy=policy, model=model, approval="full")
+    async with working(store_in(tmp_path), wanted, resume=session) as running:
+        assert running.agent.approvals.policy.approval == "full"
+        running.session.flush()
+        assert not any(isinstance(entry, Remark) for entry in running.session.snapshot().entries)

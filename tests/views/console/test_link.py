@@ -1,0 +1,40 @@
+"""The way to a host, when whoever looks has gone: nothing goes on reading for them."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+from sightline.views.console._link import Link
+from tests.agent.support import lab
+from tests.host.support import until
+
+
+def reading() -> list[Any]:
+    return [task for task in asyncio.all_tasks() if task.get_coro().__qualname__ == "Client._read"]  # type: ignore[union-attr]
+
+
+async def test_one_that_is_left_while_it_connects_reads_nothing(tmp_path: Path) -> None:
+    """The session was switched before its host had answered: what it tells is of no interest any more."""
+    async with lab(tmp_path, []) as here:
+        link = Link(here.store)
+        frames: list[Any] = []
+        link.on_frame = frames.append
+        following = asyncio.create_task(link.follow(here.session.id))
+        link.close()
+        await asyncio.wait_for(following, 10)
+        await until(lambda: not reading(), "the end of reading")
+        assert not frames
+
+
+async def test_one_that_is_cancelled_reads_nothing(tmp_path: Path) -> None:
+    """The program ends in the middle of what a host tells."""
+    async with lab(tmp_path, []) as here:
+        link = Link(here.store)
+        frames: list[Any] = []
+        link.on_frame = frames.append
+        following = asyncio.create_task(link.follow(here.session.id))
+        await until(lambda: frames, "what the host tells first")
+        assert reading()
+        following.cancel()
+        await asyncio.wait([following])
+        await until(lambda: not reading(), "the end of reading")
