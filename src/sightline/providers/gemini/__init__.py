@@ -1,10 +1,18 @@
-"""Gemini CLI: how its stream is read (`_source`) and how its CLI is run (`_command`)."""
+"""Gemini CLI: how its stream is read (`_source`) and how its CLI is run: once per prompt (`_command`) or for a whole
+session (`_channel`)."""
 
-from sightline.providers._provider import Provider
+from sightline.providers._provider import Ask, Channel, Provider
 from sightline.providers.gemini._command import COMMAND
 from sightline.providers.gemini._source import GeminiSource, recognises
 
 __all__ = ["PROVIDER", "GeminiSource"]
+
+
+def _channel(ask: Ask) -> Channel:
+    from sightline.providers.gemini._channel import GeminiChannel
+
+    return GeminiChannel(ask, COMMAND.binary)
+
 
 PROVIDER = Provider(
     name="gemini",
@@ -12,4 +20,5 @@ PROVIDER = Provider(
     source=GeminiSource,
     recognises=recognises,
     command=COMMAND,
+    channel=_channel,
 )

@@ -1,4 +1,4 @@
-"""How Gemini CLI is started: with a pipe for its stdin it takes the prompt from there and does not ask."""
+"""How Gemini CLI is started: once per prompt, which it takes from its stdin and does not ask, or to be spoken with."""
 
 from sightline.providers._provider import Approval, Ask, CommandLine
 
@@ -11,12 +11,18 @@ _APPROVALS: dict[Approval, tuple[str, ...]] = {
 
 
 def _arguments(ask: Ask) -> list[str]:
-    arguments = ["--output-format", "stream-json", *_APPROVALS[ask.approval]]
-    if ask.model:
-        arguments.append(f"--model={ask.model}")
+    arguments = ["--output-format", "stream-json", *_common(ask)]
     if ask.resume:
         arguments.append(f"--resume={ask.resume}")
     return arguments
+
+
+def channel_arguments(ask: Ask) -> list[str]:
+    return ["--acp", *_common(ask)]
+
+
+def _common(ask: Ask) -> list[str]:
+    return [*_APPROVALS[ask.approval], *([f"--model={ask.model}"] if ask.model else [])]
 
 
 COMMAND = CommandLine(

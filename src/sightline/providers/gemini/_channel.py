@@ -1,0 +1,292 @@
+"""Gemini through `gemini --acp`: the Agent Client Protocol over its standard streams, one process for a session.
+
+Rules of this wire:
+
+- JSON-RPC, one message per line. `initialize`, then a session is made or loaded, once per process; each prompt is one
+  `session/prompt`, whose answer is the end of the work on it. Updates come before that answer.
+- `session/cancel` ends a prompt that goes on; whatever it asks meanwhile has to be answered with `cancelled`.
+- What a session was is told again when it is loaded, partly after the answer to `session/load`. An answer to anything
+  that is asked after that comes after all of it.
+- Loading a session begins a file for a new one under its id before it is looked for. Within the minute in which the
+  session was begun that is its own file, and empties it. With a blank before the id, which is not looked at where
+  sessions are found, it is another file.
+- Files are its own to read and write: we offer it none of ours.
+- Without a terminal of its own for commands Gemini tells what they print; with one it tells nothing.
+- At the levels `plan` and `full` nothing is to be asked. There it is run once per prompt, which tells more of each
+  call, and of those that it refuses because the level has no such tool.
+"""
+
+import asyncio
+from contextlib import suppress
+from typing import Any
+
+import msgspec
+
+from sightline.events import Error, Event, Notice, RequestResolved, RunStarted, State
+from sightline.exec import Process
+from sightline.providers._channel_run import ChannelRun
+from sightline.providers._provider import Approval, Ask, Run, Unreachable
+from sightline.providers._source import decode_leniently, unknown
+from sightline.providers._stream import EventStream
+from sightline.providers.gemini._channel_requests import Answer, asked, call_asked_about
+from sightline.providers.gemini._channel_source import ChannelSource
+from sightline.providers.gemini._command import COMMAND, channel_arguments
+from sightline.text import clean_line, clean_text
+
+_ASKING: tuple[Approval, ...] = ("auto", "edit")
+_SECONDS_TO_OPEN = 60.0
+_NO_SUCH_METHOD = -32601
+_HINT = f"update Gemini CLI: npm install -g {COMMAND.package}"
+_ENVIRONMENT = {"GEMINI_PTY_INFO": "child_process"}
+_CANCELLED = {"outcome": {"outcome": "cancelled"}}
+_STOPPED = "stopped before it began"
+
+
+class _Message(msgspec.Struct, gc=False):
+    """Any line: an answer has no method, a notification no id, a request of theirs both."""
+
+    method: str = ""
+    id: Any = None
+    params: dict[str, Any] = {}
+    result: Any = None
+    error: Any = None
+
+
+_decode = msgspec.json.Decoder(_Message).decode
+
+
+class GeminiChannel:
+    """The channel. `ask`: what all prompts have in common."""
+
+    def __init__(self, ask: Ask, binary: str = COMMAND.binary) -> None:
+        self._ask = ask
+        self._binary = binary
+        self._process: Process | None = None
+        self._reading: asyncio.Task[None] | None = None
+        self._telling: set[asyncio.Task[None]] = set()
+        self._run: ChannelRun | None = None
+        self._count = 0
+        self._forget()
+
+    def _forget(self) -> None:
+        """What belongs to one process."""
+        self._source = ChannelSource(self._ask.cwd)
+        self._waiting: dict[int, asyncio.Future[Any]] = {}
+        self._requests: dict[str, tuple[Any, str, Answer]] = {}  # open: their id, that of the call, how to answer
+        self._session = self._handle = ""  # its id, and what this process calls it
+        self._model = self._wanted_model = self._reason = ""
+        self._prompt = 0  # the id of the one that goes on
+        self._stopping = False
+
+    async def run(self, ask: Ask) -> Run:
+        if ask.approval not in _ASKING:
+            from sightline.providers._registry import get_provider
+            from sightline.providers.running._runner import start_run
+
+            return start_run(get_provider("gemini"), ask)
+        await self._open(ask)
+        run = self._run = ChannelRun("gemini", self._session, self._stop, self._end)
+        self._stopping, self._reason = False, ""
+        flags = list(COMMAND.approvals[ask.approval])
+        begun = RunStarted(clean_line(self._session), clean_line(self._model), clean_line(ask.cwd), source="gemini")
+        await run.put([State("approval", {"level": ask.approval, "flags": flags}, source="gemini"), begun])
+        self._say(ask.prompt)
+        if self._reading is None or self._reading.done():
+            await run.fail(Error("Gemini CLI has ended", "say it again", source="gemini"))
+        return run
+
+    def answer(self, request: str, answer: Any) -> bool:
+        open_request = self._requests.pop(request, None)
+        if open_request is None:
+            return False
+        id, call, to_option = open_request
+        option, self._reason = to_option(answer)
+        events: list[Event] = [RequestResolved(request, source="gemini")]
+        if not option:
+            events += self._source.refused(call)
+        if self._reason:  # it takes no words with a no: the prompt is ended, and another one has them
+            self._cancel()
+        self._send(
+            {"id": id, "result": {"outcome": {"outcome": "selected", "optionId": option}} if option else _CANCELLED}
+        )
+        telling = asyncio.get_running_loop().create_task(self._pass_on(events))
+        self._telling.add(telling)
+        telling.add_done_callback(self._telling.discard)
+        return True
+
+    async def steer(self, text: str) -> bool:
+        return False
+
+    async def close(self) -> None:
+        await self._end()
+        if self._reading is not None:
+            await asyncio.wait([self._reading])
+
+    # The conversation
+
+    async def _open(self, ask: Ask) -> None:
+        running = self._process is not None and self._process.exit_code is None
+        if running and ask.model == self._wanted_model and ask.resume in ("", self._session):
+            return
+        await self.close()
+        self._forget()
+        self._wanted_model = ask.model
+        argv, env = [self._binary, *channel_arguments(ask)], {**self._ask.env, **_ENVIRONMENT}
+        try:
+            self._process = Process(argv, cwd=self._ask.cwd, env=env, keep_stdin=True)
+        except (OSError, ValueError) as problem:
+            raise Unreachable(clean_line(f"gemini --acp cannot be started: {problem}"), _HINT) from None
+        self._reading = asyncio.get_running_loop().create_task(self._read(self._process))
+        from importlib.metadata import version
+
+        client = {"name": "sightline", "title": "Sightline", "version": version("sightline")}
+        await self._call("initialize", protocolVersion=1, clientCapabilities={}, clientInfo=client)
+        await self._open_session(ask)
+
+    async def _open_session(self, ask: Ask) -> None:
+        import os
+
+        place = {"cwd": self._ask.cwd or os.getcwd(), "mcpServers": []}
+        if ask.resume:
+            self._source.replaying = True
+            self._session, self._handle = ask.resume, f" {ask.resume}"
+            answer = await self._call("session/load", sessionId=self._handle, **place)
+            with suppress(Unreachable):  # it is no method of theirs: that it is answered is all
+                await self._call("_sightline/loaded")
+            self._source.replaying = False
+        else:
+            answer = await self._call("session/new", **place)
+            self._session = self._handle = _text(answer, "sessionId")
+        self._model = ask.model or _text(answer, "models", "currentModelId")
+        if not self._session:
+            raise Unreachable("gemini --acp started no session", _HINT)
+
+    def _say(self, text: str) -> None:
+        self._count += 1
+        self._prompt = self._count
+        words = [{"type": "text", "text": text.encode("utf-8", "replace").decode()}]
+        params = {"sessionId": self._handle, "prompt": words}
+        self._send({"id": self._prompt, "method": "session/prompt", "params": params})
+
+    async def _stop(self) -> None:
+        self._stopping = True
+        self._cancel()
+
+    def _cancel(self) -> None:
+        """What it asked is answered too: until then it waits."""
+        self._send({"method": "session/cancel", "params": {"sessionId": self._handle}})
+        for id, _, _ in self._requests.values():
+            self._send({"id": id, "result": _CANCELLED})
+        self._requests.clear()
+
+    async def _end(self) -> None:
+        if self._process is not None:
+            await self._process.end()
+
+    # Messages
+
+    async def _call(self, method: str, **params: Any) -> Any:
+        """The answer; Unreachable when there is none, or it is an error."""
+        self._count += 1
+        id = self._count
+        future = self._waiting[id] = asyncio.get_running_loop().create_future()
+        self._send({"id": id, "method": method, "params": params})
+        try:
+            async with asyncio.timeout(_SECONDS_TO_OPEN):
+                return await future
+        except TimeoutError:
+            raise Unreachable(f"gemini --acp did not answer {method} in {_SECONDS_TO_OPEN:.0f} s", _HINT) from None
+        finally:
+            self._waiting.pop(id, None)
+
+    def _send(self, message: dict[str, Any]) -> None:
+        if self._process is not None:
+            self._process.write(msgspec.json.encode({"jsonrpc": "2.0", **message}) + b"\n")
+
+    async def _read(self, process: Process) -> None:
+        stream = EventStream(self)
+        try:
+            while chunk := await process.read():
+                await self._pass_on(stream.feed(chunk))
+            await self._pass_on(stream.end())
+        finally:
+            await self._broke(process)
+
+    async def _pass_on(self, events: list[Event]) -> None:
+        if self._run is not None:
+            await self._run.put(events)
+
+    async def _broke(self, process: Process) -> None:
+        """The process has ended: whoever waits for it hears of it."""
+        said = clean_text(process.stderr.decode("utf-8", "replace")).strip().rpartition("\n")[2]
+        text = f"gemini --acp ended with exit code {process.exit_code}" + (f": {said}" if said else "")
+        await process.end()  # what it was running outlives it otherwise
+        process.close()
+        for future in self._waiting.values():
+            if not future.done():
+                future.set_exception(Unreachable(text, _HINT))
+        self._requests.clear()
+        await self._pass_on(self._source.turn_over())
+        if self._run is not None:
+            await self._run.fail(Error(text, "say it again: the conversation goes on where it was", source="gemini"))
+
+    def parse_events(self, line: bytes) -> list[Event]:
+        """One line of theirs. An answer wakes who waits for it, anything else is events."""
+        try:
+            message = _decode(line)
+        except (ValueError, RecursionError) as error:
+            try:
+                message = msgspec.convert(decode_leniently(line), _Message)
+            except (ValueError, RecursionError):
+                return [unknown(line, len(line), str(error), source="gemini")]
+        if not message.method:
+            return self._answered(message)
+        if message.id is not None:
+            return self._asked(message)
+        if message.method != "session/update" or message.params.get("sessionId") != self._handle:
+            return []
+        return self._source.updated(message.params.get("update"), line)
+
+    def _answered(self, message: _Message) -> list[Event]:
+        id = message.id
+        if not isinstance(id, int):
+            return []
+        if id == self._prompt:
+            return self._prompt_over(message)
+        future = self._waiting.get(id)
+        if future is not None and not future.done():
+            if message.error is None:
+                future.set_result(message.result)
+            else:
+                words = [_text(message.error, "message"), _text(message.error, "data", "details")]
+                text = ": ".join(filter(None, words)) or "gemini --acp refused"
+                future.set_exception(Unreachable(clean_text(text), _HINT))
+        return []
+
+    def _prompt_over(self, message: _Message) -> list[Event]:
+        self._prompt = 0
+        reason, self._reason = self._reason, ""
+        if reason and not self._stopping and message.error is None:
+            self._say(f"I said no. {reason}")
+            return self._source.turn_over()
+        return self._source.run_over(message.result, message.error)
+
+    def _asked(self, message: _Message) -> list[Event]:
+        call = call_asked_about(message.params) if message.method == "session/request_permission" else None
+        if call is None:
+            self._send({"id": message.id, "error": {"code": _NO_SUCH_METHOD, "message": "not supported"}})
+            text = f"Gemini asked for something only its own program can give: {message.method[:100]}"
+            return [Notice(clean_line(text), "warning", source="gemini")]
+        events, use = self._source.asked_about(call)
+        if self._stopping or self._reason:
+            self._send({"id": message.id, "result": _CANCELLED})
+            return [*events, *self._source.refused(call.toolCallId, _STOPPED)]
+        request, answer = asked(clean_line(str(message.id)), message.params, use, self._ask.cwd)
+        self._requests[request.id] = (message.id, call.toolCallId, answer)
+        return [*events, request]
+
+
+def _text(value: Any, *path: str) -> str:
+    for name in path:
+        value = value.get(name) if isinstance(value, dict) else None
+    return value if isinstance(value, str) else ""

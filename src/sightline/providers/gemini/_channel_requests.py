@@ -1,0 +1,105 @@
+"""What Gemini asks over its channel, as requests to the person, and their answers as its own.
+
+It offers the answers itself, by id and kind. What "this session" allows is its own to decide, and wider than the call
+that is asked about: the dialog says how wide.
+"""
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from sightline.events import Request, ToolUse
+from sightline.providers.gemini._channel_calls import Call
+from sightline.text import clean_line, clean_value
+
+ONCE, SESSION, ALWAYS, NO = "once", "this session", "always here", "no"
+
+_LASTING = {"proceed_always": SESSION, "proceed_always_tool": SESSION, "proceed_always_and_save": ALWAYS}
+_ACCESS = {
+    "delete": "write",
+    "edit": "write",
+    "execute": "exec",
+    "fetch": "network",
+    "move": "write",
+    "read": "read",
+    "search": "read",
+}
+_THIS_SESSION = {"exec": "these programs with whatever arguments", "write": "all changes to files"}
+
+# From the person's answer to the option that was chosen, and why they said no; no option: refused.
+Answer = Callable[[Any], tuple[str, str]]
+
+
+class _Option(msgspec.Struct):
+    optionId: str
+    name: str = ""
+    kind: str = ""
+
+
+class _Wanted(msgspec.Struct):
+    toolCall: Call
+    options: list[_Option]
+
+
+def call_asked_about(params: dict[str, Any]) -> Call | None:
+    """None when it cannot be read."""
+    try:
+        return msgspec.convert(clean_value(params), _Wanted).toolCall
+    except (ValueError, RecursionError):
+        return None
+
+
+def asked(id: str, params: dict[str, Any], use: ToolUse, cwd: str) -> tuple[Request, Answer]:
+    """`params`: of a call that can be read. `use`: how that call was told."""
+    wanted = msgspec.convert(clean_value(params), _Wanted)
+    call, choices = wanted.toolCall, _choices(wanted.options)
+    path, diff = call.changes(cwd)
+    args = use.args if isinstance(use.args, dict) else {}
+    access = _ACCESS.get(call.kind if isinstance(call.kind, str) else "", "")
+    what = str(args.get("command") or path or call.words)
+    described = args.get("description") if access == "exec" else ""  # by the model; of others it is the title
+    details = {
+        "ui": {"kind": "approval"},
+        "tool": use.name,
+        "call": use.id,
+        "access": access,
+        "what": what,
+        "why": _why(str(described or ""), access, choices),
+        "args": {name: value for name, value in args.items() if value not in (what, described)},
+        "cwd": _folder(cwd, args.get("dir_path") if access == "exec" else ""),
+        **({"path": path, "diff": diff} if diff else {}),
+    }
+    doing = {"exec": f"run `{what}`", "write": f"change {what}"}.get(access, f"use {use.name}: {what}")
+    event = Request(id, "approval", f"Gemini wants to {doing}", [*choices, NO], details, source="gemini")
+
+    def answer(said: Any) -> tuple[str, str]:
+        given = said if isinstance(said, dict) else {"choice": said}
+        option = choices.get(str(given.get("choice")), "")
+        return option, "" if option else str(given.get("reason") or "")
+
+    return event, answer
+
+
+def _choices(options: list[_Option]) -> dict[str, str]:
+    """What the person can say, and the option each stands for; a no is always among it."""
+    made: dict[str, str] = {}
+    for option in options:
+        if option.kind == "allow_once":
+            made.setdefault(ONCE, option.optionId)
+        elif option.kind == "allow_always":
+            label = _LASTING.get(option.optionId) or clean_line(option.name)
+            if label not in ("", ONCE, NO):
+                made.setdefault(label, option.optionId)
+    order = [ONCE, SESSION, ALWAYS]
+    return dict(sorted(made.items(), key=lambda item: order.index(item[0]) if item[0] in order else len(order)))
+
+
+def _why(description: str, access: str, choices: dict[str, str]) -> str:
+    wide = _THIS_SESSION.get(access, "this tool with whatever arguments")
+    return ". ".join([*filter(None, [description]), *([f"“{SESSION}” is for {wide}"] if SESSION in choices else [])])
+
+
+def _folder(cwd: str, below: Any) -> str:
+    return os.path.normpath(os.path.join(cwd, below)) if isinstance(below, str) and below else cwd

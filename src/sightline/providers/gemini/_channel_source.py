@@ -1,0 +1,205 @@
+"""What Gemini tells over its channel, as events: those its other stream would give, where both tell the same.
+
+Rules of this wire:
+
+- `session/update` has words in pieces, thoughts whole, and calls. Nothing marks the end of a text, as in the stream.
+- A call that is asked about is told by the question alone; one that was refused by the person has no end, one that was
+  refused by Gemini's own rules has no beginning. A call to a tool that does not exist is not told at all.
+- What a call says while it goes on is each time all it has said.
+- A change of the approval mode is told as words of the model.
+- What a conversation was is told again when it is loaded.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from sightline.events import (
+    Error,
+    Event,
+    Notice,
+    Reasoning,
+    RunEnded,
+    State,
+    ToolOutput,
+    ToolResult,
+    ToolUse,
+    Usage,
+)
+from sightline.providers._failure import hint_for, human_message
+from sightline.providers._plan import plan_from
+from sightline.providers.gemini._channel_calls import Call
+from sightline.providers.gemini._source import GeminiSource, Message, Result, Use
+from sightline.text import clean_line, clean_output, clean_text, clean_value
+
+_MODE = "[MODE_UPDATE] "
+_MODES = frozenset(("default", "autoEdit", "yolo", "plan"))
+_NO_SUBJECT = "****\n"
+_ENDS = frozenset(("completed", "failed"))
+_STOPS = {
+    "max_tokens": "Gemini stopped: the conversation is too long for the model",
+    "max_turn_requests": "Gemini stopped: it repeated itself, or reached the most rounds its settings allow",
+    "refusal": "Gemini refused to go on",
+}
+_REFUSED = "refused by the person"
+
+
+class ChannelSource(GeminiSource):
+    """Everything about the run of one prompt, and what follows from prompt to prompt."""
+
+    def __init__(self, cwd: str) -> None:
+        super().__init__()
+        self.replaying = False
+        self._cwd = cwd
+        self._printed: dict[str, str] = {}  # by open calls
+        self._refused: set[str] = set()
+        self._silent = True  # nothing was told of this prompt yet
+
+    def updated(self, update: Any, line: bytes) -> list[Event]:
+        """The events of an update. What it holds may be anything."""
+        kind = update.get("sessionUpdate") if isinstance(update, dict) else None
+        handler = _HANDLERS.get(kind) if isinstance(kind, str) else None
+        if handler is None or self.replaying:
+            return []
+        try:
+            events = handler(self, update)
+        except (ValueError, RecursionError) as error:
+            return self.unreadable(line, str(error))
+        self._silent = self._silent and not events
+        return events
+
+    # Words
+
+    def _on_text(self, update: dict[str, Any]) -> list[Event]:
+        text = _text_of(update)
+        if text.startswith(_MODE) and text.removeprefix(_MODE) in _MODES:
+            return [Notice(f"Gemini's approval mode is now {text.removeprefix(_MODE)}", source="gemini")]
+        return self._message(Message("assistant", text, delta=True))
+
+    def _on_thought(self, update: dict[str, Any]) -> list[Event]:
+        text = clean_text(_text_of(update).removeprefix(_NO_SUBJECT))
+        return [*self._end_text(), *([Reasoning(text, self.new_block(), source="gemini")] if text else [])]
+
+    # Calls
+
+    def asked_about(self, call: Call) -> tuple[list[Event], ToolUse]:
+        """What is to be told before it is asked, and the call as it was told."""
+        call.toolCallId = id = clean_line(call.toolCallId)
+        self._silent = False
+        known = self._open_calls.get(id)
+        events = self._begun(call)
+        use = next(event for event in events if isinstance(event, ToolUse))
+        if known is None:
+            return [*self._end_text(), *events], use
+        self._open_calls[id] = known  # told before it was asked about
+        return self._end_text(), replace(use, id=known)
+
+    def refused(self, native_id: str, why: str = _REFUSED) -> list[Event]:
+        """The end of a call that will not be."""
+        self._refused.add(native_id)
+        return self._result(Result(native_id, "error", why), b"")
+
+    def _on_call(self, update: dict[str, Any]) -> list[Event]:
+        call = _call_of(update)
+        if call.toolCallId in self._open_calls:
+            return []
+        events = [*self._end_text(), *self._begun(call)]
+        return [*events, *self._end_of(call)] if call.status in _ENDS else events
+
+    def _on_call_update(self, update: dict[str, Any]) -> list[Event]:
+        call = _call_of(update)
+        id = call.toolCallId
+        if id in self._refused:
+            return []
+        # What stands in it is what came of the call, not what it is about.
+        events = [] if id in self._open_calls else [*self._end_text(), *self._begun(replace(call, content=None))]
+        if call.status in _ENDS:
+            return [*events, *self._end_of(call)]
+        text, printed = call.text, self._printed.get(id, "")
+        if not text.startswith(printed) or text == printed:
+            return events
+        self._printed[id] = text
+        return [*events, ToolOutput(self.call_id(id), clean_output(text[len(printed) :]), source="gemini")]
+
+    def _begun(self, call: Call) -> list[Event]:
+        use = Use(call.native_name, call.toolCallId, call.args(self._cwd))
+        # The steps of a plan are not on this wire, and an empty one would take the last away.
+        return [event for event in self._call(use, b"") if not isinstance(event, State)]
+
+    def _end_of(self, call: Call) -> list[Event]:
+        self._printed.pop(call.toolCallId, None)
+        path, diff = call.changes(self._cwd)
+        status = "error" if call.status == "failed" else "success"
+        events = self._result(Result(call.toolCallId, status, call.text), b"")
+        details = {"ui": {"kind": "diff"}, "path": path, "diff": diff} if diff else None
+        return [replace(event, details=details) if isinstance(event, ToolResult) else event for event in events]
+
+    # The run
+
+    def _on_plan(self, update: dict[str, Any]) -> list[Event]:
+        plan = plan_from({"items": clean_value(update.get("entries"))})
+        return [*self._end_text(), State("todo", plan, source="gemini")]
+
+    def turn_over(self) -> list[Event]:
+        """Of a prompt that another one follows at once."""
+        self._open_calls.clear()
+        self._printed.clear()
+        self._refused.clear()
+        return self._end_text()
+
+    def run_over(self, result: Any, error: Any) -> list[Event]:
+        """The answer to a prompt."""
+        silent, self._silent = self._silent, True
+        events = self.turn_over()
+        if error is not None:
+            return [*events, _failure(error), RunEnded(is_error=True, source="gemini")]
+        given = result if isinstance(result, dict) else {}
+        reason = given.get("stopReason")
+        reason = clean_line(reason) if isinstance(reason, str) and reason != "end_turn" else ""
+        said = _STOPS.get(reason) or ("Gemini ended without an answer: say it again" if silent and not reason else "")
+        notices = [Notice(said, "warning", source="gemini")] if said else []
+        return [*events, *notices, RunEnded(_usage(given), None, reason, source="gemini")]
+
+
+def _call_of(update: dict[str, Any]) -> Call:
+    call = msgspec.convert(clean_value(update), Call)
+    call.toolCallId = clean_line(call.toolCallId)
+    return call
+
+
+def _text_of(update: dict[str, Any]) -> str:
+    content = update.get("content")
+    text = content.get("text") if isinstance(content, dict) else None
+    if not isinstance(text, str):
+        raise ValueError("content that is not text")
+    return text
+
+
+def _usage(result: dict[str, Any]) -> Usage | None:
+    """Of all requests to the model, summed up by Gemini; of a prompt that was stopped it tells none."""
+    meta: Any = result
+    for name in ("_meta", "quota", "token_count"):
+        meta = meta.get(name) if isinstance(meta, dict) else None
+    given, made = (meta.get("input_tokens"), meta.get("output_tokens")) if isinstance(meta, dict) else (None, None)
+    if not isinstance(given, int) or not isinstance(made, int) or not given + made:
+        return None
+    return Usage(given, made, total_tokens=given + made)
+
+
+def _failure(error: Any) -> Error:
+    message = error.get("message") if isinstance(error, dict) else None
+    text = human_message(message) if isinstance(message, str) else ""
+    return Error(
+        text or "the run failed", hint_for(error.get("code")) if isinstance(error, dict) else "", source="gemini"
+    )
+
+
+_HANDLERS: dict[str, Callable[[ChannelSource, dict[str, Any]], list[Event]]] = {
+    "agent_message_chunk": ChannelSource._on_text,
+    "agent_thought_chunk": ChannelSource._on_thought,
+    "tool_call": ChannelSource._on_call,
+    "tool_call_update": ChannelSource._on_call_update,
+    "plan": ChannelSource._on_plan,
+}
