@@ -1,6 +1,7 @@
 """Events in, state out, nothing else: no clock, no I/O, and the same events always give the same state."""
 
 from collections.abc import Callable, Iterable
+from copy import copy
 from typing import Any, TypeVar
 
 import msgspec
@@ -71,9 +72,18 @@ class Transcript:
         return entry
 
     def snapshot(self) -> Snapshot:
-        """A copy that later events do not change."""
-        copy: Snapshot = msgspec.json.decode(msgspec.json.encode(self.now), type=Snapshot)
-        return copy
+        """A copy that later events do not change. What they replace, but never change, is shared: a copy of a long
+        session must not hold up the loop."""
+        now = self.now
+        return msgspec.structs.replace(
+            now,
+            entries=[_copied(entry) for entry in now.entries],
+            agents={path: copy(agent) for path, agent in now.agents.items()},
+            totals={path: copy(total) for path, total in now.totals.items()},
+            requests=dict(now.requests),
+            state=dict(now.state),
+            ranges=list(now.ranges),
+        )
 
     @property
     def text(self) -> str:
@@ -261,6 +271,13 @@ def _add_piece(pieces: list[Piece], event: ToolOutput) -> None:
             pieces[-1] = Piece(last.stream, text, last.offset, size, last.dropped)
             return
     pieces.append(Piece(event.stream, event.content, event.offset, event.size, event.dropped))
+
+
+def _copied(entry: Entry) -> Entry:
+    twin = copy(entry)
+    if isinstance(twin, Call):
+        twin.pieces = list(twin.pieces)
+    return twin
 
 
 def _length(call: Call) -> int:

@@ -6,7 +6,7 @@ host; what the person does goes there as commands. It owns nothing that would be
 
 import asyncio
 import os
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, get_args
 
 from sightline.events import Event, RunEnded
@@ -16,6 +16,7 @@ from sightline.settings import Thinking
 from sightline.transcript import Call, Remark, Snapshot
 from sightline.tty import Application, Bindings, Component, Display, LinearDisplay, Overlay
 from sightline.tty.components import backfill
+from sightline.views.console._beat import Beat
 from sightline.views.console._desk import Ask, Level
 from sightline.views.console._drawing import Drawing
 from sightline.views.console._entering import Entering
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from sightline.journal import Store
     from sightline.settings import Settings
 
-_TICK, _SOON = 1.0, 1 / 30
 _HINT = 2.0
 _LEVELS = get_args(Thinking)
 
@@ -72,6 +72,7 @@ class Console:
         self.jobs = JobsPanel(self.drawing, lambda: self.state)
         self.status = StatusLine(self.drawing, lambda: self.state)
         self.status.provider = wanted.provider
+        self.beat = Beat(application, self.transcript, self.jobs)
         self.attention = self._attention()
         self.pulse = Pulse(lambda: self.state, self.tell, clock=self.drawing.clock, call_later=self.loop.call_later)
         self.extensions = ExtensionScreen(self)
@@ -80,7 +81,6 @@ class Console:
         self.requests = Requests(self)
         self.sessions = Sessions(self, wanted)
         self._drafts = Drafts(data_folder())
-        self._tick: asyncio.TimerHandle | None = None
         self._filling: asyncio.Task[Any] | None = None
         self._build()
 
@@ -117,7 +117,7 @@ class Console:
             notify=(lambda text: application.notify("sightline", text)) if wanted.notify else None,
         )
 
-    def _fill_in(self, older: Sequence[Component]) -> None:
+    def _fill_in(self, older: Iterable[Component]) -> None:
         """A long past, above what is on the screen already."""
         view = self.transcript
         if self.application.linear:
@@ -126,8 +126,18 @@ class Console:
         else:
             if self._filling is not None:
                 self._filling.cancel()  # what it fills in is not shown any more
-            work = backfill(self.application.display, view.component, older, is_live=view.is_live)
-            self._filling = self.application.spawn(work)
+            self._filling = self.application.spawn(self._filled_in(older))
+
+    async def _filled_in(self, older: Iterable[Component]) -> None:
+        view = self.transcript
+
+        def kept_up() -> Iterator[Component]:
+            for block in older:
+                yield block
+                self.beat.keep()  # it may be one that is drawn little by little
+
+        await backfill(self.application.display, view.component, kept_up(), is_live=view.is_live)
+        self.beat.keep()
 
     # ---- what the host tells
 
@@ -183,7 +193,7 @@ class Console:
             self.pulse.look()
         if any(isinstance(event, RunEnded) for event in events):
             self.spawn(self._find_branch())
-        self._keep_ticking()
+        self.beat.keep()
         self.redraw()
 
     def lost(self) -> None:
@@ -195,28 +205,8 @@ class Console:
         self.requests.look()
         self.status.note = "the host is gone"
         self.working.update()
-        self._keep_ticking()
+        self.beat.keep()
         self.redraw()
-
-    def _keep_ticking(self) -> None:
-        """What shows how long something takes is drawn every second, as long as there is any; what is behind, soon."""
-        ticking = self.transcript.ticking
-        if self.application.linear or not (ticking or self.jobs.ticks):
-            return
-        wait = _SOON if any(block.catches_up for block in ticking) else _TICK
-        due = self.loop.time() + wait
-        if self._tick is None or self._tick.when() > due:
-            if self._tick is not None:
-                self._tick.cancel()
-            self._tick = self.loop.call_at(due, self._ticked)
-
-    def _ticked(self) -> None:
-        self._tick = None
-        for block in self.transcript.ticking:
-            self.redraw(block)
-        if self.jobs.ticks:
-            self.redraw(self.jobs)
-        self._keep_ticking()
 
     async def _find_branch(self) -> None:
         from sightline.views.console._git import branch_of
@@ -273,6 +263,7 @@ class Console:
 
     def tell(self, text: str, level: Level = "info", hint: str = "") -> None:
         self.transcript.say(Remark("", level, text, hint))
+        self.beat.keep()
 
     def spawn(self, work: Coroutine[Any, Any, object]) -> None:
         self.application.spawn(work)
@@ -354,7 +345,9 @@ class Console:
             self.hint(f"what has scrolled away stays as it is; {key} shows all of it")
         else:
             display.invalidate()
+            self.transcript.show_again()
             self.replay()
+            self.beat.keep()
 
     def show_todo(self, shown: bool) -> None:
         self.todo.shown = shown

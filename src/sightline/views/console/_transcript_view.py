@@ -6,7 +6,8 @@ Rules:
 - Entries of a subagent live in that agent's block. A job that runs has none: it is in the panel of jobs, and its end
   is a block like any other.
 - A long past is shown from its end: the last blocks at once, those before them above, a slice at a time, while the
-  screen stands still and keys are heard.
+  screen stands still and keys are heard. The same when everything is to be shown otherwise.
+- A block that takes longer to draw than a key may wait is live until it is drawn whole, a slice at a time (`advance`).
 - A view that fell behind is given a snapshot: entries that are known are changed in place, and what is on the screen
   is not written again.
 - A block is live until it is done. One that does not know when it is (`open_ended`) is closed when what came after it
@@ -14,7 +15,7 @@ Rules:
   one is known at its end.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from sightline.events import AgentEnded, AgentStarted, Event, RunEnded, State, TurnEnded
 from sightline.transcript import Call, Entry, Remark, Snapshot, Words
@@ -31,7 +32,7 @@ from sightline.views.console.blocks._words import WordsBlock
 _PASSING = ("queue", "jobs", "retry", "compaction")
 """What is known of a session only while somebody works in it."""
 Size = Callable[[], tuple[int, int]]
-Fill = Callable[[Sequence[Component]], object]
+Fill = Callable[[Iterable[Component]], object]
 
 
 class TranscriptView:
@@ -47,11 +48,13 @@ class TranscriptView:
         self._redraw = redraw
         self._size = size
         self._fill = fill
-        self._laying_out = False
+        self._laying_out = self._near_end = False
         self._by_entry: dict[int, Block] = {}
         self._by_agent: dict[str, Block] = {}
         self._open: list[Block] = []
         """Those that are not finished, in order."""
+        self._older: set[Block] = set()
+        """Those that are not drawn whole yet, and stand before what is held."""
         self._speaking: Block | None = None
         """The words that stream."""
         self._early: list[Remark] = []
@@ -64,6 +67,24 @@ class TranscriptView:
     @property
     def ticking(self) -> list[Block]:
         return [block for block in self._open if block.ticks]
+
+    @property
+    def behind(self) -> bool:
+        """There is more to draw than a frame has time for."""
+        return self._first_behind() is not None
+
+    def _first_behind(self) -> Block | None:
+        """What is held cannot become history, and rows of it would pile up: what is filled in above it comes first."""
+        behind = (block for block in self._open if block.behind)
+        return next((block for block in behind if self.component.held is None or block in self._older), None)
+
+    def advance(self) -> Block | None:
+        """Draw more of the first block that is behind, which is returned."""
+        block = self._first_behind()
+        if block is not None:
+            block.advance()
+            self._finish()
+        return block
 
     @property
     def cut_calls(self) -> set[str]:
@@ -112,16 +133,68 @@ class TranscriptView:
         self.blocks, self._open, self._speaking = [], [], None
         self._by_entry, self._by_agent = {}, {}
         self._laying_out = True
-        for entry in self.state.shown:
+        entries = self.state.shown
+        near = len(entries) - self._size()[1]  # no entry from there on is sure to be above the screen
+        for at, entry in enumerate(entries):
             if not _is_running_job(entry):
+                self._near_end = at >= near
                 self._begin(entry)
-        self._laying_out = False
         if not self.state.running:
             for block in self._open:
                 block.close()
-        self._open = [block for block in self._open if not block.done]
+        self._finish()
+        self._laying_out = False
+        self._show()
+
+    def show_again(self) -> None:
+        """Show every block there is anew: other things of it are shown, or otherwise."""
+        self.component.clear()
+        blocks, self.blocks = self.blocks, []
+        near = len(blocks) - self._size()[1]
+        for at, block in enumerate(blocks):
+            words = block.long if at >= near and isinstance(block, WordsBlock) else None
+            if words is None:
+                block.begin_anew()
+                self.blocks.append(block)
+            else:
+                self.blocks += self._closed_parts(words)
+        self._open = [block for block in self.blocks if not block.done]
+        self._show()
+
+    def _show(self) -> None:
+        """The last blocks at once, those before them little by little."""
+        self._older.clear()
         if older := show_end(self.component, self.blocks, self._size(), is_live=self.is_live):
-            self._fill(older)
+            self._fill(self._in_pieces(older))
+
+    def _in_pieces(self, older: Sequence[Component]) -> Iterator[Component]:
+        """Long texts are cut when their turn comes: a key cannot wait until all are."""
+        for block in older:
+            if self.component.held is None:
+                return  # something else is shown by now
+            words = block.long if isinstance(block, WordsBlock) else None
+            if words is None:
+                yield block
+                continue
+            for part in self._closed_parts(words):
+                if part.behind:
+                    self._open.insert(0, part)
+                    self._older.add(part)
+                yield part
+
+    def _closed_parts(self, entry: Words) -> Iterator[Block]:
+        for part in self._parts(entry):
+            part.close()
+            yield part
+
+    def _parts(self, entry: Words) -> Iterator[Block]:
+        """Blocks that look, one below the other, as the whole text does; what may come after it goes to the last."""
+        *pieces, last = pieces_of(entry.text)
+        for piece in pieces:
+            part = Words(entry.agent, entry.block, piece, entry.reasoning, entry.seq)
+            yield block_for(part, self._drawing, self.state.agents)
+        block = self._by_entry[id(entry)] = WordsBlock(entry, self._drawing, len(entry.text) - len(last))
+        yield block
 
     def stop(self) -> None:
         """Whoever worked here is gone: nothing is under way any more, and nobody waits for an answer."""
@@ -199,15 +272,16 @@ class TranscriptView:
             self._ended(entry, block)
 
     def _add_whole(self, entry: Entry) -> Block:
-        """The block of an entry; of a long text from before, several, of which the last is returned."""
-        if isinstance(entry, Words) and self._laying_out:
-            *pieces, last = pieces_of(entry.text)
-            for piece in pieces:
-                part = Words(entry.agent, entry.block, piece, entry.reasoning, entry.seq)
-                self._add(block_for(part, self._drawing, self.state.agents)).close()
-            if pieces:  # it may go on
-                return self._add(WordsBlock(entry, self._drawing, len(entry.text) - len(last)))
-        return self._add(block_for(entry, self._drawing, self.state.agents))
+        """The block of an entry; of a long text from before that the screen may show, several, of which the last is
+        returned."""
+        if not isinstance(entry, Words) or not self._laying_out:
+            return self._add(block_for(entry, self._drawing, self.state.agents))
+        if not self._near_end:
+            return self._add(WordsBlock(entry, self._drawing, at_once=True))
+        *parts, last = self._parts(entry)
+        for part in parts:
+            self._add(part).close()
+        return self._add(last)
 
     def _begin_in_agent(self, entry: Entry) -> None:
         root = entry.agent.partition("/")[0]
@@ -262,9 +336,10 @@ class TranscriptView:
         """Nothing joins what stands before a block that stays."""
         for earlier in self._open:
             if earlier is block:
-                return
+                break
             if earlier.open_ended and earlier is not self._speaking:
                 earlier.close()
+        self._finish()  # or every entry of many would look at all before it
 
     def _hush(self) -> None:
         """The words that stream are complete."""
@@ -273,9 +348,12 @@ class TranscriptView:
             self._speaking = None
 
     def _finish(self) -> None:
-        for block in [block for block in self._open if block.done]:
-            self._open.remove(block)
-            self.component.finish(block)
+        done = [block for block in self._open if block.done]
+        if done:
+            self._open = [block for block in self._open if block not in done]
+        if not self._laying_out:
+            for block in done:
+                self.component.finish(block)
 
 
 def _key(entry: Entry) -> tuple[object, ...]:

@@ -5,7 +5,7 @@ drawn before tells it what of that is new.
 """
 
 from sightline.transcript import Entry
-from sightline.tty import Component
+from sightline.tty import Component, Scrollback
 
 
 class Block(Component):
@@ -38,6 +38,20 @@ class Block(Component):
     def catches_up(self) -> bool:
         """It shows a little more with every frame, and wants the next one soon."""
         return False
+
+    @property
+    def behind(self) -> bool:
+        """There is more to show than can be drawn in a frame: `advance` shows some more of it. Not `done` before."""
+        return False
+
+    def advance(self) -> None:
+        """Draw as much more as there is time for between two keys."""
+
+    def begin_anew(self) -> None:
+        """It is shown again from its first row, by somebody who looks whether it is `done`."""
+        if isinstance(self, Scrollback):
+            self.restore()
+        self.invalidate()
 
     @property
     def source(self) -> str:

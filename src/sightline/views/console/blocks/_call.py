@@ -17,7 +17,7 @@ from sightline.tty import Component, Rows, Scrollback, truncate
 from sightline.views.console._drawing import Drawing
 from sightline.views.console.blocks._block import Block
 from sightline.views.console.blocks._header import INDENT, header_rows
-from sightline.views.console.blocks._reads import group_rows
+from sightline.views.console.blocks._reads import Read, group_rows, read_of
 from sightline.views.console.blocks._rendered import Rendered
 from sightline.views.console.shapes import Body, Shape, is_read, is_unanswered, shape_of
 from sightline.views.console.shapes._document import ImageShape
@@ -39,6 +39,7 @@ class CallBlock(Block, Scrollback):
         self._shape: Shape | None = None
         self._shape_of: tuple[object, ...] = ()
         self._rendered = Rendered(call, drawing)
+        self._reads: list[Read] = []
         self._floor = 0  # rows of the body that were shown
         self._pending = False
         self._cut = False
@@ -104,7 +105,7 @@ class CallBlock(Block, Scrollback):
         return component is self or (isinstance(shape, ImageShape) and shape.picture is component)
 
     def invalidate(self) -> None:
-        self._made_of, self._rows = None, ()
+        self._made_of, self._rows, self._reads = None, (), []
         if self.done:
             self._shape, self._shape_of = None, ()
             self._rendered.forget()
@@ -142,7 +143,8 @@ class CallBlock(Block, Scrollback):
         shape = self._current_shape()
         if is_read(self.call) and not self._renders(self.call) and len(self.calls) > 1:
             self._cut, self._pending = True, False
-            return group_rows(self.calls, self._drawing, width)
+            self._reads += [read_of(call, self._drawing) for call in self.calls[len(self._reads) :]]
+            return group_rows(self._reads, self._drawing, width)
         header, title_cut = self._header(shape, width)
         body = self._body(shape, width - len(INDENT))
         self._cut = body.cut or title_cut

@@ -4,12 +4,13 @@ What was said in the person's place was said to the model: one row tells of it, 
 """
 
 import re
+from collections.abc import Iterable, Iterator
 
 from sightline.text import clean_line, clean_text
 from sightline.transcript import Message
-from sightline.tty import Rows, expand_tabs, truncate, wrap
+from sightline.tty import expand_tabs, truncate
 from sightline.views.console._drawing import Drawing
-from sightline.views.console.blocks._block import Block
+from sightline.views.console.blocks._gradual import GradualBlock, wrapped_lazily
 
 _POINTER, _SPOKEN = "› ", "you: "
 _MARK = "· "
@@ -22,28 +23,17 @@ _tag = re.compile(r"<(/?)([a-z]+(?:-[a-z]+)+)>")
 _kept_as = re.compile(r"[a-z][a-z0-9]{5}-\d{1,9}-(?=.)")
 
 
-class MessageBlock(Block):
+class MessageBlock(GradualBlock):
     """The words, with what was attached to them below."""
 
     def __init__(self, message: Message, drawing: Drawing) -> None:
+        super().__init__(len(message.text), at_once=drawing.linear)
         self._message = message
         self._drawing = drawing
         self._cut = False
-        self._made_of: tuple[object, ...] | None = None
-        self._rows: Rows = ()
 
-    def render(self, width: int) -> Rows:
-        made_of = (width, self._drawing.theme.name, self._drawing.unfolded)
-        if made_of != self._made_of:
-            self._made_of, self._rows = made_of, tuple(self._draw(max(width, 4)))
-        return self._rows
-
-    def invalidate(self) -> None:
-        self._made_of, self._rows = None, ()
-
-    @property
-    def done(self) -> bool:
-        return True
+    def _look(self) -> tuple[object, ...]:
+        return self._drawing.theme.name, self._drawing.unfolded
 
     @property
     def source(self) -> str:
@@ -53,42 +43,49 @@ class MessageBlock(Block):
     def cut(self) -> bool:
         return self._cut
 
-    def _draw(self, width: int) -> list[str]:
+    def _draw(self, width: int) -> Iterator[str]:
         message, linear, theme = self._message, self._drawing.linear, self._drawing.theme
         if not is_persons(message):
             return self._in_place(width)
         pointer = _SPOKEN if linear else _POINTER
         room = width - len(pointer)
-        rows = [*self._said(room), *self._attached(room)]
         how = _HOW.get(message.how, "")
-        rows += [theme.style("dim", truncate(how, room))] if how else []
+        below = [*self._attached(room), *([theme.style("dim", truncate(how, room))] if how else [])]
         indent = "" if linear else " " * len(pointer)
-        return [theme.style("accent", pointer) + rows[0], *(indent + row if row else "" for row in rows[1:])]
+        return _beside(theme.style("accent", pointer), indent, self._said(room), below)
 
-    def _said(self, width: int) -> list[str]:
-        rows = wrap(expand_tabs(clean_text(self._message.text)), width) or [""]
-        return [self._drawing.theme.style("strong", row) for row in rows]
+    def _said(self, width: int) -> Iterator[str]:
+        rows = wrapped_lazily(clean_text(self._message.text), width)
+        return (self._drawing.theme.style("strong", row) for row in rows)
 
     def _attached(self, width: int) -> list[str]:
         mark = "attached:" if self._drawing.linear else "+"
         names = [_name(url) for url in self._message.attachments]
         return [self._drawing.theme.style("muted", truncate(f"{mark} {name}", width)) for name in names]
 
-    def _in_place(self, width: int) -> list[str]:
+    def _in_place(self, width: int) -> Iterator[str]:
         """Who said it and how that begins; unfolded, all of it."""
         theme, drawing = self._drawing.theme, self._drawing
         mark = "" if drawing.linear else _MARK
         room = width - len(mark)
         first, *rest = said_in_place(self._message)
-        attached = self._attached(room)
         self._cut = bool(rest) and not drawing.unfolded
-        if not self._cut:
-            rows = [row for line in (first, *rest) for row in wrap(expand_tabs(line), room) or [""]]
-            rows = [theme.style("dim", row) if row else "" for row in rows]
+        if self._cut:
+            rows = iter([theme.style("dim", _with_more(first, len(rest), drawing.way_to("unfold"), room))])
         else:
-            rows = [theme.style("dim", _with_more(first, len(rest), drawing.way_to("unfold"), room))]
-        indent = " " * len(mark)
-        return [theme.style("dim", mark) + rows[0], *(indent + row if row else "" for row in [*rows[1:], *attached])]
+            whole = wrapped_lazily("\n".join((first, *rest)), room)
+            rows = (theme.style("dim", row) if row else "" for row in whole)
+        return _beside(theme.style("dim", mark), " " * len(mark), rows, self._attached(room))
+
+
+def _beside(mark: str, indent: str, rows: Iterable[str], below: Iterable[str]) -> Iterator[str]:
+    """Rows with a mark before the first, and room for it before the others."""
+    first = True
+    for row in rows:
+        yield mark + row if first else indent + row if row else ""
+        first = False
+    for row in below:
+        yield indent + row if row else ""
 
 
 def is_persons(message: Message) -> bool:

@@ -1,6 +1,7 @@
 """Calls that only looked at something, one after the other: told in one go, with every name."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from sightline.text import clean_line
 from sightline.transcript import Call
@@ -12,20 +13,32 @@ from sightline.views.console.shapes import shape_of
 _BETWEEN = ", "
 
 
-def group_rows(calls: Sequence[Call], drawing: Drawing, width: int) -> tuple[str, ...]:
+class Read(NamedTuple):
+    """What is told of one of them. It has ended, so that this is found once."""
+
+    label: str
+    title: str
+    suffix: str
+
+
+def read_of(call: Call, drawing: Drawing) -> Read:
+    shape = shape_of(call, drawing)
+    return Read(clean_line(call.name), shape.title, shape.suffix)
+
+
+def group_rows(reads: Sequence[Read], drawing: Drawing, width: int) -> tuple[str, ...]:
     """Names side by side as they fit; unfolded, one a row with how much it is."""
     theme = drawing.theme
-    shapes = [shape_of(call, drawing) for call in calls]
-    labels = list(dict.fromkeys(clean_line(call.name) for call in calls))
+    labels = list(dict.fromkeys(read.label for read in reads))
     sign, role = sign_of("ok", spoken=drawing.linear)
     way = drawing.way_to("view_output")
     key = f" ({way})" if way else ""
-    head = truncate(f"{'/'.join(labels)} {len(calls)}", width - measure(sign) - 1 - len(key))
+    head = truncate(f"{'/'.join(labels)} {len(reads)}", width - measure(sign) - 1 - len(key))
     first = f"{theme.style(role, sign)} {theme.style('strong', head)}{theme.style('muted', key)}"
     if drawing.unfolded:
-        rows = [f"{shape.title} {theme.style('muted', shape.suffix)}" for shape in shapes]
+        rows = [f"{read.title} {theme.style('muted', read.suffix)}" for read in reads]
     else:
-        rows = _packed([shape.title for shape in shapes], width - len(INDENT))
+        rows = _packed([read.title for read in reads], width - len(INDENT))
     return (first, *(INDENT + truncate(row, width - len(INDENT)) for row in rows))
 
 

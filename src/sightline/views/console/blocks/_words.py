@@ -1,13 +1,20 @@
 """Words of a model, as it writes them; what it thinks is drawn only while that is asked for.
 
-The text of an entry only ever grows: what is new is what is longer than what was read.
+- The text of an entry only ever grows: what is new is what is longer than what was read.
+- More than can be read in a frame is read slice by slice (`advance`). What was read once is drawn whole.
 """
+
+import time
 
 from sightline.transcript import Words
 from sightline.tty import Rows, Scrollback, on_background
 from sightline.tty.components import Markdown
 from sightline.views.console._drawing import Drawing
 from sightline.views.console.blocks._block import Block
+from sightline.views.console.blocks._gradual import SLICE
+from sightline.views.console.blocks._pieces import LONG
+
+_READ_AT_ONCE = 2048  # characters
 
 
 class WordsBlock(Block, Scrollback):
@@ -15,20 +22,27 @@ class WordsBlock(Block, Scrollback):
 
     open_ended = True
 
-    def __init__(self, words: Words, drawing: Drawing, start: int = 0) -> None:
-        """`start`: what stands before it is shown by another block."""
+    def __init__(self, words: Words, drawing: Drawing, start: int = 0, *, at_once: bool = False) -> None:
+        """`start`: what stands before it is shown by another block. `at_once`: it is never behind."""
         self._words = words
         self._drawing = drawing
         self._markdown = Markdown(theme=drawing.theme)
         self._start = self._read = start
         self._closed = self._finished = False
+        self._width = 0
+        self._most = LONG  # of what is unread that is read in one go
+        self._at_once = at_once or drawing.linear or not self._shown
         self._made_of: Rows | None = None
         self._rows: Rows = ()
 
     def render(self, width: int) -> Rows:
         if not self._shown:
             return ()
-        self._read_on()
+        self._width = width
+        if not self.behind:
+            self._read_on()
+        elif self._read == self._start:
+            self.advance()
         rows = self._markdown.render(width)
         if not self._words.reasoning:
             return rows
@@ -45,6 +59,27 @@ class WordsBlock(Block, Scrollback):
         if self._closed and not self._finished:
             self._finished = True
             self._markdown.finish()
+
+    @property
+    def behind(self) -> bool:
+        unread = len(self._words.text) - self._read
+        return unread > self._most and not self._at_once and not self._finished
+
+    def advance(self) -> None:
+        if not self._shown:
+            self._at_once = True  # nobody waits for it
+        if not self._width:
+            return  # nobody has looked yet
+        self._most = _READ_AT_ONCE
+        text, end = self._words.text, time.perf_counter() + SLICE
+        while self.behind:
+            piece = text[self._read : self._read + _READ_AT_ONCE]
+            self._markdown.append(piece)
+            self._read += len(piece)
+            self._markdown.render(self._width)
+            if time.perf_counter() >= end:
+                return
+        self._most = LONG
 
     @property
     def _shown(self) -> bool:
@@ -68,7 +103,7 @@ class WordsBlock(Block, Scrollback):
 
     @property
     def done(self) -> bool:
-        return self._closed
+        return self._closed and not self.behind
 
     def close(self) -> None:
         self._closed = True
@@ -78,6 +113,12 @@ class WordsBlock(Block, Scrollback):
         if not self._shown:
             return ""
         return self._words.text[self._start : self._read if self._finished else None]
+
+    @property
+    def long(self) -> Words | None:
+        """What it shows, if that is complete and more than can be drawn in a frame."""
+        whole = self._closed and not self._start and len(self._words.text) >= LONG
+        return self._words if whole and self._shown else None
 
     @property
     def rest(self) -> int | None:

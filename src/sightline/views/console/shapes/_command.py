@@ -78,12 +78,15 @@ class CellShape(CommandShape):
         code = text_in(record(self.call.args), "code").strip("\n")
         if "\n" not in code.strip():
             return below
-        if self._code is None:
-            language = text_in(record(self.call.args), "language") or "python"
-            self._code = Code(code, language, theme=self.drawing.theme)
-            self._code.finish()
-        above = self.first_of(self._code.render(width), width)
+        above = self.beginning(code, width, lambda text: self._coloured(text).render(width))
         return Body([*above.rows, *below.rows], above.cut or below.cut, from_end=False)
+
+    def _coloured(self, text: str) -> Code:
+        if self._code is None or self._code.text != text:
+            language = text_in(record(self.call.args), "language") or "python"
+            self._code = Code(text, language, theme=self.drawing.theme)
+            self._code.finish()
+        return self._code
 
 
 def command(call: Call, drawing: Drawing) -> Shape | None:

@@ -1,7 +1,8 @@
 """A table: given as data (`details.columns`, `details.rows`), or as text with a rule below its header."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import islice, takewhile
 from typing import Any
 
 from sightline.text import clean_line
@@ -18,9 +19,9 @@ _LOOKED_AT = 500  # rows
 class TableShape(Shape):
     folded, unfolded = 10, 100
 
-    def __init__(self, call: Call, drawing: Drawing, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    def __init__(self, call: Call, drawing: Drawing, header: Sequence[str], rows: "_Rows") -> None:
         super().__init__(call, drawing)
-        self._table = Table(header, rows[:_LOOKED_AT], theme=drawing.theme)
+        self._table = Table(header, rows.first(_LOOKED_AT), theme=drawing.theme)
         self._header = header
         self._cells = rows
 
@@ -31,7 +32,7 @@ class TableShape(Shape):
 
     @property
     def source(self) -> str:
-        return "\n".join("\t".join(map(str, row)) for row in [self._header, *self._cells])
+        return "\n".join("\t".join(map(str, row)) for row in [self._header, *self._cells.first(len(self._cells))])
 
     def body(self, width: int) -> Body:
         body = self.first_of(self._table.render(width), width, "row")
@@ -59,28 +60,42 @@ def table(call: Call, drawing: Drawing) -> Shape | None:
     return TableShape(call, drawing, *found)
 
 
-def _data(columns: Any, rows: Any) -> tuple[list[str], list[list[str]]] | None:
+class _Rows:
+    """Rows of cells, of which only those that are looked at are read."""
+
+    def __init__(self, rows: Sequence[Any], read: Callable[[Any], list[str]]) -> None:
+        self._rows = rows
+        self._read = read
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def first(self, count: int) -> list[list[str]]:
+        return [self._read(row) for row in self._rows[:count]]
+
+
+def _data(columns: Any, rows: Any) -> tuple[list[str], _Rows] | None:
     if not isinstance(columns, list) or not columns or not isinstance(rows, list):
         return None
     if not all(isinstance(row, list) for row in rows):
         return None
-    return [_cell(name) for name in columns], [[_cell(value) for value in row] for row in rows]
+    return [_cell(name) for name in columns], _Rows(rows, lambda row: [_cell(value) for value in row])
 
 
 def _cell(value: Any) -> str:
     return clean_line(value) if isinstance(value, str) else "" if value is None else clean_line(str(value)[:500])
 
 
-def _parsed(text: str) -> tuple[list[str], list[list[str]]] | None:
+def _parsed(text: str) -> tuple[list[str], _Rows] | None:
     """A header, a rule, and rows of as many cells."""
     lines = text.split("\n")
     if len(lines) < 2 or not _rule(lines[1]) or "-" not in lines[1]:
         return None
-    header = [cell.strip() for cell in lines[0].split(_BETWEEN)]
-    rows = []
-    for line in lines[2:]:
-        cells = [cell.strip() for cell in line.split(_BETWEEN)]
-        if len(cells) != len(header):
-            break
-        rows.append(cells)
-    return header, rows
+    header = _split(lines[0])
+    between = len(header) - 1
+    rows = list(takewhile(lambda line: line.count(_BETWEEN) == between, islice(lines, 2, None)))
+    return header, _Rows(rows, _split)
+
+
+def _split(line: str) -> list[str]:
+    return [cell.strip() for cell in line.split(_BETWEEN)]
