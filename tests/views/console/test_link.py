@@ -4,7 +4,8 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
-from sightline.views.console._link import Link
+from sightline.events import Event, Notice, Text
+from sightline.views.console._link import AT_ONCE, Link, _parts
 from tests.agent.support import lab
 from tests.host.support import until
 
@@ -38,3 +39,13 @@ async def test_one_that_is_cancelled_reads_nothing(tmp_path: Path) -> None:
         following.cancel()
         await asyncio.wait([following])
         await until(lambda: not reading(), "the end of reading")
+
+
+async def test_what_begins_much_is_handed_on_in_parts() -> None:
+    """So many blocks to a frame; words that go on count for nothing, and nothing is left out."""
+    told: list[Event] = [Notice(str(number)) for number in range(2 * AT_ONCE + 5)]
+    assert [len(part) async for part in _parts(told)] == [AT_ONCE, AT_ONCE, 5]  # type: ignore[arg-type]
+    mixed: list[Event] = [*told[:AT_ONCE], *(Text("word") for _ in range(1000)), *told[AT_ONCE:]]
+    parts = [part async for part in _parts(mixed)]
+    assert [len(part) for part in parts] == [AT_ONCE + 1000, AT_ONCE, 5]  # type: ignore[arg-type]
+    assert [event for part in parts for event in part] == mixed  # type: ignore[union-attr]

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from sightline.events import Reasoning, Text, ToolArgs, ToolOutput
 from sightline.exceptions import SightlineError
 from sightline.host import Client, Command, HostGone, Kept, Reply, connect
 from sightline.text import clean_text
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
 _TRIES = 250
 _BETWEEN_TRIES = 0.02
 AT_ONCE = 100
-"""Events. Each may begin a block that has to be drawn."""
+"""Events that may each begin a block, which has to be drawn; more of what has begun is cheap."""
+_CONTINUING = (Text, Reasoning, ToolArgs, ToolOutput)
 _FRAME = 1 / 30
 
 
@@ -133,10 +135,14 @@ async def _parts(frame: "Frame") -> AsyncIterator["Frame"]:
     if not isinstance(frame, list):
         yield frame
         return
-    for at in range(0, len(frame), AT_ONCE):
-        if at:
+    begun = at = 0
+    for number, event in enumerate(frame):
+        begun += not isinstance(event, _CONTINUING)
+        if begun > AT_ONCE:
+            yield frame[at:number]
             await asyncio.sleep(_FRAME)
-        yield frame[at : at + AT_ONCE]
+            begun, at = 1, number
+    yield frame[at:]
 
 
 def _settle(future: "asyncio.Future[None]") -> None:
