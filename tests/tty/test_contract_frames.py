@@ -9,7 +9,7 @@ from sightline.tty._component import CURSOR
 from sightline.tty._display import Display
 from sightline.tty._keys import Key
 from sightline.tty._overlays import Overlay
-from sightline.tty._scheduler import FRAME_INTERVAL, RESIZE_SETTLE
+from sightline.tty._scheduler import FRAME_INTERVAL, RESIZE_SETTLE, TMUX_SETTLE
 from sightline.tty.components._transcript import Transcript
 from tests.tty.contract_support import Sink, drawn, numbered
 from tests.tty.paper import Paper
@@ -241,8 +241,8 @@ def test_render_safety_another_width_is_laid_out_and_drawn_anew() -> None:
     assert paper.tape == words.render(14)
 
 
-@pytest.mark.parametrize("multiplexer", ["", "tmux"])
-def test_resize_is_an_event_that_is_drawn_when_the_size_is_still(multiplexer: str) -> None:
+@pytest.mark.parametrize(("multiplexer", "settle"), [("", RESIZE_SETTLE), ("tmux", TMUX_SETTLE)])
+def test_resize_is_an_event_that_is_drawn_when_the_size_is_still(multiplexer: str, settle: float) -> None:
     """Resize handling: any number of events, one frame, after the settle time; nothing is drawn in between."""
     paper, clock, lines = Paper(rows=6), FakeClock(), Lines(*numbered(4))
     display = Display(paper, Capabilities(multiplexer=multiplexer), clock)
@@ -251,10 +251,10 @@ def test_resize_is_an_event_that_is_drawn_when_the_size_is_still(multiplexer: st
     for _ in range(5):
         display.resized()
         display.request_render(urgent=True)
-        clock.advance(RESIZE_SETTLE / 2)
+        clock.advance(settle / 2)
     assert len(paper.written) == 1
     paper.expect_gesture()
-    clock.advance(RESIZE_SETTLE)
+    clock.advance(settle)
     assert len(paper.written) == 2
     assert paper.tape == numbered(4)
 

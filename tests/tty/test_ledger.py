@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sightline.tty._ledger import Ledger, first_moved
+from sightline.tty._ledger import Ledger, first_changed, first_moved
 
 
 @given(st.lists(st.tuples(st.integers(0, 60), st.integers(0, 60), st.integers(1, 20), st.booleans()), max_size=30))
@@ -76,3 +76,29 @@ def test_s2_only_the_last_rows_that_are_not_blank_are_looked_at() -> None:
     """Blank rows say nothing, and what is far above is not compared."""
     rows = ["changed", "changed too", *[""] * 30, "a", "b"]
     assert first_moved(rows, ["x", "y", *rows[2:]]) is None
+
+
+def test_rows_a_multiplexer_pushed_are_history_at_risk_until_the_boundary_has_passed_them() -> None:
+    """Those of what is never final are not."""
+    ledger = Ledger()
+    ledger.step(20, 6, 20)
+    ledger.pushed(15, 6, 12)
+    assert (ledger.committed, ledger.firm) == (12, 6)
+    ledger.step(24, 9, 20)
+    assert (ledger.committed, ledger.firm) == (12, 9)
+    ledger.step(30, 14, 10)
+    assert (ledger.committed, ledger.firm) == (14, 14)
+
+
+def test_rows_before_the_boundary_are_not_at_risk() -> None:
+    ledger = Ledger()
+    ledger.step(20, 10, 20)
+    ledger.pushed(8, 10, 18)
+    assert (ledger.committed, ledger.firm) == (8, 8)
+
+
+def test_a_row_at_risk_has_changed_when_it_is_read_differently() -> None:
+    """One is enough; its style alone is not."""
+    assert first_changed(["a", "b", "c"], ["x", "\x1b[1mb\x1b[0m", "c", "d"], 1) is None
+    assert first_changed(["a", "b", "c"], ["a", "b", "d"], 1) == 2
+    assert first_changed(["a", "b", "c"], ["a", "b"], 1) == 2

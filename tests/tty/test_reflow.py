@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sightline.tty._continuation import Mark, letters_of, rest_after
+from sightline.tty._continuation import Mark, end_of_history, letters_of, rest_after
 from sightline.tty._reflow import reflowed
 from tests.tty.support import Words
 
@@ -30,6 +30,20 @@ def test_rows_that_left_the_screen(
 def test_a_wide_character_that_does_not_fit_takes_its_row_one_further() -> None:
     assert reflowed(["漢" * 8, "x"], [16, 1], (1, 0), 5, 24) == (1, 0)
     assert reflowed(["漢" * 8, "x"], [16, 1], (1, 0), 16, 24) == (0, 1)
+
+
+def test_a_cluster_in_doubt_counts_as_the_fewest_rows() -> None:
+    """tmux breaks a flag in two at the end of a row, others do not: a row too many would cost a row of history."""
+    flag = "x" * 9 + "🇩🇪" + "x" * 9
+    assert reflowed([flag, "x"], [20, 1], (1, 0), 10, 24) == (1, 0)
+    assert reflowed(["", "", flag, "x"], [0, 0, 20, 1], (3, 0), 10, 24) == (1, 3)
+
+
+def test_a_cluster_in_doubt_at_the_end_of_a_row_may_have_taken_no_cell() -> None:
+    """tmux takes a heart for one cell where it is two: the row then still fits."""
+    heart = "x" * 9 + "❤\ufe0f"
+    assert reflowed([heart, "x"], [11, 1], (1, 0), 10, 24) == (0, 1)
+    assert reflowed(["", heart, "x"], [0, 20, 1], (2, 0), 10, 24) == (1, 2), "unless more was written once"
 
 
 @given(st.lists(st.text("abc,.", min_size=1, max_size=9), min_size=1, max_size=60), st.data())
@@ -71,6 +85,24 @@ def test_a_blank_row_that_is_history_is_not_shown_again() -> None:
     mark = Mark()
     mark.add(["one", ""])
     assert rest_after(["one", "", "two"], mark) == (2, None)
+
+
+def test_rows_at_risk_are_history_as_far_as_they_stand_as_they_stood() -> None:
+    """The third row has grown at another width: what follows is the rest of it."""
+    rows = ["one two", "three four", "five"]
+    assert end_of_history(rows, ["one", "two three", "fo"], 1) == (0, 1, "ur")
+    assert end_of_history(rows, ["one", "two three", "four five"], 1) == (0, 3, None)
+    assert end_of_history([*rows, "", "six"], ["one two three", "four five", ""], 0) == (0, 4, None)
+
+
+def test_a_row_at_risk_that_changed_is_shown_again_from_there() -> None:
+    """Also when it is not a letter that changed."""
+    assert end_of_history(["one two", "✓ three", "four"], ["one two", "⠋ three", "four"], 1) == (1, 1, None)
+    assert end_of_history(["one two", "three"], ["one", "too"], 1) == (0, 0, "two")
+
+
+def test_lines_around_rows_at_risk_do_not_count() -> None:
+    assert end_of_history(["│ one", "│ two", "three"], ["│ one two", "────"], 0) == (0, 2, None)
 
 
 def test_letters_are_what_no_layout_adds() -> None:

@@ -4,9 +4,12 @@ A multiplexer keeps its history as it was wrapped. What comes after must begin w
 in history, wherever the new layout has it. Letters and digits are what layouts have in common: they are counted, and
 the last of them are looked for near that count, since a layout may also cut words off. Where they are not found the
 text is shown again: doubled, never lost.
+
+Rows that could still change when they became history must be found as they stood, sign by sign: what differs is shown
+again.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from sightline.tty._ledger import visible
 from sightline.tty._width import measure, slice_columns
@@ -39,15 +42,44 @@ def letters_of(row: str) -> str:
     return "".join(filter(str.isalnum, _readable(row)))
 
 
+def end_of_history(rows: Sequence[str], history: Sequence[str], firm: int) -> tuple[int, int, str | None]:
+    """As `rest_after`, where rows of `history` from `firm` on could still change; before that, how many rows are firm
+    as history."""
+    mark = Mark()
+    mark.add(history[:firm])
+    done, rest = rest_after(rows, mark)
+    if firm >= len(history):
+        return done, done, rest
+    return done, *_after_risked(rows, done, rest, history[firm:])
+
+
+def _after_risked(rows: Sequence[str], done: int, rest: str | None, risked: Sequence[str]) -> tuple[int, str | None]:
+    left = "".join(map(_signs_of, risked))
+    blanks = len(risked) - next((at + 1 for at in range(len(risked) - 1, -1, -1) if _signs_of(risked[at])), 0)
+    for index in range(done, len(rows)):
+        text = rows[index] if rest is None or index > done else rest
+        signs = _signs_of(text)
+        if not left:
+            blank = 0 if text is rest else _blank(rows, index, blanks, _signs_of)
+            return index + blank, rest if text is rest else None
+        if left.startswith(signs):
+            left = left[len(signs) :]
+        elif signs.startswith(left):
+            return index, _row_after(text, len(left), _is_sign)
+        else:
+            return index, rest if index == done else None
+    return len(rows), None
+
+
 def rest_after(rows: Sequence[str], mark: Mark) -> tuple[int, str | None]:
     """How many rows are history already, and the part of the next row that is not, when that row is only half so."""
     letters = [letters_of(row) for row in rows]
     left = _end_of_history("".join(letters), mark)
     for index, row in enumerate(rows):
         if not left:
-            return index + _letterless(rows, index, mark.blank_rows), None
+            return index + _blank(rows, index, mark.blank_rows, letters_of), None
         if len(letters[index]) > left:
-            return index, _row_after(row, left)
+            return index, _row_after(row, left, str.isalnum)
         left -= len(letters[index])
     return len(rows), None
 
@@ -65,25 +97,34 @@ def _end_of_history(text: str, mark: Mark) -> int:
     return 0
 
 
-def _letterless(rows: Sequence[str], index: int, most: int) -> int:
+def _blank(rows: Sequence[str], index: int, most: int, content: Callable[[str], str]) -> int:
     count = 0
-    while count < most and index + count < len(rows) and not letters_of(rows[index + count]):
+    while count < most and index + count < len(rows) and not content(rows[index + count]):
         count += 1
     return count
 
 
-def _row_after(row: str, letters: int) -> str:
-    """What of the row follows its first `letters` letters, and the punctuation that belongs to them."""
+def _row_after(row: str, count: int, counts: Callable[[str], bool]) -> str:
+    """What of the row follows its first `count` characters that count, and the punctuation that belongs to them."""
     text = _readable(row)
     at = 0
-    while letters:
-        letters -= text[at].isalnum()
+    while count:
+        count -= counts(text[at])
         at += 1
-    while at < len(text) and not text[at].isalnum() and not text[at].isspace():
+    while at < len(text) and not counts(text[at]) and not text[at].isspace():
         at += 1
     while at < len(text) and text[at].isspace():
         at += 1
     return slice_columns(row, measure(text[:at]), measure(text))
+
+
+def _signs_of(row: str) -> str:
+    """All that can be read in a row but lines and frames, of which a narrower layout has more or fewer."""
+    return "".join(filter(_is_sign, _readable(row)))
+
+
+def _is_sign(character: str) -> bool:
+    return not character.isspace() and not "\u2500" <= character <= "\u259f"
 
 
 def _readable(row: str) -> str:

@@ -11,15 +11,15 @@ from typing import Protocol
 from sightline.tty._capabilities import Capabilities
 from sightline.tty._component import CURSOR, Component, Input
 from sightline.tty._composer import Composer, Frame
-from sightline.tty._continuation import Mark, rest_after
+from sightline.tty._continuation import end_of_history
 from sightline.tty._cursor import Place, drawn, take_mark
 from sightline.tty._focus import Focus
 from sightline.tty._images import Images
-from sightline.tty._ledger import Ledger, first_moved
+from sightline.tty._ledger import Ledger, first_changed, first_moved
 from sightline.tty._overlays import Overlay, OverlayHandle, composite
 from sightline.tty._painter import Painter
 from sightline.tty._redraw_log import RedrawLog
-from sightline.tty._scheduler import Clock, Scheduler
+from sightline.tty._scheduler import LONGEST_HOLD, RESIZE_SETTLE, TMUX_LONGEST_HOLD, TMUX_SETTLE, Clock, Scheduler
 
 
 class Surface(Protocol):
@@ -62,7 +62,6 @@ class Display:
         self._history: list[str] = []
         """Rows that are history and still composed, as last seen: what the audit compares."""
         self._history_start = 0
-        self._boundary = 0
         self._released = 0
         self._size: tuple[int, int] | None = None
         self._only: set[Component] | None = set()
@@ -189,7 +188,8 @@ class Display:
         self._resized = True
         self._correct_focus()
         if self._scheduler is not None:
-            self._scheduler.hold()
+            in_tmux = self.capabilities.multiplexer == "tmux"
+            self._scheduler.hold(*(TMUX_SETTLE, TMUX_LONGEST_HOLD) if in_tmux else (RESIZE_SETTLE, LONGEST_HOLD))
 
     def reset(self) -> None:
         """The person asked for a clean screen."""
@@ -334,7 +334,11 @@ class Display:
         now = frame.between(self._history_start, self._ledger.committed)
         if now == self._history:
             return
-        moved = first_moved(take_mark(list(self._history))[0], take_mark(now)[0])
+        written, now = take_mark(list(self._history))[0], take_mark(now)[0]
+        firm = self._ledger.firm - self._history_start
+        moved = first_moved(written[:firm], now[:firm])
+        if moved is None:
+            moved = first_changed(written, now, firm)
         if moved is not None:
             self._ledger.resync(self._history_start + moved)
 
@@ -367,9 +371,8 @@ class Display:
 
     def _remember(self, frame: Frame) -> None:
         """Rows that are history leave the composition; those of them that cannot yet are kept for the audit."""
-        self._boundary = frame.boundary
-        if self._ledger.committed != self._released:
-            self._released = self._ledger.committed
+        if self._ledger.firm != self._released:
+            self._released = self._ledger.firm
             self._composer.release(self._released)
         self._history_start = self._composer.start
         self._history = frame.between(self._history_start, self._ledger.committed)
@@ -377,20 +380,18 @@ class Display:
     # ---- another size inside a multiplexer
 
     def _make_room(self, columns: int, height: int) -> None:
-        """What the multiplexer pushed into history by itself is history; the rest of the window is erased."""
+        """What the multiplexer pushed into history by itself is history, final or not; the rest is erased."""
         out_of_reach = self._painter.reflow(columns, height)
         if self._ledger.top == self._ledger.committed and not self._covered:
-            # What stands below the boundary will be drawn again wherever it goes: a copy of it is no history.
-            self._ledger.committed += min(out_of_reach, max(0, self._boundary - self._ledger.top))
-            self._remember(self._composer.frame)
+            frame = self._composer.frame
+            self._ledger.pushed(out_of_reach, frame.boundary, frame.chrome)
+            self._remember(frame)
 
     def _continued(self, frame: Frame, columns: int, height: int) -> None:
         """History was wrapped at another width: find where the frame goes on after it."""
-        mark = Mark()
-        mark.add(self._history)
         # What stands below is never history, however many letters a component lost with its width.
-        done, rest = rest_after(frame.rows[: frame.chrome - frame.start], mark)
-        self._ledger.committed = self._ledger.top = frame.start + done
+        rows = frame.rows[: frame.chrome - frame.start]
+        firm, done, rest = end_of_history(rows, self._history, self._ledger.firm - self._history_start)
+        self._ledger.go_on(frame.start + firm, frame.start + done + (rest is not None))
         if rest is not None:
-            self._ledger.committed += 1
             self._painter.commit([rest], 1, columns, height)

@@ -8,6 +8,10 @@ Rows of the whole frame are numbered from 0. Three numbers say everything:
 
 For every frame of length L on a screen of H rows: W = max(C, L − H) and C' = max(C, min(B, W)). The rows from C to C'
 are the chunk: the only rows that enter history in that frame. W ≥ C always, so nothing that is history is shown twice.
+
+A multiplexer that changes its size pushes rows into its history by itself, also such as may still change. They are
+history like any other, but at risk: rows from `firm` to C, until B has passed them. One that does change is written
+again, with all that follows it.
 """
 
 import re
@@ -34,6 +38,8 @@ class Ledger:
 
     def __init__(self) -> None:
         self.committed = 0
+        self.firm = 0
+        """Rows of history from here on may still change."""
         self.top = 0
 
     def step(self, length: int, boundary: int, height: int, *, frozen: bool = False) -> Step:
@@ -44,28 +50,44 @@ class Ledger:
         self.top = max(start, length - height)
         if not frozen:
             self.committed = max(start, min(boundary, self.top))
+        self._make_firm(start, boundary)
         return Step(start, self.committed, self.top)
+
+    def _make_firm(self, start: int, boundary: int) -> None:
+        at_risk = self.firm < start
+        self.firm = min(self.committed, max(self.firm, boundary)) if at_risk else self.committed
+
+    def pushed(self, rows: int, boundary: int, chrome: int) -> None:
+        """The first rows of the window went to history by themselves. What is never final is no history anywhere."""
+        self.committed += max(0, min(rows, chrome - self.top))
+        self.firm = min(self.committed, max(self.firm, boundary))
+
+    def go_on(self, firm: int, row: int) -> None:
+        """At another width history ends before `row`, and what was firm of it before `firm`."""
+        self.firm, self.committed, self.top = firm, row, row
 
     def _anchored_anew(self, length: int, boundary: int, height: int) -> Step:
         """The frame shrank into history: the old copy stays above, the window shows the end of what is left."""
         self.top = max(0, length - height)
-        self.committed = min(boundary, self.top)
+        self.committed = self.firm = min(boundary, self.top)
         return Step(self.committed, self.committed, self.top)
 
     def resync(self, row: int) -> None:
         """History from `row` on no longer is what the frame says: write it again from there. Doubled, never lost."""
         self.committed = min(self.committed, row)
+        self.firm = min(self.firm, row)
         self.top = max(self.top, self.committed)
 
     def settle(self, boundary: int, length: int) -> Step:
         """The window is given up (suspended, ended): all that is final becomes history where it stands."""
         start = self.committed
         self.committed = max(start, min(boundary, length))
+        self._make_firm(start, boundary)
         return Step(start, self.committed, self.committed)
 
     def restart(self) -> None:
         """History is erased and will be written from the first row."""
-        self.committed = self.top = 0
+        self.committed = self.firm = self.top = 0
 
 
 def first_moved(written: Sequence[str], now: Sequence[str]) -> int | None:
@@ -90,6 +112,14 @@ def first_moved(written: Sequence[str], now: Sequence[str]) -> int | None:
         if old != new and visible(old) != visible(new):
             return index
     return min(len(written), len(now))
+
+
+def first_changed(written: Sequence[str], now: Sequence[str], start: int) -> int | None:
+    """The first row from `start` on that cannot be read as it was written; None when all can."""
+    for index in range(start, len(written)):
+        if index >= len(now) or visible(now[index]) != visible(written[index]):
+            return index
+    return None
 
 
 def visible(row: str) -> str:

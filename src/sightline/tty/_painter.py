@@ -20,7 +20,7 @@ from sightline.tty._cursor import Place
 from sightline.tty._images import ImageRow
 from sightline.tty._reflow import Reflow, reflowed
 from sightline.tty._rows import fitted, may_overflow, rewrite
-from sightline.tty._width import measure, pin
+from sightline.tty._width import is_doubtful, measure, pin
 
 BEGIN_FRAME, END_FRAME = "\x1b[?2026h", "\x1b[?2026l"
 HIDE_CURSOR, SHOW_CURSOR = "\x1b[?25l", "\x1b[?25h"
@@ -45,7 +45,7 @@ class Painter:
         """How many cells of each painted row were ever written: what a multiplexer goes by when it wraps rows anew."""
         self._row = 0
         self._column = 0
-        """-1 when a line feed may have changed it."""
+        """-1 when it is not known."""
         self._bottom = 0
         """The last row known to exist on the screen; to go beyond it takes a line feed."""
         self._out: list[str] = []
@@ -252,7 +252,7 @@ class Painter:
         self._out.append(rewrite(fitted(old, width), text, cursor=self._column, whole=whole))
         self.painted[index] = new
         self._used[index] = cells if whole else max(cells, self._used[index])
-        self._column = cells if cells < width else -1
+        self._column = _column_after(text, cells, width)
         self._draw_graphic(index)
 
     def _append(self, row: str, width: int) -> None:
@@ -262,7 +262,7 @@ class Painter:
         self._out.append(("\r" if self._column else "") + pin(text))
         self.painted.append(row)
         self._used.append(measure(text))
-        self._column = self._used[-1] if self._used[-1] < width else -1
+        self._column = _column_after(text, self._used[-1], width)
         self._draw_graphic(index)
 
     def _draw_graphic(self, index: int) -> None:
@@ -331,6 +331,11 @@ class Painter:
         if self.capabilities.synchronized_output:
             return BEGIN_FRAME + text + END_FRAME
         return HIDE_CURSOR + text + SHOW_CURSOR if self._cursor_shown else text
+
+
+def _column_after(text: str, cells: int, width: int) -> int:
+    """Where the cursor is behind a row, when every terminal counts its cells alike and has a column left."""
+    return cells if cells < width and not is_doubtful(text) else -1
 
 
 def _common_start(old: Sequence[str], new: Sequence[str]) -> int:

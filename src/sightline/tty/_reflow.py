@@ -4,13 +4,17 @@ Rows wider than the new width are wrapped onto further rows; rows are counted in
 not. Then the screen is the end of it all: what does not fit leaves at the top, and is history. Rows below the cursor
 are given up first when there are fewer rows than before. How far the window is from the top of the screen is not known;
 what is said here holds wherever it is.
+
+Of clusters that terminals count in different ways it is not known either how many cells they took, nor whether they
+stay together at the end of a row. The fewest rows are assumed: one row too many would take a row of history away, one
+too few leaves a copy of a row.
 """
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from sightline.tty._ledger import visible
-from sightline.tty._width import graphemes
+from sightline.tty._width import doubtful, graphemes
 
 
 class Reflow(NamedTuple):
@@ -43,12 +47,26 @@ def _rows_for(text: str, cells: int, width: int) -> int:
     """How many rows the first `cells` cells take: a wide character that does not fit a last column goes to the next."""
     if text.isascii() or width < 2:
         return max(1, -(-cells // max(1, width)))
-    count, column, seen = 1, 0, 0
-    for _, taken in graphemes(visible(text)):
+    count, column, seen, in_doubt = 1, 0, 0, 0
+    for cluster, taken in graphemes(visible(text)):
         if seen + taken > cells:
             break
-        if column + taken > width:
-            count, column = count + 1, 0
-        column += taken
         seen += taken
-    return count + max(0, -(-(column + cells - seen) // width) - 1)
+        if doubtful(cluster):
+            in_doubt += taken
+            continue
+        more, column = _filled(column + in_doubt, width)
+        in_doubt = 0
+        if column + taken > width:
+            more, column = more + 1, 0
+        count += more
+        column += taken
+    # What is in doubt at the end may have taken no cell at all, unless cells behind it were written once.
+    behind = cells - seen
+    return count + _filled(column + (in_doubt + behind if behind else 0), width)[0]
+
+
+def _filled(column: int, width: int) -> tuple[int, int]:
+    """How many rows further cells that fill every row go, and the column in the last of them."""
+    rows = max(0, column - 1) // width
+    return rows, column - rows * width

@@ -8,8 +8,10 @@ from collections.abc import Callable
 from typing import Protocol
 
 FRAME_INTERVAL = 1 / 30
-RESIZE_SETTLE = 0.06
-LONGEST_HOLD = 0.5
+RESIZE_SETTLE, LONGEST_HOLD = 0.06, 0.5
+TMUX_SETTLE, TMUX_LONGEST_HOLD = 0.3, 2.0
+"""tmux lets a program hear of another size at most every 250 ms, but wraps what it shows anew at once: whoever draws in
+between draws for a screen that is not there any more."""
 
 
 class Timer(Protocol):
@@ -42,12 +44,12 @@ class Scheduler:
         due = max(now if urgent else last + FRAME_INTERVAL, self._held_until)
         self._schedule(max(now, due))
 
-    def hold(self) -> None:
-        """The size is changing: nothing is drawn until it has been still for a moment, or for too long."""
+    def hold(self, settle: float = RESIZE_SETTLE, longest: float = LONGEST_HOLD) -> None:
+        """The size is changing: nothing is drawn until it has been still for a moment, or not for too long."""
         now = self._clock.time()
         if self._held_since is None:
             self._held_since = now
-        self._held_until = min(now + RESIZE_SETTLE, self._held_since + LONGEST_HOLD)
+        self._held_until = min(now + settle, self._held_since + longest)
         self._forget_timer()
         self._schedule(self._held_until)
 

@@ -86,7 +86,7 @@ def _check_synchronized(text: str, *, supported: bool) -> None:
 
 def _check_wrapping(text: str, columns: int) -> None:
     off = False
-    for part in re.split(r"(\x1b\[\?7[hl]|\x1b\[[0-9]*[ABLM]|[\r\n])", text):
+    for part in re.split(r"(\x1b\[\?7[hl]|\x1b\[[0-9]*[ABLM]|\x1b\[[0-9;]*r|[\r\n])", text):
         if part in (_WRAP_OFF, _WRAP_ON):
             require((part == _WRAP_ON) == off, "automatic wrapping is switched off and on in pairs", repr(text))
             off = not off

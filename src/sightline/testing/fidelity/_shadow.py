@@ -12,10 +12,11 @@ For a frame of L rows on a screen of H: W = max(C, L - H), C' = max(C, min(B, W)
 - While an overlay is visible nothing joins the tape.
 - A gesture erases the tape and writes it from the first row.
 - A multiplexer that changed its size has moved rows to its history by itself. How many cannot be known from outside;
-  every number that agrees with what is then seen is one possible ledger, and all of them are followed.
+  every number that agrees with what is then seen is one possible ledger, and all of them are followed. Rows that may
+  still change join the tape in this way too; the first of them that does is written again, with all that follows it.
 """
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from itertools import accumulate, takewhile
 
@@ -89,6 +90,8 @@ class State(msgspec.Struct):
     """As it is read back from the terminal."""
     seen: list[str]
     """The rows that are tape, as the components gave them last."""
+    firm: int = 0
+    """Rows of the tape from here on may still change."""
     top: int = 0
     window: list[str] = []
     copies: str = ""
@@ -194,8 +197,10 @@ class Shadow:
             row = self._first_taken_back()
         if row is None:
             row = self._first_moved(state)
+        if row is None:
+            row = self._first_changed(state)
         if row is not None and row < state.committed:
-            state.committed = row
+            state.committed, state.firm = row, min(state.firm, row)
             del state.seen[row:]
 
     def _first_replaced(self) -> int | None:
@@ -216,18 +221,26 @@ class Shadow:
     def _first_moved(self, state: State) -> int | None:
         if len(self.frame.rows) <= state.committed:
             return None
-        old = [readable(row) for row in state.seen]
+        old = [readable(row) for row in state.seen[: state.firm]]
         new = [readable(row) for row in self.frame.rows[: len(old)]]
         samples = [index for index in range(len(old) - 1, max(-1, len(old) - 1 - _LOOKED_AT), -1) if old[index].strip()]
         if sum(old[index] != new[index] for index in samples[:_SAMPLES]) <= _TOLERATED:
             return None
         return next(index for index in range(len(old)) if old[index] != new[index])
 
+    def _first_changed(self, state: State) -> int | None:
+        if len(self.frame.rows) <= state.committed:
+            return None
+        for index in range(state.firm, len(state.seen)):
+            if readable(state.seen[index]) != readable(self.frame.rows[index]):
+                return index
+        return None
+
     def _step(self, state: State, height: int, *, covered: bool) -> None:
         length, boundary = len(self.frame.rows), self.frame.boundary
         if state.committed and length <= state.committed:
             state.top = max(0, length - height)
-            state.committed = min(boundary, state.top)
+            state.committed = state.firm = min(boundary, state.top)
             state.seen = self.frame.rows[: state.committed]
         else:
             state.top = max(state.committed, length - height)
@@ -238,15 +251,17 @@ class Shadow:
     def _commit(self, state: State, start: int, end: int) -> None:
         assert self.size is not None
         state.tape += [shown_text(row, self.size[0]) for row in self.frame.rows[start:end]]
+        at_risk = state.firm < state.committed
         state.committed = end
+        state.firm = min(end, max(state.firm, self.frame.boundary)) if at_risk else end
         state.seen = self.frame.rows[:end]
 
     def _pushed_by_multiplexer(self, before: Frame, *, rewrapped: bool, storm: bool) -> None:
         """Every row from the last that is tape to the end of the frame may be where the tape ends now.
 
-        What was final in the window is tape where the multiplexer put it. Of what was not, and of a window that had
-        rows hidden above it or something over it, it may have left a copy; and of anything in the window when it
-        changed its size several times, of which only the last is known.
+        What was in the window is tape where the multiplexer put it, and at risk if it was not final. Of what is never
+        final, and of a window that had rows hidden above it or something over it, it may have left a copy; and of
+        anything in the window when it changed its size several times, of which only the last is known.
         """
         found: list[State] = []
         text = [letters([row]) for row in self.frame.rows]
@@ -255,12 +270,17 @@ class Shadow:
         for state in self.states:
             done = len(letters(state.seen))
             hidden = state.top != state.committed or bool(self.overlays) or storm
-            final = 0 if hidden else max(0, before.boundary - state.top)
+            final = 0 if hidden else max(0, before.chrome - state.top)
+            firm = max(before.boundary, state.firm)
+            if rewrapped:
+                firm = _rows_covered(before.rows[:firm], ends)
             copies = letters(self._texts_before[id(state)][final:])
             first = bisect_left(ends, done) if rewrapped else state.committed
             for end in range(min(first, len(text)), len(text) + 1):
                 tape = [*state.tape, whole[done : ends[end]]]
-                found.append(State(end, tape, self.frame.rows[:end], copies=copies, pushed_at=len(tape), storm=storm))
+                possible = State(end, tape, self.frame.rows[:end], min(end, firm), copies=copies)
+                possible.pushed_at, possible.storm = len(tape), storm
+                found.append(possible)
         self.states, self.rewrapped = found, True
 
     def window(self, state: State) -> Window:
@@ -308,6 +328,13 @@ class Shadow:
 def _let_go(children: Sequence[Child]) -> list[Child]:
     """The first children, as far as they are tape whole."""
     return list(takewhile(lambda child: child.let_go, children))
+
+
+def _rows_covered(rows: list[str], ends: list[int]) -> int:
+    """How many rows that end after so many letters each are covered whole by the letters, and blanks, of others."""
+    count = len(letters(rows))
+    blank = len(list(takewhile(lambda row: not letters([row]), reversed(rows))))
+    return min(bisect_left(ends, count) + blank, bisect_right(ends, count) - 1)
 
 
 def _pieces(text: str) -> list[str]:
