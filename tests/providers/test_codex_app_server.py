@@ -1,6 +1,7 @@
 """Codex's app-server: a recording of a real one as events, whatever a line holds, and a channel that breaks."""
 
 import asyncio
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -162,8 +163,48 @@ async def test_a_program_without_app_server_is_unreachable(tmp_path: Path) -> No
     program = install(tmp_path / "bin")
     (program.parent / "old").touch()
     channel = AppServer(Ask(prompt=""), str(program))
-    with pytest.raises(Unreachable, match="unrecognized subcommand"):
+    with pytest.raises(Unreachable, match="unrecognized subcommand") as raised:
         await channel.run(Ask(prompt="Hi."))
+    assert raised.value.hint == "update Codex: npm install -g @openai/codex"
+    await channel.close()
+
+
+async def test_what_codex_says_before_it_ends_is_told(tmp_path: Path) -> None:
+    """Its message, not the frames below it; and no advice that would not help."""
+    program = tmp_path / "codex"
+    message = 'approval_policy = "untrusted" is no longer supported; remove this setting'
+    frames = "".join(f"   {n}: <unknown>\\n" for n in range(7))
+    said = f"Error: {message}\\n\\nStack backtrace:\\n{frames}"
+    program.write_text(f"#!{sys.executable}\nimport sys\nsys.stderr.write('{said}')\nsys.exit(1)\n")
+    program.chmod(0o755)
+    channel = AppServer(Ask(prompt=""), str(program))
+    with pytest.raises(Unreachable) as raised:
+        await channel.run(Ask(prompt="Hi."))
+    assert raised.value.message == f"codex app-server ended with exit code 1: {message}"
+    assert raised.value.hint == ""
+    await channel.close()
+
+
+@pytest.mark.parametrize(
+    ("code", "said", "hint"),
+    [
+        (-32601, "Method not found", "update Codex: npm install -g @openai/codex"),
+        (-32000, "no rollout found for thread T9", "check the session id; a session belongs to the folder"),
+        (-32000, "the disk is full", ""),
+    ],
+)
+async def test_a_refusal_has_the_hint_that_fits(tmp_path: Path, code: int, said: str, hint: str) -> None:
+    """To update helps where the version is what is wrong."""
+    program = tmp_path / "codex"
+    answer = f"{{'id': json.loads(line)['id'], 'error': {{'code': {code}, 'message': '{said}'}}}}"
+    answering = f"for line in sys.stdin: print(json.dumps({answer}), flush=True)"
+    program.write_text(f"#!{sys.executable}\nimport json, sys\n{answering}\n")
+    program.chmod(0o755)
+    channel = AppServer(Ask(prompt=""), str(program))
+    with pytest.raises(Unreachable, match=said) as raised:
+        await channel.run(Ask(prompt="Hi."))
+    assert raised.value.hint.startswith(hint)
+    assert bool(raised.value.hint) == bool(hint)
     await channel.close()
 
 

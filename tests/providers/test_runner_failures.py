@@ -92,6 +92,23 @@ async def test_what_it_said_on_stderr_becomes_the_error(cli: Cli, stderr: str, t
     assert error.hint.startswith(hint) or hint in error.hint
 
 
+BACKTRACES = {
+    "stripped": "".join(f"   {n}: <unknown>\n" for n in range(7)),
+    "with places": "".join(f"   {n}: nest::error::fly\n             at ./src/wing.rs:{n}:5\n" for n in range(30)),
+    "no model of ours": "   0: core::unknown model::not logged in\n",
+}
+
+
+@pytest.mark.parametrize("frames", BACKTRACES.values(), ids=BACKTRACES)
+async def test_of_a_rust_program_the_message_is_shown_and_not_the_backtrace(cli: Cli, frames: str):
+    """Its frames are numbered; neither what is said nor the hint is taken from them."""
+    message = 'wing_policy = "never" is no longer supported; remove this setting'
+    stderr = f"Error: {message}\n\nStack backtrace:\n{frames}"
+    cli.write(f"sys.stderr.write({stderr!r}); sys.exit(1)")
+    error = await failure(cli.start())
+    assert (error.text, error.hint) == (f"Parrot ended with exit code 1: {message}", "")
+
+
 async def test_of_a_crash_the_message_is_shown_and_not_the_stack(cli: Cli):
     """The lines a person can use, bounded, without anything that could drive a terminal."""
     stack = "".join(f"    at fly (file:///nest/wing.js:{n}:7)\n" for n in range(500))

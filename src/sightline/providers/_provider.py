@@ -1,7 +1,7 @@
 """What the rest of the program knows about a provider, and what it asks of one."""
 
 from collections.abc import AsyncGenerator, Callable
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import msgspec
 
@@ -78,6 +78,14 @@ class Channel(Protocol):
 
     async def close(self) -> None:
         """End it and every process of it."""
+
+
+@runtime_checkable
+class OwnRuns(Channel, Protocol):
+    """A channel whose provider may begin to work without a prompt."""
+
+    def on_own_run(self, begun: Callable[[Run], bool]) -> None:
+        """`begun` is called with each such run, to be read like any other; false when nobody will."""
 
 
 class CommandLine(msgspec.Struct, frozen=True, kw_only=True):

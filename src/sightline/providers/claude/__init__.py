@@ -1,10 +1,18 @@
-"""Claude Code: how its stream is read (`_source`) and how its CLI is run (`_command`)."""
+"""Claude Code: how its stream is read (`_source`) and how its CLI is run: once per prompt (`_command`) or for a whole
+session (`_channel`)."""
 
-from sightline.providers._provider import Provider
+from sightline.providers._provider import Ask, Channel, Provider
 from sightline.providers.claude._command import COMMAND
 from sightline.providers.claude._source import ClaudeSource, recognises
 
 __all__ = ["PROVIDER", "ClaudeSource"]
+
+
+def _channel(ask: Ask) -> Channel:
+    from sightline.providers.claude._channel import ClaudeChannel
+
+    return ClaudeChannel(ask, COMMAND.binary)
+
 
 PROVIDER = Provider(
     name="claude",
@@ -12,4 +20,5 @@ PROVIDER = Provider(
     source=ClaudeSource,
     recognises=recognises,
     command=COMMAND,
+    channel=_channel,
 )

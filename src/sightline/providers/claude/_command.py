@@ -1,4 +1,5 @@
-"""How Claude Code is started: the prompt on stdin, its stream on stdout."""
+"""How Claude Code is started: for one prompt on stdin, or for a session whose prompts come one by one; its stream on
+stdout."""
 
 from sightline.providers._provider import Approval, Ask, CommandLine
 
@@ -8,17 +9,26 @@ _APPROVALS: dict[Approval, tuple[str, ...]] = {
     "edit": ("--permission-mode", "acceptEdits"),
     "full": ("--dangerously-skip-permissions",),
 }
+_PARTIAL = "--include-partial-messages"  # words as they are said, not block by block
 
 
 def _arguments(ask: Ask) -> list[str]:
-    arguments = ["-p", "--output-format", "stream-json", "--verbose", *_APPROVALS[ask.approval]]
-    if not ask.raw:
-        arguments.append("--include-partial-messages")  # words as they are said, not block by block
-    if ask.model:
-        arguments.append(f"--model={ask.model}")
-    if ask.resume:
-        arguments.append(f"--resume={ask.resume}")
-    return arguments
+    return ["-p", *_streamed(ask), *([] if ask.raw else [_PARTIAL]), *_conversation(ask)]
+
+
+def channel_arguments(ask: Ask) -> list[str]:
+    """Prompts as lines on stdin, and what it would ask a person on stdout."""
+    asking = ["--input-format", "stream-json", "--permission-prompt-tool", "stdio"]
+    return ["-p", *_streamed(ask), _PARTIAL, *asking, *_conversation(ask)]
+
+
+def _streamed(ask: Ask) -> list[str]:
+    return ["--output-format", "stream-json", "--verbose", *_APPROVALS[ask.approval]]
+
+
+def _conversation(ask: Ask) -> list[str]:
+    model = [f"--model={ask.model}"] if ask.model else []
+    return [*model, f"--resume={ask.resume}"] if ask.resume else model
 
 
 COMMAND = CommandLine(

@@ -49,19 +49,6 @@ from sightline.providers.claude._tasks import Tasks
 from sightline.providers.claude._wire import Line
 from sightline.text import clean_line, clean_text
 
-_COMMON_NAMES = {
-    "Agent": "Task",
-    "BashOutput": "Bash",
-    "LS": "Glob",
-    "MultiEdit": "Edit",
-    "NotebookEdit": "Edit",
-    "NotebookRead": "Read",
-    "TaskCreate": "Todo",
-    "TaskUpdate": "Todo",
-    "TodoWrite": "Todo",
-    "web_fetch": "WebFetch",
-    "web_search": "WebSearch",
-}
 _CALLS = frozenset(("tool_use", "server_tool_use", "mcp_tool_use"))
 _DELEGATES = frozenset(("Agent", "Task"))
 _AGENTS_AT_MOST = 1024
@@ -98,6 +85,15 @@ class ClaudeSource(Source):
     def _tasks(self) -> Tasks:
         self._plans = True
         return Tasks()
+
+    def agent_of(self, call: str) -> str:
+        """The path of the subagent that a call of theirs started."""
+        return self._agents.get(call) if self._delegates else ""
+
+    @property
+    def has_background(self) -> bool:
+        """Whether a subagent goes on although the call that started it has returned."""
+        return self._delegates and bool(self._background)
 
     def parse_events(self, line: bytes) -> list[Event]:
         if len(line) > LINE_CAP:
@@ -164,7 +160,7 @@ class ClaudeSource(Source):
 
     def _call(self, block: wire.Block, agent: str, raw: bytes, events: list[Event]) -> None:
         native, native_id = clean_line(block.name), clean_line(block.id)
-        name = _COMMON_NAMES.get(native, native)
+        name = wire.COMMON_NAMES.get(native, native)
         args, arg = shown_args(block.input, name, raw)
         # A call whose arguments were seen being written has its id already.
         ident = (self._open_calls.get(native_id) if self._partial else None) or self.open_call(native_id)
@@ -274,7 +270,7 @@ class ClaudeSource(Source):
     def _block_started(self, partial: PartialBlocks, index: int, block: wire.Block) -> list[Event]:
         if block.type in _CALLS:
             native, native_id = clean_line(block.name), clean_line(block.id)
-            partial.call_started(index, self.call_id(native_id), _COMMON_NAMES.get(native, native))
+            partial.call_started(index, self.call_id(native_id), wire.COMMON_NAMES.get(native, native))
         elif block.type in ("text", "thinking"):
             partial.block_started(index, thought=block.type == "thinking")
             if block.text or block.thinking:

@@ -11,6 +11,21 @@ SILENT = frozenset(
      "control_cancel_request", "tool_use_summary", "prompt_suggestion", "summary")
 )  # fmt: skip
 
+# Its tools by the names that all providers share.
+COMMON_NAMES = {
+    "Agent": "Task",
+    "BashOutput": "Bash",
+    "LS": "Glob",
+    "MultiEdit": "Edit",
+    "NotebookEdit": "Edit",
+    "NotebookRead": "Read",
+    "TaskCreate": "Todo",
+    "TaskUpdate": "Todo",
+    "TodoWrite": "Todo",
+    "web_fetch": "WebFetch",
+    "web_search": "WebSearch",
+}
+
 
 class TokenUsage(msgspec.Struct, gc=False):
     input_tokens: int | None = None

@@ -10,6 +10,7 @@ Rules of this wire:
 """
 
 import asyncio
+import re
 from typing import Any
 
 import msgspec
@@ -24,12 +25,17 @@ from sightline.providers.codex import _app_server_wire as wire
 from sightline.providers.codex._app_server_items import diff_of
 from sightline.providers.codex._app_server_requests import Answer, asked
 from sightline.providers.codex._app_server_source import AppServerSource
+from sightline.providers.codex._command import COMMAND
 from sightline.text import clean_line, clean_text
 
 _SECONDS_TO_OPEN = 30.0
 _CHANGES_AT_MOST = 64
 _NO_SUCH_METHOD = -32601
-_HINT = "update Codex: npm install -g @openai/codex"
+_OTHER_VERSION = (-32600, _NO_SUCH_METHOD, -32602)  # what is asked of it is nothing it knows
+_HINT = f"update Codex: npm install -g {COMMAND.package}"
+
+# What a version without an app-server says to the word.
+_too_old = re.compile(r"unrecogni[sz]ed subcommand|unexpected argument|stdin is not a terminal", re.IGNORECASE).search
 
 # Where nothing is said, what the person's own settings for Codex say.
 _APPROVALS: dict[Approval, dict[str, str]] = {
@@ -110,7 +116,8 @@ class AppServer:
         try:
             self._process = Process([self._binary, "app-server"], cwd=self._ask.cwd, env=self._ask.env, keep_stdin=True)
         except (OSError, ValueError) as problem:
-            raise Unreachable(clean_line(f"codex app-server cannot be started: {problem}"), _HINT) from None
+            hint = f"npm install -g {COMMAND.package}"
+            raise Unreachable(clean_line(f"codex app-server cannot be started: {problem}"), hint) from None
         self._reading = asyncio.get_running_loop().create_task(self._read(self._process))
         from importlib.metadata import version
 
@@ -181,13 +188,13 @@ class AppServer:
 
     async def _broke(self, process: Process) -> None:
         """The process has ended: whoever waits for it hears of it."""
-        said = clean_text(process.stderr.decode("utf-8", "replace")).strip().rpartition("\n")[2]
-        text = f"codex app-server ended with exit code {process.exit_code}" + (f": {said}" if said else "")
+        why, hint = _last_words(process.stderr.decode("utf-8", "replace"))
+        text = f"codex app-server ended with exit code {process.exit_code}{why}"
         await process.end()  # what it was running outlives it otherwise
         process.close()
         for future in self._waiting.values():
             if not future.done():
-                future.set_exception(Unreachable(text, _HINT))
+                future.set_exception(Unreachable(text, hint))
         self._requests.clear()
         self._turn = ""
         if self._run is not None:
@@ -223,8 +230,8 @@ class AppServer:
         if message.error is None:
             future.set_result(message.result)
         else:
-            text = _text(message.error, "message") or "codex app-server refused"
-            future.set_exception(Unreachable(clean_text(text), _HINT))
+            text = clean_text(_text(message.error, "message") or "codex app-server refused")
+            future.set_exception(Unreachable(text, _hint_for_refusal(message.error, text)))
 
     def _asked(self, message: wire.Message) -> list[Event]:
         id, item = clean_line(str(message.id)), message.params.get("itemId")
@@ -262,3 +269,20 @@ def _text(value: Any, *path: str) -> str:
     for name in path:
         value = value.get(name) if isinstance(value, dict) else None
     return value if isinstance(value, str) else ""
+
+
+def _last_words(stderr: str) -> tuple[str, str]:
+    """What it said before it ended, to be put behind that it did, and what to do about it."""
+    from sightline.providers.running import _explain
+
+    said = _explain.last_words(stderr)
+    if not said or _too_old(said):
+        return f": {said}" if said else "", _HINT
+    return f": {said}", _explain.hint_for(COMMAND, said)
+
+
+def _hint_for_refusal(error: Any, said: str) -> str:
+    from sightline.providers.running import _explain
+
+    code = error.get("code") if isinstance(error, dict) else None
+    return _HINT if code in _OTHER_VERSION else _explain.hint_for(COMMAND, said)

@@ -71,8 +71,13 @@ _causes: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 
 _telling = re.compile("error|fatal|fail|cannot|could not|no such|unknown|invalid|not |please|denied", re.IGNORECASE)
 _prefix = re.compile(r"\A\s*error:\s+", re.IGNORECASE)
-# Stack frames, the runtime's signature below them, and the pointer to the column above them.
-_noise = re.compile(r"\s*(at .*[:(]\d+|Node\.js v[\d.]+|\^+|file://\S+:\d+)\s*\)?$")
+# Stack frames, the runtime's signature below them, and the pointer to the column above them; of a Rust program the
+# numbered frames, which need not say where they are, and how to have more of them.
+_noise = re.compile(
+    r"\s*(at .*[:(]\d+|Node\.js v[\d.]+|\^+|file://\S+:\d+|\d+: <unknown>|note: .*RUST_BACKTRACE.*)\s*\)?$"
+)
+_stack_begins = re.compile(r"\s*stack backtrace:\s*$", re.IGNORECASE)
+_frame = re.compile(r"\s*(\d+:\s|at\s|$)")
 
 
 def unsupported(provider: Provider, command: CommandLine, ask: Ask) -> Error:
@@ -114,19 +119,20 @@ def _start_problem(
 
 def failed(provider: Provider, command: CommandLine, exit_code: int, stderr: str, unread: str = "") -> Error:
     """It ended badly and its stream does not say why; stderr may, or lines of its output that nobody could read."""
-    told = stderr if stderr.strip() else _plain_lines(unread)
-    said = _last_words(told)
+    told = _without_stack(stderr if stderr.strip() else _plain_lines(unread))
+    said = last_words(told)
     how = f"{provider.title} {_ending(exit_code)}"
-    hint = _hint(command, told) or ("" if said else f"run `{command.binary}` by itself to see why")
+    hint = hint_for(command, told) or ("" if said else f"run `{command.binary}` by itself to see why")
     return Error(f"{how}: {said}" if said else f"{how} without saying why", hint, source=provider.name)
 
 
 def with_hint(error: Error, command: CommandLine) -> Error:
     """The provider's own error, with what to do about it where the source does not know."""
-    return msgspec.structs.replace(error, text=_bare(error.text), hint=error.hint or _hint(command, error.text))
+    return msgspec.structs.replace(error, text=_bare(error.text), hint=error.hint or hint_for(command, error.text))
 
 
-def _hint(command: CommandLine, text: str) -> str:
+def hint_for(command: CommandLine, text: str) -> str:
+    """What to do about what a CLI said; empty where nobody knows."""
     for pattern, hint in _causes:
         if pattern.search(text):
             login = command.login_hint or f"log in with {command.binary} first"
@@ -143,11 +149,20 @@ def _ending(exit_code: int) -> str:
         return f"was ended by signal {-exit_code}"
 
 
-def _last_words(said: str) -> str:
+def last_words(said: str) -> str:
     """The last lines that tell something, each from its beginning; of a crash the message, not the stack."""
-    lines = [line.strip() for line in clean_text(said).split("\n") if line.strip() and not _noise.match(line)]
+    lines = [line.strip() for line in _without_stack(said).split("\n") if line.strip()]
     telling = [line for line in lines if _telling.search(line)]
     return _bare("\n".join(cut_graphemes(line, _LINE_AT_MOST) for line in (telling or lines)[-_LINES_SHOWN:]))
+
+
+def _without_stack(said: str) -> str:
+    kept, in_stack = [], False
+    for line in clean_text(said).split("\n"):
+        in_stack = bool(_stack_begins.match(line) or (in_stack and _frame.match(line)))
+        if not in_stack and not _noise.match(line):
+            kept.append(line)
+    return "\n".join(kept)
 
 
 def _bare(text: str) -> str:

@@ -1,0 +1,318 @@
+"""Claude Code as the SDKs run it: one process for all prompts of a session, spoken to in lines of JSON.
+
+Rules of this wire:
+
+- What it says and does are the lines of its other stream, and read as those. Besides there are `control_request`s, from
+  either side, and the `control_response` that has the id of what it answers.
+- `initialize` comes first. `can_use_tool` asks; `control_cancel_request` takes a question back. `interrupt` ends a
+  round, whose `result` follows.
+- A line with the person's words starts a round, or waits for the one that goes on: its next call's result carries
+  them to the model. `cancel_async_message` takes words back that the model has not been sent.
+- Input is read in order: the answer to a request that was sent after some words says that those have been read.
+"""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+from uuid import uuid4
+
+from sightline.events import Error, Event, Notice, RequestResolved, RunEnded, RunStarted, State
+from sightline.exec import Process
+from sightline.providers._channel_run import ChannelRun
+from sightline.providers._provider import Ask, Run, Unreachable
+from sightline.providers._source import unknown
+from sightline.providers._stream import EventStream
+from sightline.providers.claude import _channel_wire as wire
+from sightline.providers.claude._channel_requests import Asked, Asking, asked
+from sightline.providers.claude._channel_turns import Turns
+from sightline.providers.claude._command import COMMAND, channel_arguments
+from sightline.providers.claude._source import ClaudeSource
+from sightline.text import clean_line, clean_text
+
+_SECONDS_TO_OPEN = 60.0
+_KEPT_AT_MOST = 256  # of words sent in one run, of tasks, of events between runs
+_HINT = f"update Claude Code: npm install -g {COMMAND.package}"
+# Without it a result does not say whether more follows by itself.
+_ENVIRONMENT = {"CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS": "1"}
+
+
+class ClaudeChannel:
+    """The channel. `ask`: what all prompts have in common."""
+
+    def __init__(self, ask: Ask, binary: str = COMMAND.binary) -> None:
+        self._ask = ask
+        self._binary = binary
+        self._begun_by_itself: Callable[[Run], bool] | None = None
+        self._run: ChannelRun | None = None
+        self._reading: asyncio.Task[None] | None = None
+        self._telling: set[asyncio.Task[None]] = set()
+        self._count = 0
+        self._process: Process | None = None
+        self._forget()
+
+    def _forget(self) -> None:
+        """What belongs to one process."""
+        self._source = ClaudeSource()
+        self._turns = Turns()
+        self._session = self._model = ""
+        self._waiting: dict[str, asyncio.Future[Any]] = {}
+        self._unread: dict[str, int] = {}  # requests whose answer says that words were read, which were sent then
+        self._said: dict[str, str] = {}  # in this run, by their uuid
+        self._requests: dict[str, tuple[Any, Asked]] = {}  # open: by our id, theirs and how to answer
+        self._tasks: dict[str, str] = {}  # their id of a subagent → the call that started it
+        self._between: list[Event] = []  # told while nothing was going on
+
+    async def run(self, ask: Ask) -> ChannelRun:
+        await self._open(ask)
+        await self._use_model(ask.model)
+        run = self._run
+        if run is None or run.over:
+            run = self._run = self._new_run()
+            await run.put([self._approval(ask), *self._between])
+            self._between = []
+        self._turns.prompted()
+        self._said.clear()
+        self._say(ask.prompt)
+        if self._reading is None or self._reading.done():
+            await run.fail(Error("Claude Code has ended", "say it again", source="claude"))
+        return run
+
+    def on_own_run(self, begun: Callable[[Run], bool]) -> None:
+        self._begun_by_itself = begun
+
+    def answer(self, request: str, answer: Any) -> bool:
+        open_request = self._requests.pop(request, None)
+        if open_request is None:
+            return False
+        id, question = open_request
+        made = question.answer(answer)
+        events: list[Event] = [RequestResolved(request, agent=question.event.agent, source="claude")]
+        if isinstance(made, Asked):
+            self._requests[made.event.id] = (id, made)
+            events.append(made.event)
+        else:
+            self._send(wire.answer(id, made))
+        telling = asyncio.get_running_loop().create_task(self._pass_on(events))
+        self._telling.add(telling)
+        telling.add_done_callback(self._telling.discard)
+        return True
+
+    async def steer(self, text: str) -> bool:
+        if self._run is None or self._run.over or self._turns.stopping:
+            return False
+        self._say(text)
+        return True
+
+    async def close(self) -> None:
+        await self._end()
+        if self._reading is not None:
+            await asyncio.wait([self._reading])
+
+    # The conversation
+
+    async def _open(self, ask: Ask) -> None:
+        if self._process is not None and self._process.exit_code is None and ask.resume in ("", self._session):
+            return
+        await self.close()
+        self._forget()
+        self._session, self._model = ask.resume, ask.model
+        argv, env = [self._binary, *channel_arguments(ask)], {**self._ask.env, **_ENVIRONMENT}
+        try:
+            self._process = Process(argv, cwd=self._ask.cwd, env=env, keep_stdin=True)
+        except (OSError, ValueError) as problem:
+            raise Unreachable(clean_line(f"claude cannot be started: {problem}"), _HINT) from None
+        self._reading = asyncio.get_running_loop().create_task(self._read(self._process))
+        await self._call("initialize")
+
+    async def _use_model(self, model: str) -> None:
+        if model != self._model:
+            self._model = model
+            await self._call("set_model", **({"model": model} if model else {}))
+
+    def _new_run(self) -> ChannelRun:
+        return ChannelRun("claude", self._session, self._interrupt, self._end)
+
+    def _approval(self, ask: Ask) -> State:
+        flags = list(COMMAND.approvals[ask.approval])
+        return State("approval", {"level": ask.approval, "flags": flags}, source="claude")
+
+    async def _interrupt(self) -> None:
+        self._turns.stopping = True
+        if self._source.has_background:
+            return await self._end()  # an interrupt ends the round, not the subagents beside it
+        try:
+            unheard = {uuid: text for uuid, text in list(self._said.items()) if await self._taken_back(uuid)}
+            await self._call("interrupt")
+        except Unreachable:
+            return await self._end()
+        events: list[Event] = [
+            Notice(f"stopped before Claude Code read this: {clean_text(text)}", source="claude")
+            for text in unheard.values()
+        ]
+        if not self._turns.begun and next(iter(self._said), "") in unheard:
+            events += self._turns.given_up()  # the prompt was never begun: nothing of it will end
+        return await self._pass_on(events)
+
+    async def _taken_back(self, uuid: str) -> bool:
+        answer = await self._call("cancel_async_message", message_uuid=uuid)
+        return isinstance(answer, dict) and answer.get("cancelled") is True
+
+    async def _end(self) -> None:
+        if self._process is not None:
+            await self._process.end()
+
+    # Messages
+
+    def _say(self, text: str) -> None:
+        uuid, read = str(uuid4()), self._next_id()
+        self._said[uuid] = text
+        _forget_oldest(self._said)
+        self._unread[read] = self._turns.wakings
+        self._send(wire.words(text, uuid), wire.control(read, "get_binary_version"))
+
+    async def _call(self, subtype: str, **fields: Any) -> Any:
+        """The answer; Unreachable when there is none, or it is an error."""
+        id = self._next_id()
+        future = self._waiting[id] = asyncio.get_running_loop().create_future()
+        self._send(wire.control(id, subtype, **fields))
+        try:
+            async with asyncio.timeout(_SECONDS_TO_OPEN):
+                return await future
+        except TimeoutError:
+            text = f"claude did not answer {subtype} in {_SECONDS_TO_OPEN:.0f} s"
+            raise Unreachable(text, _HINT) from None
+        finally:
+            self._waiting.pop(id, None)
+
+    def _next_id(self) -> str:
+        self._count += 1
+        return f"sightline-{self._count}"
+
+    def _send(self, *messages: dict[str, Any]) -> None:
+        if self._process is not None:
+            self._process.write(wire.encoded(*messages))
+
+    async def _read(self, process: Process) -> None:
+        stream = EventStream(self)
+        try:
+            while chunk := await process.read():
+                await self._pass_on(stream.feed(chunk))
+            await self._pass_on(stream.end())
+        finally:
+            await self._broke(process)
+
+    async def _pass_on(self, events: list[Event]) -> None:
+        """To the run they belong to: what follows the end of one does not."""
+        while events:
+            run = self._run_for(events)
+            if run is None:
+                news = [event for event in events if not isinstance(event, RunStarted | RunEnded)]
+                self._between = [*self._between, *news][-_KEPT_AT_MOST:]
+                return
+            ends = [at for at, event in enumerate(events, 1) if isinstance(event, RunEnded) and not event.agent]
+            of_run = ends[0] if ends else len(events)
+            await run.put(events[:of_run])
+            events = events[of_run:]
+
+    def _run_for(self, events: list[Event]) -> ChannelRun | None:
+        if self._run is not None and not self._run.over:
+            return self._run
+        if self._begun_by_itself is None or not any(isinstance(event, RunStarted) for event in events):
+            return None
+        run = self._new_run()
+        if not self._begun_by_itself(run):
+            return None
+        events[:0] = self._between
+        self._between = []
+        self._said.clear()
+        self._run = run
+        return run
+
+    async def _broke(self, process: Process) -> None:
+        """The process has ended: whoever waits for it hears of it."""
+        said = clean_text(process.stderr.decode("utf-8", "replace")).strip().rpartition("\n")[2]
+        text = f"claude ended with exit code {process.exit_code}" + (f": {said}" if said else "")
+        await process.end()  # what it was running outlives it otherwise
+        process.close()
+        for future in self._waiting.values():
+            if not future.done():
+                future.set_exception(Unreachable(text, _HINT))
+        self._requests.clear()
+        await self._pass_on(self._turns.broke(busy=self._is_busy))
+        if self._run is not None:
+            await self._run.fail(Error(text, "say it again: the conversation goes on where it was", source="claude"))
+
+    def parse_events(self, line: bytes) -> list[Event]:
+        """One line of theirs."""
+        try:
+            head = wire.head_of(line)
+        except (ValueError, RecursionError) as error:
+            return [unknown(line, len(line), str(error), source="claude")]
+        match head.type:
+            case "control_request":
+                return self._asked(head)
+            case "control_cancel_request":
+                return self._taken_from_us(head.request_id)
+            case "control_response":
+                self._answered(head.response)
+                return self._end_of_run()
+            case "system" if head.subtype == "session_state_changed":
+                self._turns.is_in(str(head.state))
+                return self._end_of_run()
+            case "system" if head.subtype == "task_started":
+                self._tasks[str(head.task_id)] = str(head.tool_use_id)
+                _forget_oldest(self._tasks)
+            case "system" if head.subtype == "task_notification" and not self._turns.open:
+                return [Notice(clean_line(str(head.summary or "a task has ended")), source="claude")]
+        events = self._turns.told(self._source.parse_events(line))
+        for event in events:
+            if isinstance(event, RunStarted) and event.session:
+                self._session = event.session
+        return [*events, *self._end_of_run()] if head.type == "result" else events
+
+    def _end_of_run(self) -> list[Event]:
+        return self._turns.end(busy=self._is_busy)
+
+    @property
+    def _is_busy(self) -> bool:
+        """Whether more will come by itself, whatever it says of its state."""
+        return bool(self._unread) or self._source.has_background
+
+    def _answered(self, response: Any) -> None:
+        id = wire.text_in(response, "request_id")
+        if id in self._unread:
+            self._turns.has_read(self._unread.pop(id))
+        future = self._waiting.get(id)
+        if future is None or future.done():
+            return
+        if response.get("subtype") == "success":
+            future.set_result(response.get("response"))
+        else:
+            text = clean_text(wire.text_in(response, "error")) or "claude refused"
+            future.set_exception(Unreachable(text, _HINT))
+
+    def _asked(self, head: wire.Head) -> list[Event]:
+        request, id = head.request, clean_line(str(head.request_id))
+        kind = wire.text_in(request, "subtype")
+        if kind == "can_use_tool":
+            native = wire.text_in(request, "tool_use_id")
+            call = self._source.call_id(clean_line(native)) if native else ""
+            agent = self._source.agent_of(self._tasks.get(wire.text_in(request, "agent_id"), ""))
+            made = asked(request, Asking(id, call, agent, self._ask.cwd))
+            if made is not None:
+                self._requests[id] = (head.request_id, made)
+                return [made.event]
+        self._send(wire.refusal(head.request_id, "not supported"))
+        text = f"Claude Code asked for something only its own program can give: {kind[:100]}"
+        return [Notice(clean_line(text), "warning", source="claude")]
+
+    def _taken_from_us(self, id: Any) -> list[Event]:
+        """It does not want to know any more."""
+        gone = [ours for ours, (theirs, _) in self._requests.items() if theirs == id]
+        open_requests = [self._requests.pop(ours)[1].event for ours in gone]
+        return [RequestResolved(event.id, agent=event.agent, source="claude") for event in open_requests]
+
+
+def _forget_oldest(kept: dict[str, str]) -> None:
+    if len(kept) > _KEPT_AT_MOST:
+        del kept[next(iter(kept))]

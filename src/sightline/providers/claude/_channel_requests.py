@@ -1,0 +1,218 @@
+"""What Claude Code asks over its stream, as requests to the person, and their answers as its own.
+
+- `can_use_tool` has the call it is about, and what it suggests to allow for longer. "This session" takes all of that
+  until the process ends, "always here" keeps it where Claude Code proposes to.
+- Its tool for questions asks in the same way, and takes the answers as part of the arguments. Several questions of one
+  call are put one after the other.
+- What a no says goes to the model as the result of the call.
+"""
+
+from collections.abc import Callable
+from typing import Any, Union
+
+import msgspec
+
+from sightline.events import Request
+from sightline.providers._preview import preview
+from sightline.providers.claude import _wire as wire
+from sightline.providers.claude._channel_changes import diff_of
+from sightline.text import clean_line, clean_value
+
+ONCE, SESSION, ALWAYS, NO = "once", "this session", "always here", "no"
+
+_ACCESS = {
+    "Bash": "exec",
+    "Edit": "write",
+    "Write": "write",
+    "Read": "read",
+    "Glob": "read",
+    "Grep": "read",
+    "WebFetch": "network",
+    "WebSearch": "network",
+}
+_IN_THE_DIFF = frozenset(("old_string", "new_string", "replace_all", "edits", "content"))
+_KEPT = frozenset(("localSettings", "projectSettings", "userSettings"))
+_MODES = {"acceptEdits": "changes to files without asking", "bypassPermissions": "everything without asking"}
+_CHOICE = ("label", "description")
+_REFUSED = "The person refused this."
+_UNANSWERED = "The person did not answer."
+
+
+class Asking(msgspec.Struct, frozen=True):
+    """Who asks: their id of the request, our id of the call it is about, the subagent's path, and the folder."""
+
+    id: str
+    call: str
+    agent: str
+    cwd: str
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """The event that asks, and what an answer to it is: the response to be sent, or what has to be asked next."""
+
+    event: Request
+    answer: Callable[[Any], Union[dict[str, Any], "Asked"]]
+
+
+class _ToolUse(msgspec.Struct):
+    tool_name: str
+    input: dict[str, Any]
+    permission_suggestions: Any = None
+    decision_reason: Any = ""
+
+
+class _Question(msgspec.Struct):
+    question: str
+    options: list[dict[str, Any]] = []
+    multiSelect: bool = False
+
+
+class _Questions(msgspec.Struct):
+    questions: list[_Question]
+
+
+def asked(request: dict[str, Any], asking: Asking) -> Asked | None:
+    """None for a request that nobody here can answer."""
+    try:
+        wanted = msgspec.convert(request, _ToolUse)
+        if wanted.tool_name == "AskUserQuestion":
+            questions = msgspec.convert(wanted.input, _Questions).questions
+            if questions:
+                return _question(wanted.input, questions, {}, asking)
+        return _approval(wanted, asking)
+    except (ValueError, RecursionError):
+        return None
+
+
+# May this be done?
+
+
+def _approval(wanted: _ToolUse, asking: Asking) -> Asked:
+    native = clean_line(wanted.tool_name)
+    tool = wire.COMMON_NAMES.get(native, native)
+    access, args = _ACCESS.get(tool, ""), clean_value(wanted.input)
+    what = _what(tool, args)
+    diff = clean_value(diff_of(wanted.input, asking.cwd)) if access == "write" else ""
+    offered = wanted.permission_suggestions if isinstance(wanted.permission_suggestions, list) else []
+    suggestions = [one for one in offered if isinstance(one, dict)]
+    longer = _for_longer(suggestions)
+    details = {
+        "ui": {"kind": "approval"},
+        "tool": tool,
+        "call": asking.call,
+        "access": access,
+        "what": what,
+        "why": clean_value(wanted.decision_reason) if isinstance(wanted.decision_reason, str) else "",
+        "rule": clean_line(", ".join([text for one in suggestions for text in _described(one)])) if longer else "",
+        "args": {name: value for name, value in args.items() if not (diff and name in _IN_THE_DIFF)},
+        "cwd": asking.cwd,
+        **({"path": what} if access == "write" else {}),
+        **({"diff": diff} if diff else {}),
+    }
+    words = _words_for(tool, access, what)
+    event = Request(asking.id, "approval", words, [ONCE, *longer, NO], details, agent=asking.agent, source="claude")
+
+    def answer(said: Any) -> dict[str, Any]:
+        given = said if isinstance(said, dict) else {"choice": said}
+        choice, reason = given.get("choice"), given.get("reason")
+        if choice == ONCE:
+            return _allow(wanted.input)
+        if choice in longer:
+            return {**_allow(wanted.input), "updatedPermissions": longer[choice]}
+        return _deny(f"{_REFUSED} They said: {reason}" if reason else _REFUSED)
+
+    return Asked(event, answer)
+
+
+def _what(tool: str, args: dict[str, Any]) -> str:
+    """All of the command, the file, the address, the plan; of another call what says most about it."""
+    for name in ("command", "file_path", "notebook_path", "url", "plan"):
+        value = args.get(name)
+        if isinstance(value, str) and value:
+            return value
+    return preview(args, tool)
+
+
+def _words_for(tool: str, access: str, what: str) -> str:
+    match access:
+        case "exec":
+            return f"Claude Code wants to run `{what}`"
+        case "write" | "read":
+            return f"Claude Code wants to {'change' if access == 'write' else 'read'} {what}"
+    if tool == "ExitPlanMode":
+        return "Claude Code has a plan and wants to begin"
+    return f"Claude Code wants to use {tool}"
+
+
+def _for_longer(suggestions: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """What each answer for longer than once allows; none where nothing is suggested."""
+    if not suggestions:
+        return {}
+    longer = {SESSION: [{**one, "destination": "session"} for one in suggestions]}
+    if any(one.get("destination") in _KEPT for one in suggestions):
+        longer[ALWAYS] = suggestions
+    return longer
+
+
+def _described(suggestion: dict[str, Any]) -> list[str]:
+    match suggestion:
+        case {"type": "addRules" | "replaceRules", "rules": list() as rules}:
+            return [_rule(rule) for rule in rules if isinstance(rule, dict)]
+        case {"type": "addDirectories", "directories": list() as folders}:
+            return [f"work in {', '.join([str(folder) for folder in folders])}"]
+        case {"type": "setMode", "mode": mode}:
+            return [_MODES.get(str(mode), f"mode {mode}")]
+    return [str(suggestion.get("type"))]
+
+
+def _rule(rule: dict[str, Any]) -> str:
+    content = rule.get("ruleContent")
+    return f"{rule.get('toolName')}({content})" if content else str(rule.get("toolName"))
+
+
+# A question
+
+
+def _question(
+    args: dict[str, Any], questions: list[_Question], answers: dict[str, str], asking: Asking, number: int = 0
+) -> Asked:
+    question = questions[number]
+    choices = [clean_value({name: _text(option, name) for name in _CHOICE}) for option in question.options]
+    details = {"ui": {"kind": "question"}, "choices": choices, "several": question.multiSelect, "free_text": True}
+    labels = [choice["label"] for choice in choices]
+    id = f"{asking.id}/{number}" if number else asking.id
+    text = clean_value(question.question)
+    event = Request(id, "question", text, labels, details, agent=asking.agent, source="claude")
+
+    def answer(said: Any) -> dict[str, Any] | Asked:
+        words = _words(said)
+        if not words:
+            return _deny(_UNANSWERED)
+        known = {**answers, question.question: ", ".join(words)}
+        if number + 1 < len(questions):
+            return _question(args, questions, known, asking, number + 1)
+        return _allow({**args, "answers": known})
+
+    return Asked(event, answer)
+
+
+def _allow(args: dict[str, Any]) -> dict[str, Any]:
+    return {"behavior": "allow", "updatedInput": args}
+
+
+def _deny(message: str) -> dict[str, Any]:
+    return {"behavior": "deny", "message": message}
+
+
+def _text(value: dict[str, Any], name: str) -> str:
+    return str(value.get(name) or "")
+
+
+def _words(said: Any) -> list[str]:
+    if isinstance(said, dict):
+        chosen = said.get("chosen")
+        words = [str(one) for one in chosen] if isinstance(chosen, list) else []
+        return [*words, str(said["text"])] if said.get("text") else words
+    if isinstance(said, list):
+        return [str(one) for one in said]
+    return [] if said is None else [str(said)]

@@ -1,0 +1,65 @@
+"""The lines of Claude Code's stream that are about the conversation itself, as far as they are read, and those it is
+sent. Anything but their type may be of any shape."""
+
+import json
+from typing import Any
+
+import msgspec
+
+from sightline.providers._source import decode_leniently
+
+
+class Head(msgspec.Struct, gc=False):
+    """Any line: enough to tell whose it is. What a line says and does is the source's to read."""
+
+    type: str
+    subtype: Any = ""
+    request_id: Any = ""
+    request: Any = None
+    response: Any = None
+    state: Any = ""
+    task_id: Any = ""
+    tool_use_id: Any = ""
+    summary: Any = ""
+
+
+_decode = msgspec.json.Decoder(Head).decode
+
+
+def head_of(line: bytes) -> Head:
+    """ValueError or RecursionError when it cannot be read."""
+    try:
+        return _decode(line)
+    except ValueError:
+        return msgspec.convert(decode_leniently(line), Head)
+
+
+def encoded(*messages: dict[str, Any]) -> bytes:
+    """Lines to be sent. Half a character that came in goes back as it was."""
+    return b"".join([json.dumps(message).encode() + b"\n" for message in messages])
+
+
+def control(id: str, subtype: str, **fields: Any) -> dict[str, Any]:
+    return {"type": "control_request", "request_id": id, "request": {"subtype": subtype, **fields}}
+
+
+def words(text: str, uuid: str) -> dict[str, Any]:
+    """What the person says."""
+    message = {"role": "user", "content": text}
+    return {"type": "user", "message": message, "parent_tool_use_id": None, "session_id": "", "uuid": uuid}
+
+
+def answer(id: Any, response: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "control_response",
+        "response": {"subtype": "success", "request_id": id, "response": response},
+    }
+
+
+def refusal(id: Any, why: str) -> dict[str, Any]:
+    return {"type": "control_response", "response": {"subtype": "error", "request_id": id, "error": why}}
+
+
+def text_in(value: Any, name: str) -> str:
+    found = value.get(name) if isinstance(value, dict) else None
+    return found if isinstance(found, str) else ""
