@@ -154,10 +154,12 @@ class FakeServer:
 
     # What a test says happens
 
-    def session(self, id: str, *, kind: str = "session", title: str = "") -> str:
+    def session(
+        self, id: str, *, kind: str = "session", title: str = "", cwd: str = "/home/ada/app", **more: Any
+    ) -> str:
         self.sessions[id] = {
-            "id": id, "kind": kind, "title": title, "cwd": "/home/ada/app", "state": "running",
-            "started": 1_790_000_000 + len(self.sessions) * 60,
+            "id": id, "kind": kind, "title": title, "cwd": cwd, "state": "running",
+            "started": 1_790_000_000 + len(self.sessions) * 60, **more,
         }  # fmt: skip
         self.entries[id] = []
         self._tell_list()
@@ -205,6 +207,11 @@ class FakeServer:
         """What is known of a session as a whole: replaces what was."""
         self.facts[session] = {"live": True, "talks": True, "running": False, "requests": [], "agents": [], **facts}
         self._send("facts", self.facts[session], session)
+
+    async def stand(self, session: str, **standing: Any) -> None:
+        """How the agent of a session stands, as the list has it."""
+        self.sessions[session].update(standing)
+        self._tell_list()
 
     async def status(self, id: str, text: str) -> None:
         self._send("status", {"id": id, "text": text}, id.split("-")[0])

@@ -105,8 +105,23 @@ def test_arguments_on_their_way_are_shown_from_their_end():
 def test_a_result_that_is_json_is_a_tree():
     """Whoever returned it; a failure is not looked into."""
     assert shape_of(_call(content='{"a": [1]}')) == {"kind": "json", "value": {"a": [1]}, "whole": True}
-    assert shape_of(_call(content='{"a": [1]}', is_error=True)) is None
+    assert shape_of(_call(content='{"a": [1]}', is_error=True))["kind"] == "problem"
     assert shape_of(_call(content='{"a": ')) is None
+
+
+def test_why_a_call_failed_is_text_for_a_reader():
+    """A few lines without colours, of a call that printed nothing; what is more than that is output."""
+    assert shape_of(_call(content="no such tool\n", is_error=True)) == {
+        "kind": "problem",
+        "text": "no such tool",
+        "whole": True,
+    }
+    assert shape_of(_call(content="fine")) is None
+    assert shape_of(_call(content="")) is None
+    for content in ("", "long" * 1000, "line\n" * 20, "\x1b[31mred\x1b[0m"):
+        assert shape_of(_call(content=content, is_error=True)) is None
+    assert shape_of(_call(content="exit code 1", is_error=True, received=5)) is None
+    assert shape_of(_call({"artifact": "artifact://x"}, content="exit code 1", is_error=True)) is None
 
 
 def test_a_plan_is_grouped_by_phase():
@@ -136,6 +151,19 @@ def test_long_arguments_are_cut_and_can_be_sent():
     body = entry_body(1, _call(args={"content": "x" * 100_000}), _NoOutput(), live=True)
     assert len(msgspec.json.encode(body)) < 20_000
     assert body["args"].endswith("…")
+
+
+def test_a_call_says_whether_the_person_made_it():
+    """`!` in the console or on the page: a call like any other, but theirs; `!!`: and nobody else's."""
+
+    def said(source, **args):
+        body = entry_body(1, _call(source=source, args={"command": "pwd", **args}), _NoOutput(), live=True)
+        return body["by"], body["private"], body["args"]
+
+    assert said("person") == ("person", False, None)
+    assert said("person", private=True) == ("person", True, None)
+    assert said("agent") == ("", False, None)
+    assert said("claude", private=True) == ("", False, {"command": "pwd", "private": True})
 
 
 @pytest.mark.parametrize(("ended", "state"), [("refused", "refused"), ("job", "job"), ("cancelled", "cancelled")])

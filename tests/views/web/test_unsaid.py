@@ -79,3 +79,15 @@ def test_facts_are_said_when_they_change():
     assert not tab.unsaid.facts
     tab.happen(State("model", "another"))
     assert tab.unsaid.facts
+
+
+def test_that_the_agent_works_is_said_whatever_the_fold_knows_it_from():
+    """The page shows *Stop* as soon as the fold says that somebody works; words alone change nothing."""
+    tab = _Tab()
+    tab.happen(_text(1))
+    assert not tab.unsaid.facts
+    tab.transcript.now.running = True
+    tab.happen(_text(1))
+    assert tab.unsaid.facts
+    tab.happen(_text(1))
+    assert not tab.unsaid.facts

@@ -47,6 +47,7 @@ class Api:
 
     async def sessions(self, request: Request) -> Response:
         await self._catalog.refresh()
+        await self._catalog.ask_hosts()
         limit = number(request, "limit", LISTED, _MOST_JOBS)
         return json_answer(await asyncio.to_thread(self._catalog.listed, limit))
 

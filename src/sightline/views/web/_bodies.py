@@ -38,6 +38,8 @@ class SessionBody(msgspec.Struct, frozen=True):
     started: float
     jobs: list[JobBody]
     agent: bool = False  # somebody talks, or can talk, with an agent in it
+    busy: bool = False  # the agent works
+    waiting: int = 0  # requests that nobody has answered yet
 
 
 class Sessions(msgspec.Struct, frozen=True):

@@ -2,14 +2,12 @@
 
 While anybody is listening, the index of jobs and the folder of sessions are asked for their size and time five times a
 second, the sessions that were running whether they still are, and conversations that have no title yet whether they
-grew. Only when one of these changed is anything read.
+grew. Only when one of these changed, or a host says that its agent stands otherwise, is anything read.
 """
 
 import asyncio
-import os
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 import msgspec
 
@@ -17,6 +15,7 @@ from sightline.exceptions import SightlineError
 from sightline.host import kept_jobs
 from sightline.journal import Header, JobRecord, SessionRecord, Store
 from sightline.views.web._bodies import JobBody, SessionBody, Sessions
+from sightline.views.web._hosts import Hosts, Standing, mark_of
 from sightline.views.web._recordings import Recording
 
 LISTED = 200
@@ -33,7 +32,9 @@ class Catalog:
         self._recordings = recordings
         self._headers: dict[str, Header] = {}
         self._seen: object = None
+        self._hosts = Hosts(store)
         self._running: set[str] = set()
+        self._agents: set[str] = set()  # of those that run: somebody to talk to is in them
         self._untitled: set[str] = set()  # conversations in which nothing was said yet
         self._conversations: dict[str, SessionRecord] = {}
         self._listeners: set[Callable[[], None]] = set()
@@ -56,6 +57,7 @@ class Catalog:
         if self._looking is not None:
             self._looking.cancel()
             self._looking = None
+        self._hosts.close()
 
     async def refresh(self) -> None:
         """Have what the index says now."""
@@ -70,6 +72,11 @@ class Catalog:
                 self.encoded = encoded
                 for listener in list(self._listeners):
                     listener()
+
+    async def ask_hosts(self) -> None:
+        """Have what the hosts say now, unless they were asked a moment ago."""
+        self._hosts.look(self._agents)
+        await self._hosts.answers()
 
     async def job(self, id: str) -> JobRecord | None:
         await self.refresh()
@@ -106,12 +113,13 @@ class Catalog:
         while True:
             began = time.monotonic()
             await self.refresh()
+            self._hosts.look(self._agents)
             await asyncio.sleep(max(_SECONDS_BETWEEN_LOOKS, _IDLE_SHARE * (time.monotonic() - began)))
 
     def _signature(self) -> object:
-        grown = [_mark(self._sessions / session / "journal.jsonl") for session in sorted(self._untitled)]
+        grown = [mark_of(self._sessions / session / "journal.jsonl") for session in sorted(self._untitled)]
         running = [self._store.is_running(session) for session in sorted(self._running)]
-        return _mark(self._path), _mark(self._sessions), grown, running
+        return mark_of(self._path), mark_of(self._sessions), grown, running, self._hosts.standings
 
     def _read(self) -> Sessions:
         self.jobs = {job.id: job for job in kept_jobs(self._store)}
@@ -121,22 +129,28 @@ class Catalog:
         self._untitled = {id for id in newest if self._store.is_running(id)}
         self._conversations.update({id: SessionRecord(id=id, running=True) for id in self._untitled})
         listed = self.listed(LISTED)
-        self._running = {session.id for session in listed.sessions if session.state == "running"}
+        running = [session for session in listed.sessions if session.state == "running"]
+        self._running = {session.id for session in running}
+        self._agents = {session.id for session in running if session.agent}
         return listed
 
     def _session(self, id: str, jobs: list[JobRecord]) -> SessionBody:
         header, talk = self._header(id), self._conversations.get(id)
         jobs = sorted(jobs, key=lambda job: job.started)
         said = (talk.title or talk.first_prompt) if talk is not None else ""
+        running = self._store.is_running(id)
+        standing = self._hosts.of(id) if running else Standing()
         return SessionBody(
             id=id,
             kind="session",
             title=header.title or said or (jobs[0].command if jobs else ""),
             cwd=header.cwd or (jobs[0].cwd if jobs else ""),
-            state="running" if self._store.is_running(id) else "ended",
+            state="running" if running else "ended",
             started=header.created or (jobs[0].started if jobs else 0.0),
             jobs=[self.body(job) for job in jobs],
             agent=talk is not None,
+            busy=standing.busy,
+            waiting=standing.waiting,
         )
 
     def _header(self, session: str) -> Header:
@@ -153,12 +167,3 @@ class Catalog:
             return reader.size
         finally:
             reader.close()
-
-
-def _mark(path: Path) -> object:
-    """Another one when the file or folder changed."""
-    try:
-        stat = os.stat(path)
-    except OSError:
-        return None
-    return stat.st_ino, stat.st_mtime_ns, stat.st_size

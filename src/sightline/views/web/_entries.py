@@ -61,6 +61,8 @@ def _call(number: int, call: Call, outputs: Outputs, *, live: bool) -> dict[str,
         "kind": "call",
         "agent": call.agent,
         "id": outputs.call_id(number, call),
+        "by": "person" if call.is_persons else "",
+        "private": call.is_private,
         "name": call.name,
         "arg": call.arg,
         "command": str(args.get("command") or ""),
@@ -82,7 +84,8 @@ def _call(number: int, call: Call, outputs: Outputs, *, live: bool) -> dict[str,
 
 def _args(args: dict[str, Any], call: Call) -> Any:
     """Its arguments, where the head does not say them all."""
-    if not args or set(args) <= {"command", "cwd"} or call.native_name == "exec":
+    said = {"command", "cwd", "private"} if call.is_persons else {"command", "cwd"}
+    if not args or set(args) <= said or call.native_name == "exec":
         return None
     encoded = msgspec.json.encode(args)
     return args if len(encoded) <= _MOST_ARGS else encoded[:_MOST_ARGS].decode("utf-8", "replace") + "…"

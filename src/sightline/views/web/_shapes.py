@@ -23,6 +23,7 @@ _MOST_ROWS = 200
 _MOST_COLUMNS = 20
 _MOST_WRITTEN = 4000
 _LONGEST_LINE = 500
+_LONGEST_PROBLEM, _PROBLEM_LINES = 2000, 12
 
 Shape = dict[str, Any]
 
@@ -42,7 +43,7 @@ def shape_of(call: Call) -> Shape | None:
         return _steps(plan)
     if call.written and call.args is None:
         return {"kind": "writing", "text": _last(call.written, _MOST_WRITTEN)}
-    return _content(call) if "artifact" not in details else None
+    return (_problem(call) or _content(call)) if "artifact" not in details else None
 
 
 def plan_of(value: Any) -> list[Shape] | None:
@@ -179,6 +180,15 @@ def _markdown(details: dict[str, Any], call: Call) -> Shape | None:
 def _json(details: dict[str, Any], call: Call) -> Shape | None:
     source = {**details, **details["ui"]}
     return {"kind": "json", "value": source["data"], "whole": True} if "data" in source else _content(call)
+
+
+def _problem(call: Call) -> Shape | None:
+    """Why a call failed that printed nothing: words for a reader, which a row of output would cut at the edge."""
+    text = (call.content or "").strip("\n")
+    short = 0 < len(text) <= _LONGEST_PROBLEM and text.count("\n") < _PROBLEM_LINES
+    if not call.is_error or call.received or not short or clean_text(text) != text:
+        return None
+    return {"kind": "problem", "text": text, "whole": True}
 
 
 def _content(call: Call) -> Shape | None:

@@ -42,6 +42,7 @@ class Unsaid:
         self.watched: set[str] = set()  # calls seen running
         self.gone = False
         self._with_status: set[str] = set()
+        self._running = False  # as it was said last
         self._forget_places()
 
     def happened(self, events: list[Event]) -> None:
@@ -49,6 +50,7 @@ class Unsaid:
         moved = sum([isinstance(e, ToolResult) and e.id in self.calls and self.calls[e.id].is_job for e in events])
         self._placed -= min(moved, self._placed)
         self._place_new()
+        self._notice_work()
         for event in events:
             self.facts = self.facts or tells(event)
             if isinstance(event, ToolOutput):
@@ -70,6 +72,7 @@ class Unsaid:
         missed = self._missed()
         self._forget_places()
         self._place_new()
+        self._notice_work()
         self.facts = True
         self.whole = missed is None
         new = [] if missed is None else [entry for entry in self._now().entries if entry.seq > missed.after]
@@ -102,6 +105,11 @@ class Unsaid:
         self.calls: dict[str, Call] = {}
         self._words: dict[tuple[str, int, bool], Words] = {}
         self._placed = 0
+
+    def _notice_work(self) -> None:
+        """Whether somebody works is the fold's to say, whatever event it knows it from."""
+        running, self._running = self._running, self._now().running
+        self.facts = self.facts or running != self._running
 
     def _place_new(self) -> None:
         entries = self._now().entries

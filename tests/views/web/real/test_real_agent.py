@@ -128,7 +128,7 @@ async def test_a_refusal_carries_its_reason(machine, open_page):
         await expect(page.get_by_text("Understood.")).to_be_visible()
         block = page.get_by_role("article", name="touch never")
         await expect(block.locator(".state")).to_have_text("refused")
-        await expect(block.locator(".row")).to_contain_text(["not on a Friday"])
+        await expect(block.locator(".shape")).to_contain_text("not on a Friday")
         assert not (machine.folder / "never").exists()
 
 
@@ -242,6 +242,39 @@ async def test_a_session_that_is_over_says_how_to_go_on(machine, open_page):
     assert "--resume" in answer.json()["hint"]
 
 
+async def test_another_session_that_waits_is_seen_and_answered(machine, open_page):
+    """Whatever is shown: the list, the head and the title say so, `r` goes there, and its end is noticed."""
+    elsewhere = machine.folder / "other" / "place"
+    elsewhere.mkdir(parents=True)
+    async with (
+        agent_host(machine.folder, [[{"text": "Hello."}]]) as quiet,
+        agent_host(elsewhere, [*_ask("echo hello")]) as asking,
+    ):
+        page = await open_page(f"#{quiet.session.id}")
+        link = page.get_by_role("navigation").locator(f"a[href='#{asking.session.id}']")
+        await expect(link.locator(".meta")).to_contain_text("idle · place")
+        prompt = await asyncio.to_thread(
+            machine.served.post, f"/api/sessions/{asking.session.id}/prompt", {"text": "go"}
+        )
+        assert prompt.status_code == 202
+        await expect(link.locator(".meta")).to_contain_text("waits for you")
+        await expect(page.locator("#waits")).to_have_text("1 waits for you")
+        await expect(page).to_have_title("(!) Sightline")
+        (listed,) = [
+            session
+            for session in (await asyncio.to_thread(machine.served.get, "/api/sessions")).json()["sessions"]
+            if session["id"] == asking.session.id
+        ]
+        assert (listed["busy"], listed["waiting"]) == (True, 1)
+        await page.locator("#transcript").focus()
+        await page.keyboard.press("r")
+        await expect(page.locator(".card")).to_be_focused()
+        await page.get_by_role("button", name="Yes, this once").click()
+        await expect(page.get_by_text("Understood.")).to_be_visible()
+        await expect(link.locator(".meta")).to_contain_text("idle")
+        await expect(page).to_have_title("Sightline")
+
+
 async def test_a_command_of_the_persons_own_runs_and_the_agent_reads_it(machine, open_page):
     """`!` and a command: its output is live on the page, and part of what the model is told next."""
     async with agent_host(machine.folder, [[{"text": "I saw it."}]]) as host:
@@ -250,6 +283,7 @@ async def test_a_command_of_the_persons_own_runs_and_the_agent_reads_it(machine,
         block = page.get_by_role("article", name="echo by hand")
         await expect(block.locator(".row")).to_have_text(["by hand"])
         await expect(block.locator(".state")).to_have_text("ok")
+        await expect(block.locator(".facts")).to_contain_text("run by you")
         await _say(page, "look")
         await expect(page.get_by_text("I saw it.")).to_be_visible()
         assert "by hand" in str(host.agent.model.requests[0].messages)

@@ -6,9 +6,9 @@ import { byId, setText } from "./dom.js";
 import { reasoningIsShown, showReasoning } from "./entries.js";
 import { when } from "./format.js";
 import { Keys } from "./keys.js";
-import { List } from "./list.js";
+import { List, titleOf } from "./list.js";
 import { Requests } from "./requests.js";
-import { say } from "./say.js";
+import { say, toast } from "./say.js";
 import { StartForm } from "./start.js";
 import { Status } from "./status.js";
 import { Stream } from "./stream.js";
@@ -31,6 +31,7 @@ let connected = false;
 let listed = false;
 let wasLost = false;
 let gone = false;
+let goingTo = null; // the session whose request is to have the focus as soon as it is there
 
 const stream = new Stream({
   list: takeList,
@@ -49,7 +50,7 @@ new Keys({
     (document.querySelector(".sessions [aria-current]") ?? document.querySelector(".sessions a"))?.focus();
   },
   start: () => (talk.usable ? talk.focus() : start.focus()),
-  requests: () => requests.focus(),
+  requests: nextWaiting,
   escape: () => {
     if (!narrow.matches || byId("columns").classList.contains("list-closed")) return;
     showSidebar(false);
@@ -71,11 +72,34 @@ function takeList(message) {
   showEmptiness();
 }
 
-// Answers that are waited for come first: nothing goes on without them.
+// Answers that are waited for come first, whatever session is shown: nothing goes on without them.
 function showTitle() {
-  setText(byId("counts"), running ? `${running} running` : facts.running ? "the agent works" : "nothing running");
-  const sign = facts.requests?.length ? "(!) " : running ? `(${running}) ` : "";
+  const unlisted = facts.requests?.length && !list.find(chosen) ? 1 : 0; // the list has the newest only
+  const waiting = list.waiting.length + unlisted;
+  const working = list.working.length;
+  byId("waits").hidden = waiting === 0;
+  setText(byId("waits"), `${waiting} ${waiting === 1 ? "waits" : "wait"} for you`);
+  const said = [working && `${working} working`, running && `${running} running`].filter(Boolean).join(" · ");
+  setText(byId("counts"), said || (waiting ? "" : "nothing running"));
+  const sign = waiting ? `(!${waiting > 1 ? waiting : ""}) ` : running ? `(${running}) ` : "";
   document.title = `${sign}${facts.ui_title || "Sightline"}`;
+}
+
+// What is to be answered here, then in the next session that waits, and round again.
+function nextWaiting() {
+  if (requests.focusNext()) return;
+  const waiting = list.waiting.map((session) => session.id);
+  const next = waiting[(waiting.indexOf(chosen) + 1) % waiting.length];
+  if (next && next !== chosen) {
+    goingTo = next;
+    location.hash = next;
+  } else if (!requests.focusNext({ around: true })) toast("Nothing waits for you.");
+}
+
+function focusWhereGone() {
+  if (goingTo !== chosen || facts.live === undefined) return;
+  goingTo = null;
+  requests.focusNext();
 }
 
 function takeFacts(message) {
@@ -85,11 +109,13 @@ function takeFacts(message) {
   talk.take(facts);
   status.take(facts);
   requests.take(chosen, facts.requests ?? []);
+  list.know(facts);
   transcript.know(facts);
   byId("start").hidden = talking;
   byId("reasoning-switch").hidden = !talking;
   showTitle();
   showEmptiness();
+  focusWhereGone();
 }
 
 function chooseFirst(sessions) {
@@ -107,11 +133,12 @@ function fromAddress() {
   const call = session === named ? null : named;
   if (session !== chosen) {
     chosen = session || null;
+    if (goingTo !== chosen) goingTo = null;
     gone = false;
     transcript.clear(chosen ?? "");
     talk.choose(chosen);
-    takeFacts({});
     list.choose(chosen);
+    takeFacts({});
     stream.watch(chosen);
     showHead();
     if (narrow.matches) showSidebar(false);
@@ -124,7 +151,7 @@ function showHead() {
   start.setSession(session);
   byId("session-head").hidden = !session;
   if (!session) return;
-  setText(byId("session-title"), session.title || session.jobs?.[0]?.command || session.id);
+  setText(byId("session-title"), titleOf(session));
   setText(byId("session-facts"), [session.id, session.cwd, when(session.started)].filter(Boolean).join(" · "));
 }
 
@@ -153,6 +180,7 @@ function showSidebar(open) {
   byId("toggle-list").setAttribute("aria-expanded", String(open));
 }
 
+byId("waits").addEventListener("click", nextWaiting);
 byId("toggle-list").addEventListener("click", () => showSidebar(byId("columns").classList.contains("list-closed")));
 narrow.addEventListener("change", () => showSidebar(!narrow.matches));
 showSidebar(!narrow.matches);

@@ -38,6 +38,8 @@ export class BlockHead {
   update(entry, total, deleted, outputShown) {
     const called = entry.command || [entry.name, entry.arg].filter(Boolean).join(" ");
     if (called !== this.called) this.setCommand(called, Boolean(entry.command));
+    this.command.classList.toggle("by-person", entry.by === "person");
+    this.command.classList.toggle("private", Boolean(entry.private));
     const { sign, word } = stateOf(entry.state);
     setText(this.sign, sign);
     setText(this.state, this.waiting && entry.running ? "waits for your answer" : word);
@@ -67,7 +69,7 @@ export class BlockHead {
 
   setFacts(entry, total) {
     const { suffix, added, removed, kind } = entry.shape ?? {};
-    const facts = [];
+    const facts = entry.by === "person" ? [entry.private ? "run by you, not told to the agent" : "run by you"] : [];
     if (suffix) facts.push(suffix);
     if (kind === "diff" && added !== undefined) facts.push(`+${added} −${removed ?? 0}`);
     if (entry.exit_code !== null && entry.exit_code !== undefined) facts.push(`exit ${entry.exit_code}`);

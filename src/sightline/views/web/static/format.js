@@ -9,7 +9,9 @@ const STATES = {
   refused: { sign: "⊘", word: "refused" },
   job: { sign: "↗", word: "goes on as a job" },
   lost: { sign: "?", word: "lost" },
-  open: { sign: "○", word: "open" },
+  working: { sign: "●", word: "working" },
+  waiting: { sign: "◆", word: "waits for you" },
+  idle: { sign: "○", word: "idle" },
   ended: { sign: "·", word: "ended" },
 };
 

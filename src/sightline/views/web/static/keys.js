@@ -15,7 +15,7 @@ const SHOWN = [
   ["Home End PageUp PageDown ↑ ↓", "move in the output that has the focus"],
   ["s", "sessions"],
   ["n", "write a prompt, or run a command"],
-  ["r", "what waits for an answer"],
+  ["r", "next that waits for an answer, in any session"],
   ["Esc", "close what is open"],
   ["?", "this list"],
 ];

@@ -24,6 +24,10 @@ class Item {
   }
 }
 
+// What a session is called, in the list and above its transcript.
+export const titleOf = (session) =>
+  session.title || session.jobs?.[0]?.command || (session.agent ? "New conversation" : session.id);
+
 export class List {
   constructor() {
     this.element = byId("sessions");
@@ -32,6 +36,7 @@ export class List {
     this.sessions = [];
     this.shown = STEP;
     this.chosen = null;
+    this.known = null; // how the agent of the chosen session stands: sooner than the list has it
     this.items = new Map(); // session id → { item, element, jobs }
     this.older.addEventListener("click", () => {
       this.shown += STEP;
@@ -42,6 +47,7 @@ export class List {
 
   take({ sessions, more = 0 }) {
     this.sessions = sessions;
+    this.folders = shortest(sessions.map((session) => session.cwd));
     this.more = more;
     this.at = performance.now();
     draw(this);
@@ -50,6 +56,25 @@ export class List {
   choose(id) {
     this.chosen = id;
     draw(this);
+  }
+
+  // facts: of the chosen session; empty as long as nothing is known of it.
+  know({ live, running, requests = [] }) {
+    this.known = live === undefined ? null : { busy: running, waiting: requests.length };
+    draw(this);
+  }
+
+  // Those that wait for an answer, in the order of the list.
+  get waiting() {
+    return this.sessions.filter((session) => this.agentOf(session).waiting);
+  }
+
+  get working() {
+    return this.sessions.filter((session) => this.agentOf(session).busy && !this.agentOf(session).waiting);
+  }
+
+  agentOf(session) {
+    return (session.id === this.chosen && this.known) || session;
   }
 
   find(id) {
@@ -86,12 +111,12 @@ export class List {
 
   update(held, session) {
     const jobs = session.jobs ?? [];
-    const state = standing(session, jobs);
-    const title = session.title || jobs[0]?.command || (session.agent ? "New conversation" : session.id);
+    const state = standing(session, jobs, this.agentOf(session));
     const running = jobs.filter((job) => job.state === "running").length;
-    const said = session.kind === "recording" ? "recording" : running ? `${running} running` : stateOf(state).word;
+    const said = session.kind === "recording" ? "recording" : state === "running" && running ? `${running} running` : stateOf(state).word;
     const many = jobs.length > 1 ? count(jobs.length, "job", "jobs") : "";
-    held.item.set(title, state, [said, many, when(session.started)].filter(Boolean).join(" · "));
+    held.item.set(titleOf(session), state, [said, many, this.folders.get(session.cwd), when(session.started)].filter(Boolean).join(" · "));
+    held.item.link.title = session.cwd ?? "";
     const chosen = session.id === this.chosen;
     held.element.classList.toggle("chosen", chosen);
     if (chosen) held.item.link.setAttribute("aria-current", "true");
@@ -135,10 +160,28 @@ function showJob(item) {
   item.set(job.command, job.state, `${stateOf(job.state).word}${exit} · ${time}`);
 }
 
-// A session stands as its worst: something running, else something failed, else how its last job ended.
-function standing(session, jobs) {
+// Folders by as much of their end as tells them apart; none when there is only one.
+function shortest(paths) {
+  const names = new Map();
+  let left = [...new Set(paths.filter(Boolean))];
+  if (left.length < 2) return names;
+  for (let parts = 1; left.length; parts += 1) {
+    const ends = new Map(left.map((path) => [path, path.split("/").filter(Boolean).slice(-parts).join("/") || path]));
+    const times = new Map();
+    for (const end of ends.values()) times.set(end, (times.get(end) ?? 0) + 1);
+    const done = (path) => times.get(ends.get(path)) === 1 || parts >= path.split("/").length;
+    for (const path of left.filter(done)) names.set(path, ends.get(path));
+    left = left.filter((path) => !done(path));
+  }
+  return names;
+}
+
+// A session stands as its agent does, or as its worst: something running, else something failed, else how its last job ended.
+function standing(session, jobs, agent) {
   if (session.kind === "recording") return "ended";
+  if (agent.waiting) return "waiting";
+  if (agent.busy) return "working";
   if (jobs.some((job) => job.state === "running")) return "running";
-  if (session.agent) return session.state === "running" ? "open" : "ended";
+  if (session.agent) return session.state === "running" ? "idle" : "ended";
   return jobs.find((job) => job.state !== "ok")?.state ?? jobs.at(-1)?.state ?? session.state;
 }

@@ -20,7 +20,7 @@ class Card {
     this.details = request.details ?? {};
     this.problem = make("p", { className: "problem", role: "alert", hidden: true });
     const who = request.agent ? `${request.agent} asks` : this.details.extension ? `${this.details.extension} asks` : "";
-    this.element = make("article", { className: "card", "data-what": request.what, "aria-labelledby": this.name },
+    this.element = make("article", { className: "card", "data-what": request.what, "aria-labelledby": this.name, tabindex: "-1" },
       make("h3", { id: this.name, text: titleOf(request, this.details) }),
       ...(who ? [make("p", { className: "who", text: who })] : []));
     (BODIES[request.what] ?? BODIES[this.details.ui?.kind] ?? dialog)(this);
@@ -170,7 +170,13 @@ export class Requests {
     if (focused) this.onLeft();
   }
 
-  focus() {
-    this.element.querySelector("button, input")?.focus();
+  // The card itself, not a button or field of it: whoever comes here by a key must not answer with the next one.
+  // False where there is none after the one that has the focus; `around`: then the first again.
+  focusNext({ around = false } = {}) {
+    const cards = [...this.cards.values()].map((card) => card.element);
+    const at = cards.findIndex((card) => card.contains(document.activeElement));
+    const next = cards[at + 1] ?? (around ? cards[0] : undefined);
+    next?.focus();
+    return Boolean(next);
   }
 }

@@ -17,7 +17,7 @@ const TASKS = {
 };
 const JOBS = { completed: "ok", failed: "failed", cancelled: "cancelled", running: "running" };
 
-const MAKERS = { steps, diff, todo, jobs, code, found, question, image, table, markdown, json, writing };
+const MAKERS = { steps, diff, todo, jobs, code, found, question, image, table, markdown, json, writing, problem };
 
 export class Shape {
   // onChange: it is drawn anew because a person asked for more.
@@ -160,6 +160,10 @@ function json({ value }) {
   const tree = jsonTree(value);
   if (tree.matches("details")) tree.open = true;
   return [make("div", { className: "json" }, tree)];
+}
+
+function problem({ text }) {
+  return [make("pre", { className: "plain", text })];
 }
 
 // Arguments on their way: JSON that is not complete. Of a text in it, its lines are shown as lines.

@@ -1,0 +1,184 @@
+"""Many sessions at once: which of them work, which wait for an answer, and how a person gets there."""
+
+import pytest
+
+from .axe import violations
+from .glass import expect
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+def _asked(id, text="Which?"):
+    return {"id": id, "what": "question", "text": text, "details": {"choices": [{"label": "red"}]}}
+
+
+def _links(page):
+    return page.get_by_role("navigation").get_by_role("link")
+
+
+async def _four(server):
+    """One that is shown, one at work, two that wait; the last began last and stands first."""
+    for id, standing in (
+        ("aaaaaa", {"waiting": 2, "busy": True}),
+        ("bbbbbb", {"waiting": 1, "busy": True}),
+        ("cccccc", {"busy": True}),
+        ("dddddd", {}),
+    ):
+        server.session(id, title=f"talk {id[0]}", agent=True, **standing)
+        await server.say(id, kind="message", text=f"words of {id[0]}", how="prompt")
+    await server.know("aaaaaa", running=True, requests=[_asked("request-1", "First?"), _asked("request-2", "Second?")])
+    await server.know("bbbbbb", running=True, requests=[_asked("request-1", "Other?")])
+    await server.know("cccccc", running=True)
+    await server.know("dddddd")
+
+
+async def test_every_session_says_how_it_stands(page_server, open_page):
+    """The list says working, waiting or idle of each; the head and the title count all, not only what is shown."""
+    await _four(page_server)
+    page = await open_page("#dddddd")
+    metas = _links(page).locator(".meta")
+    for number, said in enumerate(["idle", "working", "waits for you", "waits for you"]):
+        await expect(metas.nth(number)).to_contain_text(f"{said} · ")
+    await expect(page.locator("#waits")).to_have_text("2 wait for you")
+    await expect(page.locator("#counts")).to_have_text("1 working")
+    await expect(page).to_have_title("(!2) Sightline")
+    await page_server.stand("aaaaaa", waiting=0)
+    await expect(page).to_have_title("(!) Sightline")
+    await expect(page.locator("#waits")).to_have_text("1 waits for you")
+    await expect(page.locator("#counts")).to_have_text("2 working")
+    await page_server.stand("bbbbbb", waiting=0, busy=False)
+    await page_server.stand("aaaaaa", busy=False)
+    await page_server.stand("cccccc", busy=False)
+    await expect(page.locator("#waits")).to_be_hidden()
+    await expect(page.locator("#counts")).to_have_text("nothing running")
+    await expect(page).to_have_title("Sightline")
+
+
+async def test_of_the_session_that_is_shown_the_list_says_what_the_page_says(page_server, open_page):
+    """The list comes later than what the session itself says: they never disagree."""
+    page_server.session("abcdef", title="talk", agent=True)
+    await page_server.know("abcdef", running=True)
+    page = await open_page("#abcdef")
+    meta = _links(page).locator(".meta")
+    await expect(meta).to_contain_text("working")
+    await expect(page.locator("#counts")).to_have_text("1 working")
+    await expect(page.get_by_role("button", name="Stop")).to_be_visible()
+    await page_server.know("abcdef", running=True, requests=[_asked("request-1")])
+    await expect(meta).to_contain_text("waits for you")
+    await expect(page).to_have_title("(!) Sightline")
+    await page_server.know("abcdef")
+    await page_server.stand("abcdef", busy=True, waiting=1)  # what was so a moment ago
+    await expect(meta).to_contain_text("idle")
+    await expect(page).to_have_title("Sightline")
+    await expect(page.get_by_role("button", name="Stop")).to_be_hidden()
+
+
+async def test_r_goes_to_the_next_that_waits_wherever_it_is(page_server, open_page):
+    """Every card of a session, then the next session's, and round again; a key too many answers and writes nothing."""
+    await _four(page_server)
+    page = await open_page("#dddddd")
+    await expect(page.locator("#waits")).to_be_visible()
+    await page.locator("#transcript").focus()
+    for title in ("Other?", "First?", "Second?", "Other?"):
+        await page.keyboard.press("r")
+        await expect(page.get_by_role("article", name=title)).to_be_focused()
+    await expect(page).to_have_url(f"{page_server.url}#bbbbbb")
+    await page_server.stand("aaaaaa", waiting=0)
+    await expect(page.locator("#waits")).to_have_text("1 waits for you")
+    await page.keyboard.press("r")
+    await expect(page.get_by_role("article", name="Other?")).to_be_focused()
+    assert page_server.posts == []
+    await page_server.know("bbbbbb", running=True)
+    await page.locator("#transcript").focus()
+    await page.keyboard.press("r")
+    await expect(page.locator("#toast")).to_have_text("Nothing waits for you.")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+async def test_without_a_keyboard_the_head_leads_there(page_server, open_page, scheme):
+    """On a phone the count is a button, nothing is wider than the screen, and axe is content."""
+    await _four(page_server)
+    page = await open_page("#dddddd", color_scheme=scheme, viewport={"width": 360, "height": 700})
+    waits = page.get_by_role("button", name="2 wait for you")
+    await expect(waits).to_be_visible()
+    assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    await page.get_by_role("button", name="Sessions").click()
+    assert await violations(page) == []
+    await page.get_by_role("button", name="Sessions").click()
+    await waits.click()
+    await expect(page.get_by_role("article", name="Other?")).to_be_focused()
+
+
+async def test_a_conversation_in_which_nothing_was_said_has_a_name(page_server, open_page):
+    """The same above it as in the list; its id stands once, below."""
+    page_server.session("abcdef", agent=True)
+    await page_server.know("abcdef")
+    page = await open_page("#abcdef")
+    await expect(page.get_by_role("heading", level=2)).to_have_text("New conversation")
+    await expect(_links(page).locator(".title")).to_have_text("New conversation")
+    await expect(page.locator("#session-facts")).to_contain_text("abcdef · /home/ada/app · ")
+
+
+async def test_sessions_of_several_folders_say_which(page_server, open_page):
+    """By as much of the folder's end as tells it apart; not at all where there is only one folder."""
+    page_server.session("aaaaaa", title="a", cwd="/home/ada/app")
+    page = await open_page("#aaaaaa")
+    metas = _links(page).locator(".meta")
+    await expect(metas).to_have_count(1)
+    assert "app" not in await metas.first.inner_text()
+    page_server.session("bbbbbb", title="b", cwd="/home/ada/site")
+    await expect(metas.nth(0)).to_contain_text(" · site · ")
+    await expect(metas.nth(1)).to_contain_text(" · app · ")
+    page_server.session("cccccc", title="c", cwd="/srv/old/site")
+    await expect(metas.nth(0)).to_contain_text(" · old/site · ")
+    await expect(metas.nth(1)).to_contain_text(" · ada/site · ")
+    await expect(_links(page).first).to_have_attribute("title", "/srv/old/site")
+
+
+async def test_older_sessions_are_offered_only_where_there_are_some(page_server, open_page):
+    """Up to a hundred are all there; after the last of them the offer is gone."""
+    for number in range(100):
+        page_server.session(f"s{number:05d}", title=f"session {number}")
+    page = await open_page("#s00099")
+    older = page.get_by_role("button", name="Show older sessions")
+    await expect(_links(page)).to_have_count(100)
+    await expect(older).to_have_count(0)
+    page_server.session("s00100", title="one more")
+    await older.click()
+    await expect(_links(page)).to_have_count(101)
+    await expect(older).to_have_count(0)
+
+
+async def test_why_a_call_failed_is_read_on_a_phone(page_server, open_page):
+    """Its words wrap at the edge."""
+    page_server.session("abcdef", title="talk", agent=True)
+    text = "bash has no argument 'cmd' (did you mean 'cwd'?); arguments: command, timeout, cwd, async, sandbox"
+    entry = {
+        "kind": "call", "id": "abcdef-1", "name": "Bash", "arg": "wrong arg", "command": "", "state": "failed",
+        "running": False, "total": 1, "bytes": 0, "kept": 0, "said": "", "note": "", "exit_code": None, "elapsed": 0.1,
+        "shape": {"kind": "problem", "text": text, "whole": True},
+    }  # fmt: skip
+    await page_server.say("abcdef", **entry)
+    page = await open_page("#abcdef", viewport={"width": 390, "height": 800})
+    words = page.get_by_text(text)
+    await expect(words).to_be_visible()
+    assert await words.evaluate("e => e.scrollWidth <= e.clientWidth && e.getBoundingClientRect().right <= innerWidth")
+
+
+async def test_a_command_of_the_persons_own_is_told_from_the_agents(page_server, open_page):
+    """By its sign and in words; and one the agent is not told of from one it is."""
+    page_server.session("abcdef", title="talk", agent=True)
+    entry = {
+        "kind": "call", "name": "Bash", "arg": "pwd", "command": "pwd", "state": "ok", "running": False, "total": 0,
+        "bytes": 0, "kept": 0, "said": "", "note": "", "exit_code": 0, "elapsed": 0.1, "shape": None,
+    }  # fmt: skip
+    await page_server.say("abcdef", id="abcdef-1", by="person", **entry)
+    await page_server.say("abcdef", id="abcdef-2", by="", **entry)
+    await page_server.say("abcdef", id="abcdef-3", by="person", private=True, **entry)
+    page = await open_page("#abcdef")
+    blocks = page.locator(".block")
+    await expect(blocks.nth(0).locator(".facts")).to_have_text("run by you · exit 0")
+    await expect(blocks.nth(1).locator(".facts")).to_have_text("exit 0")
+    await expect(blocks.nth(2).locator(".facts")).to_have_text("run by you, not told to the agent · exit 0")
+    sign = "e => getComputedStyle(e, '::before').content.split(' /')[0]"
+    assert [await blocks.nth(n).locator(".command").evaluate(sign) for n in (0, 1, 2)] == ['"! "', '"$ "', '"!! "']
