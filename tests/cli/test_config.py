@@ -133,6 +133,35 @@ def test_rules_that_hold_here(work, user):
     assert config("rules", "--forget", "exec(git push)")[0] == 2
 
 
+def test_a_rule_of_several_lines_is_forgotten_as_it_is_listed(work, user):
+    """Its breaks are seen; what is listed is what can be given back."""
+    from sightline.settings import remember_rule, remembered_rules
+
+    remember_rule(work, "exec(echo one $HOME\necho two > o9\n)")
+    remember_rule(work, "exec(echo one $HOME echo two > o9)")
+    shown, other = [row.removeprefix("allow  ").split("  (")[0] for row in config("rules")[1].splitlines()]
+    assert shown == "exec(echo one $HOME⏎echo two > o9⏎)"
+    assert config("rules", "--forget", shown)[:2] == (0, f"forgotten: {shown}\n")
+    assert remembered_rules(work).allow == (other,)
+    assert config("rules", "--forget", shown)[0] == 2
+
+
+def test_rules_are_listed_for_programs_exactly_as_they_are(work, user):
+    """With where each comes from; what a terminal would obey is escaped."""
+    from sightline.settings import remember_rule
+
+    user.write_text('[permissions]\ndeny = ["exec(rm *)"]\n')
+    remember_rule(work, "exec(echo one\necho \x9b2J)")
+    for words in (["rules", "--json"], ["--json", "rules"]):
+        code, out, _ = config(*words)
+        assert (code, "\x9b" in out) == (0, False)
+        assert json.loads(out) == [
+            {"verdict": "deny", "rule": "exec(rm *)", "source": "user", "where": f"{user}:2"},
+            {"verdict": "allow", "rule": "exec(echo one\necho \x9b2J)", "source": "remembered", "where": ""},
+        ]
+        assert config("rules", "--forget", "exec(nothing)")[0] == 2
+
+
 def test_headers_of_a_server_are_not_shown(work, user):
     """They are where keys end up."""
     user.write_text('[models.servers.x]\nbase_url = "http://x/v1"\nheaders = { Authorization = "Bearer abc123" }\n')

@@ -32,7 +32,7 @@ def test_the_agent_mends_a_project_with_real_tools(empty: dict[str, str]) -> Non
     text = done.stdout.decode()
     assert (done.returncode, done.stderr) == (0, b"")
     in_order = ["● Grep", "● Read cart.py", "● Edit cart.py, money.py", "● Bash", "... FAIL", "FAILED (failures=1)"]
-    in_order += ["● Edit discounts.py", "● Bash", "... ok", "Ran 4 tests", "\nOK\n", "● crew", "3 ok / 3"]
+    in_order += ["● Edit discounts.py", "● Bash", "... ok", "Ran 4 tests", "\n  OK\n", "● crew", "3 ok / 3"]
     in_order += ["● Bash", "[24/24] packing part 24", "packed", "All four tests pass."]
     at = 0
     for part in in_order:

@@ -69,7 +69,7 @@ def test_the_reference_lists_every_option():
         (["-p", "x", "--provider", "claud"], "hint: did you mean claude?"),
         (["-p", "x", "--provider", "claude", "doctor"], "error: a prompt and a command do not go together"),
         (["flow"], "the following arguments are required"),
-        (["frobnicate"], "invalid choice: 'frobnicate'"),
+        (["frobnicate"], "no command frobnicate"),
     ],
 )
 def test_a_users_mistake_is_said_in_a_line_and_ends_with_2(arguments, says):

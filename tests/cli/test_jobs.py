@@ -30,6 +30,14 @@ def test_the_table_has_every_state_with_its_sign():
         assert states[row.split()[0]] in row
 
 
+def test_a_script_is_listed_without_its_shell():
+    """As the console lists it; for a program the command is what was run."""
+    job = detached("echo 'it is' $HOME; exit 0")
+    row = next(row for row in sightline("jobs").stdout.decode().splitlines() if row.startswith(job))
+    assert row.endswith("  echo 'it is' $HOME; exit 0")
+    assert jobs()[job]["command"].startswith("sh -c ")
+
+
 def test_only_the_newest_are_listed(tmp_path):
     """Thirty, and how many more there are; --all and --json have all of them."""
     store = Store(tmp_path / "sightline-home")
@@ -103,7 +111,9 @@ def test_ps_lists_what_runs_and_stop_ends_it():
     session = first.partition("-")[0]
     table = sightline("ps").stdout.decode().splitlines()
     assert len(table) == 3
-    assert os.getcwd() in table[1]
+    assert table[0].split() == ["ID", "STATE", "TIME", "PID", "JOBS", "FOLDER", "TITLE"]
+    assert "◌ jobs run" in table[1]
+    assert table[1].endswith(f"{os.getcwd()}  exec sleep 60")
     assert sightline("stop", session[:4]).stdout == f"stopped {session}\n".encode()
     until(lambda: not is_alive(hosts[session]["pid"]), "the host to go")
     assert jobs()[first]["state"] == "cancelled"

@@ -70,7 +70,7 @@ def read_until(process: "subprocess.Popen[bytes]", text: bytes) -> bytes:
     ("words", "out"),
     [
         ((), b"Looking.\nDone.\n"),
-        (("-v",), b"Looking.\n\xe2\x97\x8f Bash echo hi\nhi\nDone.\n"),
+        (("-v",), b"Looking.\n\xe2\x97\x8f Bash echo hi\n  hi\nDone.\n"),
     ],
 )
 def test_words_alone_are_on_stdout(work: Path, words: tuple[str, ...], out: bytes) -> None:
@@ -252,12 +252,12 @@ def test_watching_and_stopping_it(work: Path) -> None:
     go.touch()
     rest, err = watching.communicate(timeout=20)
     assert (said + rest).startswith("> go\nWords first.\n● Bash echo out; until".encode())
-    assert (said + rest).endswith(b"out\nmore\nDone.\n")
+    assert (said + rest).endswith(b"  out\n  more\nDone.\n")
     assert (watching.returncode, err) == (0, b"")
     process.communicate(timeout=20)
     assert process.returncode == 0
     again = sightline("attach", session)
-    assert again.stdout.endswith(b"out\nmore\nDone.\n")
+    assert again.stdout.endswith(b"  out\n  more\nDone.\n")
     assert again.returncode == 0
 
 
@@ -415,8 +415,19 @@ def test_a_secret_is_not_in_the_title(work: Path) -> None:
 def test_a_failed_call_is_seen_to_have_failed(work: Path) -> None:
     """With -v, and to whoever attaches."""
     turns = [[bash("echo out; exit 3")], [{"text": "Done."}]]
-    assert native(work, turns, "-v").stdout == "● Bash echo out; exit 3\nout\n  ✕ exit code 3\nDone.\n".encode()
+    assert native(work, turns, "-v").stdout == "● Bash echo out; exit 3\n  out\n  ✕ exit code 3\nDone.\n".encode()
     assert "  ✕ exit code 3\n".encode() in sightline("attach", store().sessions()[0]).stdout
+
+
+def test_binary_output_is_said_and_can_be_had(work: Path) -> None:
+    """With -v, to whoever attaches, and all of it with the command that is named."""
+    turns = [[bash("printf 'before\\n\\0\\0\\nafter\\n'")], [{"text": "Done."}]]
+    said = native(work, turns, "-v").stdout.decode().splitlines()
+    call = f"{store().sessions()[0]}-1"
+    rows = ["  before", f"  binary output, 16 B: kept, not shown; sightline logs {call} has it"]
+    assert said == ["● Bash printf 'before\\n\\0\\0\\nafter\\n'", *rows, "Done."]
+    assert sightline("attach", store().sessions()[0]).stdout.decode().splitlines()[2:4] == rows
+    assert sightline("logs", call).stdout == b"before\n\0\0\nafter\n"
 
 
 def test_a_timeout_says_so_and_how_to_go_on(work: Path) -> None:

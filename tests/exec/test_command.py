@@ -188,6 +188,24 @@ async def test_binary_output_is_announced_once_kept_and_not_shown(script: str):
     assert ran.sink.data.endswith(b"more")
 
 
+@pytest.mark.parametrize(
+    "script",
+    [
+        'os.write(1, b"before\\n\\0\\0after\\n")',
+        'os.write(1, b"before\\nhalf " + bytes(range(128, 256)) * 2)',
+        'os.write(1, b"before\\n"); os.write(1, b"\\0\\0")',
+        'os.write(1, b"be"); os.write(1, b"fore\\n"); os.write(1, b"\\0\\0")',
+    ],
+    ids=["nul", "undecodable", "apart", "in pieces"],
+)
+async def test_lines_before_binary_output_are_shown_however_they_arrive(script: str):
+    """In one read with it or before it: what came first was text."""
+    ran = await python(f"import os; {script}").run()
+    assert ran.text() == "before\n"
+    assert ran.statuses == ["binary output: kept, not shown"]
+    assert sum(piece.size for piece in ran.outputs) + sum(piece.dropped for piece in ran.outputs) == len(ran.sink.data)
+
+
 async def test_a_nul_in_the_middle_of_long_text_is_only_left_out():
     """What began as text stays text."""
     ran = await python('import os; os.write(1, b"line\\n" * 3000); os.write(1, b"a\\0b\\n")').run()

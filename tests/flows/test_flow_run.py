@@ -202,7 +202,7 @@ def test_a_timeout_beside_another_failure_is_not_the_cause(run: Run) -> None:
 
 
 def test_a_step_whose_when_is_false_is_skipped_and_so_is_what_needs_it(run: Run) -> None:
-    """Exit code 0; a skipped step is ok, says that it was skipped, and never runs."""
+    """Exit code 0; a skipped step is not ok, says that it was skipped, and never runs."""
     ran = run("""
         name: w
         inputs:
@@ -220,8 +220,8 @@ def test_a_step_whose_when_is_false_is_skipped_and_so_is_what_needs_it(run: Run)
 
     assert ran.exit_code == 0
     assert ran.final() == {
-        "deep": ("ok", "skipped: when is false"),
-        "after": ("ok", "skipped: deep was skipped"),
+        "deep": ("pending", "skipped: when is false"),
+        "after": ("pending", "skipped: deep was skipped"),
         "free": ("ok", "flow.yaml"),
     }
     assert {name: step.status for name, step in ran.outcome.steps.items()} == {
@@ -281,7 +281,7 @@ def test_a_when_that_asks_how_a_step_ended_is_asked_even_if_that_was_badly(run: 
 
     assert ran.exit_code == 1
     assert ran.final()["rescue"] == ("ok", "saw partial error")
-    assert ran.final()["party"] == ("ok", "skipped: when is false")
+    assert ran.final()["party"] == ("pending", "skipped: when is false")
 
 
 def test_a_missing_input_is_a_usage_error_before_anything_runs(run: Run, tmp_path: Path) -> None:

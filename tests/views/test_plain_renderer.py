@@ -165,7 +165,22 @@ def test_a_step_that_will_not_run_is_shown_with_its_reason():
         ToolUpdate("f", Delegation("chain", [DelegationItem("b", "run", "deploy", "pending")]).as_details()),
         ToolUpdate("f", Delegation("chain", items).as_details()),
     ]
-    assert shown(events, Detail(steps=True)) == "  ○ b: run deploy\n    not run: a failed\n"
+    assert shown(events, Detail(steps=True)) == "  – b: run deploy\n    not run: a failed\n"
+
+
+def test_steps_that_never_ran_are_counted_apart():
+    """Neither ok nor an error; one that only says what it waits for is not among them."""
+    items = [
+        DelegationItem("a", "run", "t", "ok", "skipped: is what it printed"),
+        DelegationItem("b", "run", "t", "pending", "skipped: when is false"),
+        DelegationItem("c", "run", "t", "pending", "skipped: b was skipped"),
+        DelegationItem("d", "run", "t", "error", "exit code 1"),
+        DelegationItem("e", "run", "t", "pending", "not run: d failed"),
+        DelegationItem("f", "run", "t", "pending", "waits for the others"),
+    ]
+    text = shown([ToolResult("f", details=Delegation("parallel", items).as_details())], Detail(steps=True))
+    assert [row[2] for row in text.splitlines()[:-1:2]] == ["✓", "–", "–", "✕", "–", "○"]
+    assert text.splitlines()[-1] == "1 ok · 1 err · 2 skipped · 1 not run / 6"
 
 
 def test_a_level_of_approval_that_was_asked_for_is_told():
@@ -193,4 +208,4 @@ def test_command_output_is_shown_on_request_and_cannot_drive_the_terminal():
     """Asked for, it appears under its agent; sequences that survive into output events die here."""
     events = [ToolOutput("1", "a\x1b[31mb\x1b]0;t\x07\n", agent="build", dropped=5)]
     assert shown(events, VERBOSE) == ""
-    assert shown(events, Detail(agents=True, output=True)) == "◆ build\n… 5 bytes not shown …\nab\n"
+    assert shown(events, Detail(agents=True, output=True)) == "◆ build\n  … 5 B not shown …\n  ab\n"

@@ -38,7 +38,9 @@ def _painted(argv: list[str]) -> int | None:
     try:
         from sightline.views.console import open_console, open_gallery
 
-        return open_gallery() if plain is None else open_console(_wanted(plain, argv), provider=_provider(plain))
+        if plain is None:
+            return open_gallery()
+        return open_console(_wanted(plain, argv), provider=_provider(plain), prompt=plain.get("", ""))
     except Exception as error:
         from sightline.cli._main import ended_with
 
@@ -46,12 +48,16 @@ def _painted(argv: list[str]) -> int | None:
 
 
 def plain_flags(argv: list[str]) -> dict[str, str] | None:
-    """The few flags with which the console is started most, by name; None where there is anything else."""
+    """The few flags with which the console is started most, by name, and words in quotes, which have none; None where
+    there is anything else."""
     flags: dict[str, str] = {}
     rest = list(argv)
     while rest:
-        name, equals, value = rest.pop(0).partition("=")
-        if name == "--continue" and not equals:
+        word = rest.pop(0)
+        name, equals, value = word.partition("=")
+        if len(word.split()) > 1 and word[0] != "-":  # as `is_prompt`, which is more than may be imported here
+            name, value = "", word
+        elif name == "--continue" and not equals:
             value = "yes"
         elif name not in ("--resume", "--provider", "--model"):
             return None

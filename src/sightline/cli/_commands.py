@@ -63,12 +63,12 @@ def _prompt_text(arguments: argparse.Namespace) -> str:
 def _shown(run: Any, provider: str, output_format: Any, arguments: argparse.Namespace) -> int:
     """What only showing needs is imported here, while the provider's own program is already starting."""
     from sightline.providers import remember_session
-    from sightline.views.plain import EVERYTHING, PlainRenderer, palette_for
+    from sightline.views.plain import EVERYTHING, PlainRenderer, columns_of, palette_for
     from sightline.views.plain._farewell import Farewell
     from sightline.views.plain.run import show_run
 
     detail = EVERYTHING if arguments.verbose and not provider else _detail(arguments)
-    renderer = PlainRenderer(detail, palette_for(1, arguments.color))
+    renderer = PlainRenderer(detail, palette_for(1, arguments.color), columns_of(1))
 
     def remember(session: str) -> None:
         if provider:
@@ -96,11 +96,11 @@ def events(arguments: argparse.Namespace) -> int:
 
 
 def flow_run(arguments: argparse.Namespace) -> int:
-    from sightline.views.plain import Detail, PlainRenderer, palette_for
+    from sightline.views.plain import Detail, PlainRenderer, columns_of, palette_for
     from sightline.views.plain.flow import show_flow
 
     detail = Detail(calls=arguments.verbose, agents=True, steps=True, output=arguments.verbose)
-    renderer = PlainRenderer(detail, palette_for(1, arguments.color))
+    renderer = PlainRenderer(detail, palette_for(1, arguments.color), columns_of(1))
     return show_flow(arguments.file, arguments.input, renderer, events=arguments.output_format == "events")
 
 

@@ -14,8 +14,8 @@ def open_console(arguments: argparse.Namespace) -> int:
     if arguments.output_format != "text" or arguments.timeout is not None:
         raise UserMistake("--output-format and --timeout go with a prompt", 'give one with -p "…"')
     if not os.isatty(0):
-        raise UserMistake("the console needs a person before it: standard input is no terminal", _PIPED)
-    return _opened(_wanted(arguments))
+        raise UserMistake("the console needs a person before it: standard input is no terminal", _way(arguments))
+    return _opened(_wanted(arguments), arguments.opening)
 
 
 def can_open() -> bool:
@@ -28,16 +28,29 @@ def open_session(session: str) -> int:
     return _opened({"resume": session})
 
 
-def _opened(wanted: dict[str, Any]) -> int:
+def choose_session() -> int:
+    """Ask which of those that are open in this folder to go on with."""
+    return _opened({"cwd": str(current_folder())})
+
+
+def _way(arguments: argparse.Namespace) -> str:
+    if not arguments.opening:
+        return _PIPED
+    import shlex
+
+    return f"say it with -p: sightline -p {shlex.quote(arguments.opening)}"
+
+
+def _opened(wanted: dict[str, Any], prompt: str = "") -> int:
     """Painted at once, where that can be done."""
     from sightline.views.console import open_console as painted
 
-    code = painted(wanted, provider=wanted.get("provider", ""))
+    code = painted(wanted, provider=wanted.get("provider", ""), prompt=prompt)
     if code is not None:
         return code
     from sightline.views.console._run import run
 
-    return run(wanted=wanted)
+    return run(wanted=wanted, prompt=prompt)
 
 
 def _wanted(arguments: argparse.Namespace) -> dict[str, Any]:

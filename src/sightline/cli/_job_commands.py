@@ -56,6 +56,10 @@ def attach(arguments: argparse.Namespace) -> int:
 
     store = _store()
     id = find(store, arguments.id) if arguments.id else _running_here(store)
+    if not id:
+        from sightline.cli._console_command import choose_session
+
+        return choose_session()
     if _is_conversation(store, id) or _has_agent(store, id):
         from sightline.cli._console_command import can_open, open_session
 
@@ -74,19 +78,26 @@ def attach(arguments: argparse.Namespace) -> int:
 
 
 def _running_here(store: Any) -> str:
-    """The session that works in this folder, when there is one."""
+    """The session that works in this folder; empty when there are several, and a person who can be asked which."""
     import asyncio
 
+    from sightline.cli._console_command import can_open
     from sightline.host import running
     from sightline.text import clean_line
 
     here = clean_line(str(current_folder()))
-    found = [hello.session for hello in asyncio.run(running(store)) if hello.cwd == here]
+    found = [hello for hello in asyncio.run(running(store)) if hello.cwd == here]
     if not found:
         raise UserMistake("no session runs in this folder", "see `sightline ps` and `sightline sessions`")
-    if len(found) > 1:
-        raise UserMistake(f"several sessions run in this folder: {', '.join(found)}", "say which")
-    return found[0]
+    if len(found) == 1:
+        return found[0].session
+    if can_open() and all(hello.agent for hello in found):
+        return ""
+    from sightline.views.plain.sessions import sessions_to_choose_from
+
+    rows = sessions_to_choose_from(store, found)
+    which = f"say which: sightline attach {found[0].session}"
+    raise UserMistake(f"{len(found)} sessions run in this folder:\n{rows}", which)
 
 
 def logs(arguments: argparse.Namespace) -> int:

@@ -17,6 +17,8 @@ def run(argv: Sequence[str]) -> int:
             arguments = parse(argv)
         if arguments.prompt is not None and arguments.command is not commands.prompt:
             raise UserMistake("a prompt and a command do not go together", "give -p, or the command, not both")
+        if arguments.prompt is not None and arguments.opening:
+            raise UserMistake("two prompts at once", "give one: with -p, or without it to open the console")
         _start_debug_log(getattr(arguments, "debug_log", None))
         code: int = arguments.command(arguments)
         return code

@@ -35,31 +35,37 @@ class Parser(argparse.ArgumentParser):
 def parse(argv: Sequence[str]) -> argparse.Namespace:
     """What was asked for. A prompt, which is in a hurry, does not wait for every other command to be described."""
     if "-p" in argv or "--prompt" in argv:
-        parser = Parser(prog="sightline", add_help=False)
-        _add_prompt(parser)
         try:
-            return parser.parse_args(argv)
+            return prompt_parser().parse_args(argv)
         except UserMistake:
             pass  # there is more to it, or it is wrong: the whole parser knows which
     return build_parser().parse_args(argv)
+
+
+def prompt_parser() -> Parser:
+    """The options beside a prompt, and nothing else."""
+    parser = Parser(prog="sightline", add_help=False)
+    _add_prompt(parser)
+    return parser
 
 
 def build_parser() -> Parser:
     """The whole of it."""
     from sightline.cli._job_parser import add_job_commands
     from sightline.cli._model_parser import add_model_commands
+    from sightline.cli._opening import AnyWord, CommandOrPrompt
     from sightline.cli._session_parser import add_session_commands
     from sightline.cli._settings_parser import add_settings_commands
 
     parser = Parser(
         prog="sightline",
         description="See what any coding agent does, while it does it, in one form. Without a prompt or a command: the "
-        "console, on this folder.",
+        'console, on this folder; with words in quotes, as in sightline "fix the tests", they are said there first.',
         epilog=_EXIT_CODES,
     )
     parser.add_argument("-V", "--version", action="version", version=f"sightline {__version__}")
     _add_prompt(parser)
-    subparsers = parser.add_subparsers(title="commands", metavar="COMMAND")
+    subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", action=CommandOrPrompt)
     _add_view(subparsers)
     _add_events(subparsers)
     _add_flow(subparsers)
@@ -71,11 +77,12 @@ def build_parser() -> Parser:
     _add_demo(subparsers)
     _add_gallery(subparsers)
     _add_completion(subparsers)
+    subparsers.choices = AnyWord(subparsers.choices)
     return parser
 
 
 def _add_prompt(parser: argparse.ArgumentParser) -> None:
-    parser.set_defaults(command=commands.prompt)
+    parser.set_defaults(command=commands.prompt, opening="")
     group = parser.add_argument_group("the console, or with -p one prompt without a screen")
     group.add_argument(
         "-p",

@@ -47,10 +47,12 @@ def untrust(arguments: argparse.Namespace) -> int:
 
 
 def rules(arguments: argparse.Namespace) -> int:
-    from sightline.views.plain.config import forget_remembered, rules_table
+    from sightline.views.plain.config import forget_remembered, rules_json, rules_table
 
     cwd = current_folder()
-    return _write(rules_table(cwd) if arguments.forget is None else forget_remembered(cwd, arguments.forget))
+    if arguments.forget is not None:
+        return _write(forget_remembered(cwd, arguments.forget))
+    return _write(rules_json(cwd) if arguments.json else rules_table(cwd))
 
 
 def _folder(name: str) -> Path:

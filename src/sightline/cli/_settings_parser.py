@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from sightline.cli import _settings_commands as commands
+from sightline.cli._opening import AnyWord
 
 if TYPE_CHECKING:
     from sightline.cli._parser import Parser
@@ -21,13 +22,6 @@ class _CommandOrKey(argparse._SubParsersAction):  # type: ignore[type-arg]
         super().__call__(parser, namespace, values, option_string)
 
 
-class _AnyWord(dict[str, Any]):
-    """The commands, for help and completion; every other word is as good."""
-
-    def __contains__(self, word: object) -> bool:
-        return True
-
-
 def add_settings_commands(subparsers: "Subparsers", add_common: Callable[..., None]) -> None:
     parser = subparsers.add_parser(
         "config",
@@ -38,13 +32,13 @@ def add_settings_commands(subparsers: "Subparsers", add_common: Callable[..., No
     parser.add_argument("--json", action="store_true", help="as a JSON array")
     add_common(parser, verbose="", below=True)
     parser.set_defaults(command=commands.show)
-    parts = parser.add_subparsers(title="commands", metavar="COMMAND", action=_CommandOrKey)
+    parts = parser.add_subparsers(title="commands", metavar="COMMAND", action=_CommandOrKey, prog=parser.prog)
     _add_get(parts, add_common)
     _add_changes(parts)
     _add_path(parts)
     _add_trust(parts)
     _add_rules(parts)
-    parts.choices = _AnyWord(parts.choices or {})
+    parts.choices = AnyWord(parts.choices or {})
 
 
 def _add_get(parts: Any, add_common: Callable[..., None]) -> None:
@@ -85,6 +79,7 @@ def _add_trust(parts: Any) -> None:
 
 def _add_rules(parts: Any) -> None:
     rules = parts.add_parser("rules", help="permission rules that hold here: from settings, and remembered")
+    rules.add_argument("--json", action="store_true", default=argparse.SUPPRESS, help="as a JSON array")
     rules.add_argument("--forget", metavar="RULE", help="no longer remember this one")
     rules.set_defaults(command=commands.rules)
 

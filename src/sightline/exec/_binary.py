@@ -25,3 +25,13 @@ class Judge:
         if not data.isascii():
             self._undecodable += len(data) - len(data.decode("utf-8", "ignore").encode())
         return self._seen >= _FEW and self._undecodable > self._seen * _TOO_MANY
+
+
+def text_before(data: bytes) -> bytes:
+    """The whole lines before the first byte that is no text."""
+    text = data.partition(b"\0")[0]
+    try:
+        text.decode()
+    except UnicodeDecodeError as problem:
+        text = text[: problem.start]
+    return text[: text.rfind(b"\n") + 1]

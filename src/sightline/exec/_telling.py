@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from sightline.events import Event, Notice, ToolOutput, ToolUse
 from sightline.exec._batches import Batches, Piece
-from sightline.exec._binary import Judge
+from sightline.exec._binary import Judge, text_before
 from sightline.exec._silence import Silence
 from sightline.exec._spec import CommandSpec, Sink
 from sightline.text import clean_line, clean_output, clean_text, clean_value, cut_graphemes, first_line
@@ -42,9 +42,13 @@ class Telling:
         self._silence.broken(now)
         if self._sink.problem and not self._told_problem:
             self._tell_problem()
-        if not self.is_binary and not self._judged_binary(stream, data):
-            for piece in self._batches.add(stream, offset, data, now):
-                self._tell(piece)
+        if self.is_binary:
+            return
+        if self._judges[stream].is_binary(data):
+            self._end_of_text(stream, offset, text_before(data), now)
+            return
+        for piece in self._batches.add(stream, offset, data, now):
+            self._tell(piece)
 
     def due(self) -> float | None:
         """When something that waits has to be told; None while nothing waits."""
@@ -72,12 +76,13 @@ class Telling:
             self._emit(ToolOutput(self._id, "", offset=total, dropped=left, source="exec"))
         self._sink.close()
 
-    def _judged_binary(self, stream: str, data: bytes) -> bool:
-        if self._judges[stream].is_binary(data):
-            self.is_binary = True
-            self._batches.pass_over()
-            self._say("binary output: kept, not shown")
-        return self.is_binary
+    def _end_of_text(self, stream: str, offset: int, text: bytes, now: float) -> None:
+        """What came before the first byte that is no text is told, however it was cut into pieces; the rest is not."""
+        self.is_binary = True
+        pieces = self._batches.add(stream, offset, text, now) if text else []
+        for piece in [*pieces, *self._batches.finish()]:
+            self._tell(piece)
+        self._say("binary output: kept, not shown")
 
     def _tell(self, piece: Piece) -> None:
         content = clean_output(piece.data.decode("utf-8", "replace"))

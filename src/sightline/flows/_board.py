@@ -2,8 +2,8 @@
 
     run_started → tool_use (the plan) → tool_update (on every change of a step) → tool_result → run_ended
 
-The contract has four statuses. A skipped step is `ok`, and its preview says so. A step that is not run because one it
-needs failed stays `pending`, and its preview says why. A cancelled step is `error`.
+The contract has four statuses, and a list with a fifth is none. A step that never runs stays `pending`, and its preview
+says why: `skipped: …`, or, because one it needs failed, `not run: …`. A cancelled step is `error`.
 """
 
 from typing import Any

@@ -121,7 +121,7 @@ class FlowRun:
         return StepResult(status=status, problem=why)
 
     def _skip(self, step: AgentStep | CommandStep, why: str) -> StepResult:
-        self._channel.write(self._board.change(step.id, "ok", f"skipped: {why}"))
+        self._channel.write(self._board.change(step.id, "pending", f"skipped: {why}"))
         return StepResult(status="skipped", problem=why)
 
     async def _in_slot(self, step: AgentStep | CommandStep) -> StepResult:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sightline.events import Event, Notice, RunEnded, RunStarted, State, ToolOutput, ToolResult, ToolUse, Usage
+from sightline.events import Event, Notice, RunEnded, RunStarted, State, Text, ToolOutput, ToolResult, ToolUse, Usage
 from sightline.views.plain import EVERYTHING, VERBOSE, WORDS, Detail, PlainRenderer
 from sightline.views.plain._farewell import Farewell
 
@@ -39,7 +39,65 @@ def test_output_is_shown_and_what_is_said_about_it_is_not() -> None:
     """A status is not output; a failure begins on a line of its own."""
     pieces = [ToolOutput("1", "one"), ToolOutput("1", "no output for 1 s", "status"), ToolOutput("1", " two")]
     shown = PlainRenderer(EVERYTHING).render([ToolUse("1", "Bash", arg="x"), *pieces, FAILED])
-    assert shown == "● Bash x\none two\n  ✕ exit code 3\n"
+    assert shown == "● Bash x\n  one two\n  ✕ exit code 3\n"
+
+
+def test_output_is_told_from_words_by_an_indent() -> None:
+    """Every row of it, however it was cut into pieces; empty rows have nothing to set off."""
+    events = [
+        ToolUse("1", "Bash", arg="x"),
+        ToolOutput("1", "one\n\ntw"),
+        ToolOutput("1", "o\nthree"),
+        ToolOutput("1", "four\n", dropped=2048),
+        Text("Words.", 1),
+    ]
+    shown = PlainRenderer(EVERYTHING).render(events)
+    assert shown == "● Bash x\n  one\n\n  two\n  three\n  … 2.0 KB not shown …\n  four\nWords."
+
+
+LONG = "for i in 1 2 3 4 5 6 7 8; do echo line $i of those that are printed; done"
+
+
+@pytest.mark.parametrize(
+    ("command", "columns", "row"),
+    [
+        (LONG, None, f"● Bash {LONG}\n"),
+        (LONG, 50, f"● Bash {LONG[:42]}…\n"),
+        (LONG, 200, f"● Bash {LONG}\n"),
+        ("cd a\nmake\n", None, "● Bash cd a\n    make\n"),
+        ("cd a\nmake\n", 50, "● Bash cd a …\n"),
+        ("/bin/bash -lc 'make test'", None, "● Bash make test\n"),
+        ("echo \x1b[31mred", None, "● Bash echo red\n"),
+        (["not", "a", "text"], None, "● Bash what is about 40 long\n"),
+    ],
+)
+def test_a_command_is_told_whole(command: object, columns: int | None, row: str) -> None:
+    """In a file or a pipe all of it; on a terminal one row."""
+    use = ToolUse("1", "Bash", arg="what is about 40 long", args={"command": command})
+    shown = PlainRenderer(EVERYTHING, columns=columns).render([use])
+    assert shown == row
+    assert PlainRenderer(VERBOSE, columns=columns).render([use]) == "● Bash what is about 40 long\n"
+
+
+def test_a_refusal_is_told_whole() -> None:
+    """What to do about it comes at its end."""
+    why = f"refused: run `{LONG}` needs a person's approval and nobody is there to give it. Go on without it."
+    result = ToolResult("1", why, {"ended": "refused"}, True)
+    assert PlainRenderer(EVERYTHING).render([result]) == f"  ✕ {why}\n"
+
+
+def test_binary_output_is_told() -> None:
+    """As in the console: how much there is, and where; below what came before it, above how the call ended."""
+    details = {"ended": "exit", "binary": True, "bytes": 3013}
+    row = "  binary output, 2.9 KB: kept, not shown; sightline logs k3m9qz-1 has it\n"
+    use = ToolUse("k3m9qz-1", "Bash", arg="x")
+    output = ToolOutput("k3m9qz-1", "before\n")
+    failed = ToolResult("k3m9qz-1", "(binary output)", details, True, 4)
+    assert PlainRenderer(EVERYTHING).render([use, output, failed]) == f"● Bash x\n  before\n{row}  ✕ exit code 4\n"
+    other = ToolUse("k3m9qz-2", "Read", arg="y")
+    fine = ToolResult("k3m9qz-1", "(binary output)", details, False, 0)
+    told = row.replace("  binary", "  Bash x: binary")
+    assert PlainRenderer(EVERYTHING).render([use, other, fine]) == f"● Bash x\n● Read y\n{told}"
 
 
 def test_what_providers_show_is_unchanged() -> None:

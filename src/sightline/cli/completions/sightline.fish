@@ -208,6 +208,7 @@ complete -c sightline -n '_shtab_sightline_using config; and test $_shtab_sightl
 complete -c sightline -n '_shtab_sightline_using config untrust' -s h -l help -d 'show this help message and exit'
 complete -c sightline -n '_shtab_sightline_using config; and test $_shtab_sightline_npos -eq 0' -a rules -d 'permission rules that hold here: from settings, and remembered'
 complete -c sightline -n '_shtab_sightline_using config rules' -s h -l help -d 'show this help message and exit'
+complete -c sightline -n '_shtab_sightline_using config rules' -l json -d 'as a JSON array'
 complete -c sightline -n '_shtab_sightline_using config rules' -l forget -x -d 'no longer remember this one'
 complete -c sightline -n '_shtab_sightline_using; and test $_shtab_sightline_npos -eq 0' -a models -d 'Models there is a key or a server for. Exit code 1 when there is none.'
 complete -c sightline -n '_shtab_sightline_using models' -s h -l help -d 'show this help message and exit'

@@ -148,6 +148,7 @@ _shtab_sightline_config_path_defaults_added=0
 
 _shtab_sightline_config_rules_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
+  "--json[as a JSON array]"
   "--forget[no longer remember this one]:RULE:"
 )
 

@@ -1,7 +1,17 @@
 """Plain text: for pipes, logs, CI and anyone who just wants to read along."""
 
-from sightline.views.plain._output import write_all
+from sightline.views.plain._output import columns_of, write_all
 from sightline.views.plain._palette import Palette, palette_for
 from sightline.views.plain._renderer import EVERYTHING, VERBOSE, WORDS, Detail, PlainRenderer
 
-__all__ = ["EVERYTHING", "VERBOSE", "WORDS", "Detail", "Palette", "PlainRenderer", "palette_for", "write_all"]
+__all__ = [
+    "EVERYTHING",
+    "VERBOSE",
+    "WORDS",
+    "Detail",
+    "Palette",
+    "PlainRenderer",
+    "columns_of",
+    "palette_for",
+    "write_all",
+]

@@ -54,3 +54,13 @@ def share_a_channel(one: int, other: int) -> bool:
     except OSError:
         return False
     return (first.st_dev, first.st_ino) == (second.st_dev, second.st_ino)
+
+
+def columns_of(fd: int) -> int | None:
+    """How wide the terminal is; None for a file or a pipe, which have room for everything."""
+    if not os.isatty(fd):
+        return None
+    try:
+        return os.get_terminal_size(fd).columns or 80
+    except OSError:
+        return 80

@@ -11,6 +11,7 @@ import msgspec
 CALL = "●"
 AGENT = "◆"
 STEP = {"pending": "○", "running": "◌", "ok": "✓", "error": "✕", None: "·"}
+NEVER = "–"  # neither done nor to be done
 
 
 class Palette(msgspec.Struct, frozen=True):

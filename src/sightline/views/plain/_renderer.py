@@ -2,9 +2,11 @@
 
 - Words are written exactly as they came. A block that follows another begins on a new line; nothing else is added.
 - Markers (a call), labels (who speaks) and steps (of a delegation) are lines of their own, written only when asked for.
+- What a command prints is set off from words by an indent, and its marker has the whole command; on a terminal one row.
 - Everything else a stream may carry leaves this output unchanged. Notices and errors go to the other channel.
 """
 
+import re
 from collections.abc import Iterable
 
 import msgspec
@@ -26,12 +28,17 @@ from sightline.events import (
     delegation_from_details,
 )
 from sightline.text import clean_line, clean_text, cut_graphemes, first_line
-from sightline.views.plain._palette import AGENT, CALL, PLAIN, STEP, Palette
+from sightline.views.plain._figures import size_words
+from sightline.views.plain._palette import AGENT, CALL, NEVER, PLAIN, STEP, Palette
 
-_AGENT_CAP, _TASK_CAP, _PREVIEW_CAP = 24, 80, 120
+_AGENT_CAP, _TASK_CAP, _PREVIEW_CAP, _FAILURE_CAP = 24, 80, 120, 2000
 _STEPS_AT_MOST = 50
 _LISTS_AT_MOST = 256
 _OUTPUT = -1  # the block of what commands print; texts count from 1
+_INDENT = "  "
+_NEVER_RAN = ("skipped", "not run")
+
+_line_starts = re.compile(r"^(?=.)", re.MULTILINE)
 
 
 class Detail(msgspec.Struct, frozen=True, kw_only=True):
@@ -40,7 +47,7 @@ class Detail(msgspec.Struct, frozen=True, kw_only=True):
     calls: bool = False  # a marker for each call
     agents: bool = False  # what subagents say and do, each under its own label
     steps: bool = False  # the steps of a delegation as they change
-    output: bool = False  # what running commands print
+    output: bool = False  # commands whole, and what they print
     failures: bool = False  # why a call failed, below its marker
 
 
@@ -52,16 +59,18 @@ EVERYTHING = Detail(calls=True, agents=True, steps=True, output=True, failures=T
 class PlainRenderer:
     """Turns batches of events into text for stdout (`render`) and for stderr (`told`)."""
 
-    def __init__(self, detail: Detail = WORDS, palette: Palette = PLAIN) -> None:
+    def __init__(self, detail: Detail = WORDS, palette: Palette = PLAIN, columns: int | None = None) -> None:
+        """`columns`: of the terminal it is for, if it is for one."""
         self._detail = detail
         self._palette = palette
+        self._columns = columns
         self._tail = ""  # the last piece of text written; empty after a line of ours
         self._block: int | None = None  # the text it belongs to, and whose that is
         self._block_agent = ""
         self._speaker = ""
         self._marker = f"{palette.dim}{CALL}{palette.reset} {palette.bold}"
         self._steps: dict[str, dict[str, str | None]] = {}  # call → step → status written last
-        self._calls: dict[str, str] = {}  # what is under way, where failures are shown
+        self._calls: dict[str, str] = {}  # what is under way, where something is said of its end
         self._marked = ""  # the call whose marker was written last
         self._told: list[str] = []
         self.unreadable = 0
@@ -130,13 +139,22 @@ class PlainRenderer:
         if self._detail.calls or plan is not None:
             if event.agent != self._speaker:
                 self._label(event.agent, parts)
-            arg = f" {event.arg}" if event.arg else ""
-            self._line(f"{self._marker}{event.name}{self._palette.reset}{arg}", parts)
-            if self._detail.failures:
-                self._calls[event.id] = f"{event.name}{arg}"
+            self._line(f"{self._marker}{event.name}{self._palette.reset} {self._argument(event)}".rstrip(" "), parts)
+            if self._detail.failures or self._detail.output:
+                self._calls[event.id] = f"{event.name} {event.arg}".rstrip()
                 self._marked = event.id
         if plan is not None:
             self._plan(event.id, plan, parts)
+
+    def _argument(self, event: ToolUse) -> str:
+        """All of a command, where what it prints is shown; of anything else, and for anybody else, a preview."""
+        command = _command(event) if self._detail.output else ""
+        if not command:
+            return event.arg
+        if self._columns is None:
+            return command.replace("\n", f"\n{_INDENT * 2}")
+        first, more, _ = command.partition("\n")
+        return cut_graphemes(f"{first} …" if more else first, max(self._columns - len(event.name) - 3, 10))
 
     def _plan(self, call: str, plan: Delegation, parts: list[str]) -> None:
         self._known_steps(call).update((item.id, None) for item in plan.items)
@@ -149,7 +167,7 @@ class PlainRenderer:
             case ToolUpdate() | ToolResult():
                 if self._detail.steps and event.details is not None:
                     self._progress(event, parts)
-                if self._detail.failures and isinstance(event, ToolResult):
+                if isinstance(event, ToolResult) and (self._detail.failures or self._detail.output):
                     self._ended(event, parts)
             case ToolOutput():
                 if self._detail.output and event.content and event.stream != "status":
@@ -192,15 +210,20 @@ class PlainRenderer:
             self._steps.pop(event.id, None)
 
     def _ended(self, event: ToolResult, parts: list[str]) -> None:
-        """Why it failed. Which call it was is said where that is not the one marked last."""
+        """That its output is not shown, and why it failed. Which call it was, where that is not the one marked last."""
         call = self._calls.pop(event.id, "")
-        if not event.is_error or (event.agent and not self._detail.agents):
+        if event.agent and not self._detail.agents:
             return
-        if event.agent != self._speaker:
-            self._label(event.agent, parts)
         which = f"{call}: " if call and event.id != self._marked else ""
-        palette = self._palette
-        self._line(f"  {palette.bad}{STEP['error']} {which}{_failure(event)}{palette.reset}", parts)
+        palette, rows = self._palette, []
+        if self._detail.output and (what := _not_shown(event)):
+            rows.append(f"{_INDENT}{palette.dim}{which}{what}{palette.reset}")
+        if self._detail.failures and event.is_error:
+            rows.append(f"{_INDENT}{palette.bad}{STEP['error']} {which}{_failure(event)}{palette.reset}")
+        if rows and event.agent != self._speaker:
+            self._label(event.agent, parts)
+        for row in rows:
+            self._line(row, parts)
 
     def _known_steps(self, call: str) -> dict[str, str | None]:
         if call not in self._steps and len(self._steps) >= _LISTS_AT_MOST:
@@ -211,7 +234,8 @@ class PlainRenderer:
         palette = self._palette
         agent = cut_graphemes(first_line(item.agent), _AGENT_CAP)
         task = cut_graphemes(first_line(item.task), _TASK_CAP)
-        row = f"  {palette.step(item.status)}{STEP[item.status]}{palette.reset} {item.id}: {agent} {task}".rstrip()
+        sign = NEVER if _never_ran(item) else STEP[item.status]
+        row = f"  {palette.step(item.status)}{sign}{palette.reset} {item.id}: {agent} {task}".rstrip()
         preview = cut_graphemes(first_line(item.preview or ""), _PREVIEW_CAP)
         return f"{row}\n    {palette.dim}{preview}{palette.reset}" if preview else row
 
@@ -227,10 +251,12 @@ class PlainRenderer:
                 self._label(event.agent, parts)
             self._block, self._block_agent = _OUTPUT, event.agent
         if event.dropped:
-            self._line(f"{self._palette.dim}… {event.dropped} bytes not shown …{self._palette.reset}", parts)
+            passed_over = f"… {size_words(event.dropped)} not shown …"
+            self._line(f"{_INDENT}{self._palette.dim}{passed_over}{self._palette.reset}", parts)
             self._block = _OUTPUT
         text = clean_text(event.content)
-        parts.append(text)
+        here, newline, below = text.partition("\n") if self.mid_line else ("", "", text)
+        parts.append(f"{here}{newline}{_line_starts.sub(_INDENT, below)}")
         self._tail = text or self._tail
 
     def _tell(self, level: str, text: str, hint: str) -> None:
@@ -254,16 +280,43 @@ def _standing(item: DelegationItem) -> str | None:
     return "not run" if item.status == "pending" and item.preview else item.status
 
 
+def _never_ran(item: DelegationItem) -> str:
+    """The word for a step that waits for nothing any more; its preview begins with it."""
+    word = (item.preview or "").partition(":")[0]
+    return word if item.status == "pending" and word in _NEVER_RAN else ""
+
+
+def _command(event: ToolUse) -> str:
+    given = event.args.get("command") if isinstance(event.args, dict) else None
+    if not isinstance(given, str):
+        return ""
+    from sightline.views._script import script_in
+
+    return clean_text(script_in(given.strip())).strip()
+
+
+def _not_shown(event: ToolResult) -> str:
+    if not isinstance(event.details, dict) or not event.details.get("binary"):
+        return ""
+    size = event.details.get("bytes")
+    what = f"binary output, {size_words(size)}" if isinstance(size, int) else "binary output"
+    return f"{what}: kept, not shown; sightline logs {event.id} has it"
+
+
 def _failure(event: ToolResult) -> str:
     ended = event.details.get("ended") if isinstance(event.details, dict) else None
     if event.exit_code and ended in (None, "exit"):
         return f"exit code {event.exit_code}"
     if event.exit_code is not None and isinstance(ended, str):
         return {"timeout": "timed out"}.get(ended, ended)  # what a command printed says nothing of why it ended
-    return cut_graphemes(clean_line(first_line(event.content)), _PREVIEW_CAP) or "failed"
+    return cut_graphemes(clean_line(first_line(event.content)), _FAILURE_CAP) or "failed"
 
 
 def _summary(delegation: Delegation) -> str:
     good = sum(item.status == "ok" for item in delegation.items)
     bad = sum(item.status == "error" for item in delegation.items)
-    return f"{good} ok · {bad} err / {len(delegation.items)}" if bad else f"{good} ok / {len(delegation.items)}"
+    counts = [f"{good} ok", *([f"{bad} err"] if bad else [])]
+    for word in _NEVER_RAN:
+        if count := sum(_never_ran(item) == word for item in delegation.items):
+            counts.append(f"{count} {word}")
+    return f"{' · '.join(counts)} / {len(delegation.items)}"

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from sightline.exceptions import UserMistake
-from sightline.settings import forget_rule, remembered_rules
+from sightline.settings import forget_rule, remembered_rules, shown_rule, typed_rule
 from sightline.settings import keeping as kept
 from sightline.text import clean_line, clean_value, cut_graphemes
 from sightline.views.plain._palette import Palette
@@ -127,19 +127,40 @@ def untrust_folder(folder: Path) -> str:
 
 def rules_table(cwd: Path) -> str:
     """Deny rules first: they win."""
-    settings, _ = kept.shown_settings(cwd, "permissions")
-    remembered = remembered_rules(cwd)
-    rows = []
-    for verdict, kept_here in (("deny", remembered.deny), ("allow", remembered.allow)):
-        setting = next(each for each in settings if each.key == f"permissions.{verdict}")
-        for said in setting.said:
-            rows += [f"{verdict:<6} {rule}  ({_place(said.source.where)})" for rule in said.value]
-        rows += [f"{verdict:<6} {rule}  (remembered for this folder)" for rule in kept_here]
-    rows += [f"note: {notice}" for notice in remembered.notices]
+    rules, notices = _rules(cwd)
+    rows = [f"{each['verdict']:<6} {shown_rule(each['rule'])}  ({_origin(each)})" for each in rules]
+    rows += [f"note: {notice}" for notice in notices]
     return "".join(f"{clean_line(row)}\n" for row in rows) or "no rules\n"
 
 
+def _origin(rule: dict[str, str]) -> str:
+    return "remembered for this folder" if rule["source"] == "remembered" else _place(rule["where"])
+
+
+def rules_json(cwd: Path) -> bytes:
+    """Each exactly as it is, and nothing in it a terminal would obey."""
+    import json
+
+    return f"{json.dumps(_rules(cwd)[0], indent=2)}\n".encode()
+
+
+def _rules(cwd: Path) -> tuple[list[dict[str, str]], tuple[str, ...]]:
+    """And what could not be used of those that are remembered."""
+    settings, _ = kept.shown_settings(cwd, "permissions")
+    remembered = remembered_rules(cwd)
+    rules = []
+    for verdict, kept_here in (("deny", remembered.deny), ("allow", remembered.allow)):
+        setting = next(each for each in settings if each.key == f"permissions.{verdict}")
+        found: list[tuple[str, str, str]] = [
+            (rule, said.source.kind, said.source.where) for said in setting.said for rule in said.value
+        ]
+        found += [(rule, "remembered", "") for rule in kept_here]
+        rules += [{"verdict": verdict, "rule": rule, "source": kind, "where": where} for rule, kind, where in found]
+    return rules, remembered.notices
+
+
 def forget_remembered(cwd: Path, rule: str) -> str:
+    words = shown_rule(typed_rule(rule))
     if not forget_rule(cwd, rule):
-        raise UserMistake(f"not remembered for this folder: {rule}", "see `sightline config rules`")
-    return f"forgotten: {clean_line(rule)}\n"
+        raise UserMistake(f"not remembered for this folder: {words}", "see `sightline config rules`")
+    return f"forgotten: {words}\n"

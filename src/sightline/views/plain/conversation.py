@@ -12,7 +12,7 @@ from sightline.events import Error, Event, Notice, RunEnded, Text, ToolOutput, T
 from sightline.host import Client, Frame, HostGone, Kept, attach
 from sightline.journal import Store
 from sightline.transcript import Call, Entry, Message, Remark, Snapshot, Words
-from sightline.views.plain._output import write_all
+from sightline.views.plain._output import columns_of, write_all
 from sightline.views.plain._palette import Palette
 from sightline.views.plain._renderer import EVERYTHING, PlainRenderer
 from sightline.views.plain.run import Channels
@@ -28,7 +28,7 @@ def show_conversation(store: Store, session: str, palette: Palette) -> int:
 
 
 async def _shown(store: Store, session: str, palette: Palette) -> int:
-    watching = _Watching(store, session, Channels(PlainRenderer(EVERYTHING, palette)))
+    watching = _Watching(store, session, Channels(PlainRenderer(EVERYTHING, palette, columns_of(1))))
     task = asyncio.get_running_loop().create_task(watching.watch())
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, task.cancel)
@@ -106,15 +106,23 @@ def _told(entry: Entry) -> list[Event]:
             return [] if entry.reasoning else [Text(entry.text, entry.block, agent=entry.agent)]
         case Call():
             use = ToolUse(entry.id, entry.name, entry.native_name, entry.arg, entry.args, agent=entry.agent)
-            pieces = [ToolOutput(entry.id, piece.text, agent=entry.agent) for piece in entry.pieces]
-            return [use, *pieces, *_failed(entry)]
+            return [use, *_printed(entry), *_ended(entry)]
         case Remark():
             if entry.level in ("info", "warning"):
                 return [Notice(entry.text, "warning" if entry.level == "warning" else "info", entry.hint)]
             return [Error(entry.text, entry.hint)]
 
 
-def _failed(call: Call) -> list[Event]:
-    if call.content is None or not call.is_error:
+def _printed(call: Call) -> Iterator[Event]:
+    """Its end, if it was long; how much came before that."""
+    before = call.skipped
+    for piece in call.pieces:
+        yield ToolOutput(call.id, piece.text, offset=piece.offset, dropped=before + piece.dropped, agent=call.agent)
+        before = 0
+
+
+def _ended(call: Call) -> list[Event]:
+    """The result, where there is something to say of it."""
+    if call.content is None:
         return []
-    return [ToolResult(call.id, call.content, call.details, True, call.exit_code, agent=call.agent)]
+    return [ToolResult(call.id, call.content, call.details, call.is_error, call.exit_code, agent=call.agent)]

@@ -15,7 +15,7 @@ from typing import Any
 
 from sightline.events import Event, Text, ToolUse
 from sightline.providers import EventStream, get_provider, provider_names
-from sightline.views.plain._output import write_all
+from sightline.views.plain._output import columns_of, write_all
 from sightline.views.plain._palette import Palette
 from sightline.views.plain._renderer import EVERYTHING, VERBOSE, PlainRenderer
 
@@ -35,7 +35,7 @@ def run_demo(palette: Palette, *, paced: bool) -> int:
         _say(f"{palette.bold}── Our own agent, with a scripted model and real tools ──{palette.reset}")
         _say(f"{palette.dim}> {script['prompt']}{palette.reset}")
         run = _native_run(folder, model, script["prompt"])
-        code = show_run(run, PlainRenderer(EVERYTHING, palette), "text", lambda session: None)
+        code = show_run(run, PlainRenderer(EVERYTHING, palette, columns_of(1)), "text", lambda session: None)
     if code == 0:
         _say(f"{palette.dim}Other agents, in the same form: sightline demo providers{palette.reset}")
     return code

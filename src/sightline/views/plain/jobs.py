@@ -10,8 +10,9 @@ import msgspec
 from sightline.host import kept_jobs
 from sightline.journal import JobRecord, JobState, Store, prune
 from sightline.text import cut_graphemes
+from sightline.views._script import script_in
 from sightline.views.plain._figures import duration_words, parse_age, parse_size, size_words
-from sightline.views.plain._palette import STEP, Palette
+from sightline.views.plain._palette import NEVER, STEP, Palette
 
 _NEWEST = 30
 _COMMAND_SHOWN = 200
@@ -21,7 +22,7 @@ _SIGNS: dict[JobState, tuple[str, str, str]] = {  # sign, word, what colour it h
     "running": (STEP["running"], "running", "busy"),
     "ok": (STEP["ok"], "ok", "good"),
     "failed": (STEP["error"], "failed", "bad"),
-    "cancelled": ("–", "cancelled", "dim"),
+    "cancelled": (NEVER, "cancelled", "dim"),
     "timed_out": (STEP["error"], "timed out", "bad"),
     "lost": ("?", "lost", "bad"),
 }
@@ -61,7 +62,7 @@ def _row(store: Store, record: JobRecord, palette: Palette) -> str:
     if record.state == "failed" and record.exit_code is not None:
         word = f"exit {record.exit_code}"
     tint = getattr(palette, colour)
-    command = cut_graphemes(record.command.replace("\n", " "), _room_for_the_command())
+    command = cut_graphemes(script_in(record.command).replace("\n", " "), _room_for_the_command())
     size, elapsed = size_words(_size(store, record)), duration_words(_elapsed(record))
     return f"{record.id:<10} {tint}{sign} {word:<12}{palette.reset} {elapsed:>12} {size:>8}  {command}"
 

@@ -16,7 +16,8 @@ from sightline.views.plain._palette import CALL, STEP, Palette
 
 NEWEST = 30
 _FOLDER = 28  # columns
-_BEFORE_THE_TITLE = 64
+_CHANGED = 15
+_BEFORE_THE_TITLE = 68
 _TITLE_SHOWN = 200
 _ARGUMENT_SHOWN = 80
 
@@ -26,11 +27,12 @@ def conversations_table(store: Store, query: str, palette: Palette, *, cwd: str 
     hits = _hits(store, query, cwd, limit)
     if not hits:
         return _nothing(query, cwd)
-    head = f"{palette.dim}{'ID':<7} {'CHANGED':>11} {'MESSAGES':>9}  {'FOLDER':<{_FOLDER}}  TITLE{palette.reset}"
-    lines = [head]
+    head = f"{'ID':<7} {'CHANGED':>{_CHANGED}} {'MESSAGES':>9}  {'FOLDER':<{_FOLDER}}  TITLE"
+    lines = [f"{palette.dim}{head}{palette.reset}"]
     room, home = _room_for_the_title(), os.path.expanduser("~")
+    standings = _standings(store, palette) if any(hit.session.running for hit in hits) else {}
     for hit in hits:
-        lines.append(_row(hit.session, palette, room, home))
+        lines.append(_row(hit.session, _changed(hit.session, standings, palette), room, home))
         if query:
             where = f"{hit.entry}: " if hit.entry else ""
             lines.append(f"{palette.dim}        {where}{palette.reset}{_snippet(hit.snippet, palette)}")
@@ -79,12 +81,25 @@ def _nothing(query: str, cwd: str | None) -> str:
     return f"no conversations yet{where}: start one with sightline -p PROMPT\n"
 
 
-def _row(record: SessionRecord, palette: Palette, room: int, home: str) -> str:
-    changed = f"{palette.busy}{STEP['running']} running{palette.reset}  " if record.running else _ago(record.changed)
+def _standings(store: Store, palette: Palette) -> dict[str, tuple[str, str]]:
+    from sightline.views.plain._standing import hosts_by_session, standing
+
+    return {session: standing(hello, palette) for session, hello in hosts_by_session(store).items()}
+
+
+def _changed(record: SessionRecord, standings: dict[str, tuple[str, str]], palette: Palette) -> str:
+    """When it changed; of one that is open how it stands, or that it runs, where its host has not answered."""
+    if not record.running:
+        return f"{_ago(record.changed):>{_CHANGED}}"
+    state, tint = standings.get(record.id, (f"{STEP['running']} running", palette.busy))
+    return f"{tint}{state}{palette.reset}{' ' * (_CHANGED - len(state))}"
+
+
+def _row(record: SessionRecord, changed: str, room: int, home: str) -> str:
     folder = _short(clean_line(record.cwd), home)
     title = clean_line(record.title or record.first_prompt or record.last_text)
     title = cut_graphemes(title, room)
-    return f"{record.id:<7} {changed:>11} {record.messages:>9}  {folder:<{_FOLDER}}  {title}".rstrip()
+    return f"{record.id:<7} {changed} {record.messages:>9}  {folder:<{_FOLDER}}  {title}".rstrip()
 
 
 def _facts(hit: SessionHit, *, found: bool) -> dict[str, Any]:

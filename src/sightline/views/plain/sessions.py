@@ -1,6 +1,8 @@
 """Running sessions: listed, their jobs cancelled, stopped."""
 
 import asyncio
+import os
+import shutil
 import time
 
 import msgspec
@@ -8,27 +10,53 @@ import msgspec
 from sightline.exceptions import OutsideFailure
 from sightline.host import Cancel, Hello, Kept, Stop, attach, find, running
 from sightline.journal import Store, session_of
+from sightline.text import cut_graphemes
 from sightline.transcript import Call, Snapshot
 from sightline.views.plain._ending import Ending, ending_in, ending_of
 from sightline.views.plain._figures import duration_words
 from sightline.views.plain._output import write_all
 from sightline.views.plain._palette import Palette
+from sightline.views.plain._standing import hosts_by_session, standing, standing_word, titles_of
+
+_TITLE_SHOWN = 80
+_FOLDER = 28  # columns
 
 # A command is given five seconds to end by itself; a host that takes much longer is stuck.
 _SECONDS_TO_STOP = 15.0
 
 
 def sessions_table(store: Store, palette: Palette) -> str:
-    hosts = asyncio.run(running(store))
+    """One row each; of a folder that leaves no room for the title the end."""
+    hosts = hosts_by_session(store)
     if not hosts:
         return "no session is running\n"
-    head = f"{palette.dim}{'ID':<10} {'PID':>8} {'JOBS':>5} {'TIME':>12}  FOLDER{palette.reset}"
-    return "".join(f"{line}\n" for line in [head, *map(_row, hosts)])
+    titles = titles_of(store, set(hosts))
+    folders = {session: _folder(hello.cwd) for session, hello in hosts.items()}
+    wide = max(len("FOLDER"), *map(len, folders.values()))
+    head = f"{'ID':<7} {'STATE':<15} {'TIME':>12} {'PID':>8} {'JOBS':>5}  {'FOLDER':<{wide}}  TITLE"
+    lines = [f"{palette.dim}{head}{palette.reset}"]
+    for session, hello in hosts.items():
+        state, tint = standing(hello, palette)
+        before = f"{session:<7} {tint}{state:<15}{palette.reset} {_age(hello):>12} {hello.pid:>8} {hello.running:>5}"
+        lines.append(f"{before}  {folders[session]:<{wide}}  {_fitting(titles.get(session, ''), 55 + wide)}".rstrip())
+    return "".join(f"{line}\n" for line in lines)
 
 
 def sessions_json(store: Store) -> bytes:
-    facts = [_facts(hello) for hello in asyncio.run(running(store))]
+    hosts = hosts_by_session(store)
+    titles = titles_of(store, set(hosts))
+    facts = [_facts(hello, titles.get(session, "")) for session, hello in hosts.items()]
     return msgspec.json.format(msgspec.json.encode(facts)) + b"\n"
+
+
+def sessions_to_choose_from(store: Store, hosts: list[Hello]) -> str:
+    """A row for each, with what tells one from another."""
+    titles = titles_of(store, {hello.session for hello in hosts})
+    rows = []
+    for hello in hosts:
+        title = cut_graphemes(titles.get(hello.session, ""), _TITLE_SHOWN)
+        rows.append(f"  {hello.session}  {standing_word(hello):<13}  {_age(hello):>12}  {title}".rstrip())
+    return "\n".join(rows)
 
 
 def cancel_jobs(store: Store, id: str, palette: Palette, *, force: bool) -> int:
@@ -109,18 +137,30 @@ async def _stop(store: Store, session: str) -> bool:
     return True
 
 
-def _row(hello: Hello) -> str:
-    elapsed = duration_words(max(time.time() - hello.started, 0.0))
-    waits = "  (waits for an answer)" if hello.waiting else ""
-    return f"{hello.session:<10} {hello.pid:>8} {hello.running:>5} {elapsed:>12}  {hello.cwd}{waits}"
+def _age(hello: Hello) -> str:
+    return duration_words(max(time.time() - hello.started, 0.0))
 
 
-def _facts(hello: Hello) -> dict[str, object]:
+def _folder(cwd: str) -> str:
+    if not os.isatty(1):
+        return cwd
+    return cwd if len(cwd) <= _FOLDER else f"…{cwd[1 - _FOLDER :]}"
+
+
+def _fitting(title: str, before: int) -> str:
+    """A session is one row of a terminal. What is piped has room."""
+    room = shutil.get_terminal_size().columns - before if os.isatty(1) else _TITLE_SHOWN
+    return cut_graphemes(title, max(room, 20))
+
+
+def _facts(hello: Hello, title: str) -> dict[str, object]:
     return {
         "id": hello.session,
         "pid": hello.pid,
         "jobs": hello.running,
+        "state": standing_word(hello),
         "waiting": hello.waiting,
+        "title": title,
         "started": hello.started,
         "cwd": hello.cwd,
         "version": hello.version,

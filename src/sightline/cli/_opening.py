@@ -1,0 +1,51 @@
+"""The first word of a command line: a command, or, where it is several words in one, what the console is opened with.
+
+A single word that is no command is a mistake, as a mistyped command would else cost an answer of a model.
+"""
+
+import argparse
+from typing import Any
+
+from sightline.exceptions import UserMistake
+
+
+class AnyWord(dict[str, Any]):
+    """The commands, for help and completion; every other word is as good."""
+
+    def __contains__(self, word: object) -> bool:
+        return True
+
+
+class CommandOrPrompt(argparse._SubParsersAction):  # type: ignore[type-arg]
+    """`sightline "fix the tests" --model M` is `sightline --model M`, with that said first."""
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option_string: Any = None) -> None:
+        word, *rest = values
+        if word in self._name_parser_map:
+            super().__call__(parser, namespace, values, option_string)
+        elif is_prompt(word):
+            namespace.opening = word
+            from sightline.cli._parser import prompt_parser
+
+            prompt_parser().parse_args(rest, namespace)
+        else:
+            raise _no_command(word, rest, list(self._name_parser_map))
+
+
+def is_prompt(word: str) -> bool:
+    """Whether somebody says something, rather than naming something."""
+    return len(word.split()) > 1 and not word.startswith("-")
+
+
+def _no_command(word: str, rest: list[str], commands: list[str]) -> UserMistake:
+    import difflib
+    import shlex
+
+    near = difflib.get_close_matches(word, commands, 1)
+    if near:
+        hint = f"did you mean {near[0]}?"
+    elif rest and not rest[0].startswith("-"):
+        hint = f"a prompt goes in quotes: sightline {shlex.quote(' '.join([word, *rest]))}"
+    else:
+        hint = f"for a prompt: sightline -p {shlex.quote(word)}; commands: sightline --help"
+    return UserMistake(f"no command {word}", hint)
