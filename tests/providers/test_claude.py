@@ -418,3 +418,42 @@ def test_memory_does_not_grow_when_every_id_is_new():
     assert len(source._background) <= 1024
     assert len(source._partial) <= 1024
     assert len(source._rounds) <= 65
+
+
+def read_line(told, **file):
+    block = {"type": "tool_result", "tool_use_id": "t1", "content": told}
+    return lines({"type": "user", "message": {"content": [block]}, "tool_use_result": {"type": "text", "file": file}})
+
+
+def test_what_was_read_is_told_without_numbers():
+    """As it is in the file. What follows the last line break is no line."""
+    result = next(e for e in captured("single_tool") if isinstance(e, ToolResult))
+    assert result.content.startswith("# Demo project\n\n")
+    assert result.details == {"ui": {"kind": "read", "path": "/project/README.md", "first": 1, "last": 5, "total": 5}}
+    part = read_line(
+        "  7→seven\n  8→eight", filePath="/a", content="seven\neight", numLines=2, startLine=7, totalLines=9
+    )
+    (result,) = events_of(part)
+    assert result.content == "seven\neight"
+    assert result.details == {"ui": {"kind": "read", "path": "/a", "first": 7, "last": 8, "total": 9}}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        lines({"type": "user", "message": {"content": [{"tool_use_id": "t1", "content": "1\tof `cat -n`"}]}}),
+        read_line("1\tof `cat -n`", filePath="/a", content="another file", numLines=1, totalLines=1),
+        read_line("1\tof `cat -n`", content=7),
+    ],
+)
+def test_numbers_a_command_printed_stay(line):
+    """Only what stands there once more as a file's is one."""
+    (result,) = events_of(line)
+    assert (result.content, result.details) == ("1\tof `cat -n`", None)
+
+
+def test_a_command_that_printed_nothing_has_no_content():
+    """That it did is said to the model."""
+    block = {"type": "tool_result", "tool_use_id": "t1", "content": "(Bash completed with no output)"}
+    (result,) = events_of(lines({"type": "user", "message": {"content": [block]}}))
+    assert result.content == ""

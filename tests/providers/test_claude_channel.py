@@ -28,6 +28,7 @@ from sightline.events import (
     encode_event,
 )
 from sightline.providers import Ask, Channel, Run, Unreachable
+from sightline.providers._channel_run import _BATCHES_AT_MOST
 from sightline.providers.claude import ClaudeSource
 from sightline.providers.claude._channel import ClaudeChannel
 from sightline.providers.claude._channel_changes import diff_of
@@ -148,6 +149,19 @@ async def test_a_crash_is_an_error_and_the_end_of_the_run(tmp_path: Path) -> Non
     assert starts(program)[1].endswith("--resume=S1")
 
 
+async def test_a_crash_is_told_in_the_words_that_say_why(tmp_path: Path) -> None:
+    """Of what a runtime prints about it the message, not its own name below the stack; and what to do."""
+    program = install(tmp_path / "bin")
+    said = "Error: Cannot find module 'x'\\n    at Module.load (node:internal:1:2)\\n\\nNode.js v22.1.0\\n"
+    program.write_text(f'#!/bin/sh\nprintf "{said}" >&2\nexit 1\n')
+    channel = ClaudeChannel(Ask(prompt=""), str(program))
+    with pytest.raises(Unreachable) as failed:
+        await channel.run(Ask(prompt="Hi."))
+    await channel.close()
+    assert failed.value.message == "claude ended with exit code 1: Cannot find module 'x'"
+    assert "install it again" in failed.value.hint
+
+
 async def test_rounds_that_follow_by_themselves_are_of_the_same_run(tmp_path: Path) -> None:
     """One beginning, one end with all their tokens and costs, and nothing shown twice."""
     rounds = lines(INIT, says("One."), result(0.25), INIT, says("Two."), result(0.75))
@@ -264,6 +278,7 @@ async def test_what_nobody_here_can_answer_is_refused_at_once(tmp_path: Path) ->
     assert (answer["subtype"], answer["request_id"]) == ("error", "q1")
 
 
+CHOICES = ["once", "this session", "always here", "no"]
 ASKING = Asking("q1", "call-1", "Explore-1", "/project")
 
 
@@ -281,7 +296,10 @@ ASKING = Asking("q1", "call-1", "Explore-1", "/project")
             {"choice": "no", "reason": "use ninja"},
             {"behavior": "deny", "message": "The person refused this. They said: use ninja"},
         ),
-        (None, {"behavior": "deny", "message": "The person refused this."}),
+        *[
+            (said, {"behavior": "deny", "message": "The person refused this."})
+            for said in (None, "", 3, True, ["once"], {}, {"choice": ["once"]}, {"choice": {"once": 1}}, "always")
+        ],
     ],
 )
 def test_each_answer_has_its_response(said: Any, response: dict[str, Any]) -> None:
@@ -293,7 +311,7 @@ def test_each_answer_has_its_response(said: Any, response: dict[str, Any]) -> No
         "call-1",
         "/project",
     )
-    assert made.event.choices == ["once", "this session", "always here", "no"]
+    assert made.event.choices == CHOICES
     assert made.event.details["rule"] == "Bash(make *), changes to files without asking"
     args = {"updatedInput": {"command": "make \x1b all"}} if response["behavior"] == "allow" else {}
     assert made.answer(said) == {**response, **args}
@@ -308,6 +326,46 @@ def test_only_what_is_suggested_can_be_allowed_for_longer(suggestions: Any, choi
     made = asked(wants("Bash", suggestions=suggestions, command="make")["request"], ASKING)
     assert made is not None
     assert made.event.choices == ["once", *choices, "no"]
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"type": "removeRules", "rules": [{"toolName": "Bash", "ruleContent": "rm *"}], "destination": "localSettings"},
+        {**RULE, "type": "replaceRules"},
+        {**RULE, "behavior": "deny"},
+        {**RULE, "rules": [*RULE["rules"], "Bash"]},
+        {**RULE, "rules": []},
+        {**RULE, "rules": [{"ruleContent": "x"}]},
+        {"type": "addDirectories", "directories": ["/a", 3], "destination": "session"},
+        {"type": "addDirectories", "directories": [], "destination": "session"},
+        {"type": "setMode", "mode": ["bypassPermissions"], "destination": "session"},
+        {"type": "something new", "destination": "userSettings"},
+    ],
+)
+def test_what_cannot_be_shown_is_not_allowed(odd: dict[str, Any]) -> None:
+    """For longer the person allows what they read, and nothing that is only sent along."""
+    alone = asked(wants("Bash", suggestions=[odd], command="make")["request"], ASKING)
+    assert alone is not None
+    assert (alone.event.choices, alone.event.details["rule"]) == (["once", "no"], "")
+    beside = asked(wants("Bash", suggestions=[odd, MODE], command="make")["request"], ASKING)
+    assert beside is not None
+    assert beside.event.details["rule"] == "changes to files without asking"
+    answer = beside.answer("this session")
+    assert isinstance(answer, dict)
+    assert answer["updatedPermissions"] == [MODE]
+
+
+def test_always_here_is_not_everywhere() -> None:
+    """What Claude Code would keep for all folders holds for the session; "here" is this folder."""
+    everywhere = {**RULE, "destination": "userSettings"}
+    for suggestions, choices in [([everywhere], ["once", "this session", "no"]), ([everywhere, RULE], CHOICES)]:
+        made = asked(wants("Bash", suggestions=suggestions, command="make")["request"], ASKING)
+        assert made is not None
+        assert made.event.choices == choices
+    answer = made.answer("always here")
+    assert isinstance(answer, dict)
+    assert answer["updatedPermissions"] == [{**RULE, "destination": "session"}, RULE]
 
 
 def test_a_question_without_an_answer_is_not_answered_for_the_person() -> None:
@@ -434,6 +492,17 @@ def test_no_line_can_break_it(messages: list[tuple[str, Any, dict[str, Any], str
 def test_a_line_that_is_no_message_is_told_as_unknown(line: bytes) -> None:
     """It does not end the conversation."""
     assert [type(event) for event in ClaudeChannel(Ask(prompt="")).parse_events(line)] == [Unknown]
+
+
+async def test_it_is_closed_though_nobody_reads(tmp_path: Path) -> None:
+    """What was said and not read does not keep its process, or who ends it."""
+    program = install(tmp_path / "bin", lines(INIT, *[says("word " * 20_000)] * 1000, result()))
+    async with channel_to(program, Ask(prompt="", cwd=str(tmp_path))) as channel:
+        run = await channel.run(Ask(prompt="Hi."))
+        while run._queue.qsize() < _BATCHES_AT_MOST:  # noqa: ASYNC110, as much as another process has said
+            await asyncio.sleep(0.01)
+        await channel.close()
+        assert run.over
 
 
 async def test_a_flood_waits_to_be_read(tmp_path: Path) -> None:

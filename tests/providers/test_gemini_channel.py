@@ -30,6 +30,7 @@ from sightline.events import (
     encode_event,
 )
 from sightline.providers import Ask, Unreachable
+from sightline.providers._channel_run import _BATCHES_AT_MOST, ChannelRun
 from sightline.providers.gemini import GeminiSource
 from sightline.providers.gemini._channel import GeminiChannel
 from sightline.providers.gemini._channel_source import _HANDLERS, ChannelSource
@@ -44,7 +45,8 @@ ANSWER = "ANSWER " + msgspec.json.encode(END).decode()
 SHELL = "run_shell_command__run_shell_command_1794833694295_0"
 ONCE = {"optionId": "proceed_once", "name": "Allow", "kind": "allow_once"}
 SESSION = {"optionId": "proceed_always", "name": "Allow for this session", "kind": "allow_always"}
-SAVE = {"optionId": "proceed_always_and_save", "name": "Always", "kind": "allow_always"}
+FOREVER = "Allow this command for all future sessions"
+SAVE = {"optionId": "proceed_always_and_save", "name": FOREVER, "kind": "allow_always"}
 SERVER = {"optionId": "proceed_always_server", "name": "Allow all server tools", "kind": "allow_always"}
 NO = {"optionId": "cancel", "name": "Reject", "kind": "reject_once"}
 
@@ -169,6 +171,14 @@ def test_what_a_call_prints_is_told_as_it_grows() -> None:
     assert result.content == "one\ntwo\n"
 
 
+@pytest.mark.parametrize("status", ["in_progress", "completed", "failed"])
+def test_a_call_that_has_ended_does_not_begin_again(status: str) -> None:
+    """What comes late of it is not another call."""
+    late = update("tool_call_update", toolCallId=SHELL, status=status, content=content("one\n"))
+    events = told(call("in_progress", title="make"), call("completed", content=content("one\n")), late)
+    assert [type(event) for event in events] == [ToolUse, ToolResult]
+
+
 def test_a_change_has_its_diff() -> None:
     """Of the two whole texts only what differs is told."""
     old = "".join(f"line {number}\n" for number in range(50))
@@ -225,7 +235,7 @@ def test_a_plan_is_told_and_never_emptied_by_a_call() -> None:
 
 @pytest.mark.parametrize(
     ("choice", "option"),
-    [("once", "proceed_once"), ("this session", "proceed_always"), ("always here", SAVE["optionId"])],
+    [("once", "proceed_once"), ("this session", "proceed_always"), (FOREVER, SAVE["optionId"])],
 )
 async def test_a_yes_is_the_option_it_stands_for(tmp_path: Path, choice: str, option: str) -> None:
     """Everything there is to know is asked with; the answer goes back under Gemini's own id."""
@@ -233,12 +243,12 @@ async def test_a_yes_is_the_option_it_stands_for(tmp_path: Path, choice: str, op
     request = ask_for(7, [SESSION, SAVE, ONCE, NO], title="touch x\ntouch y", content=about)
     events, messages = await asked_once(tmp_path, request, {"choice": choice})
     (asked,) = of(Request, events)
-    assert asked.choices == ["once", "this session", "always here", "no"]
+    assert asked.choices == ["once", "this session", FOREVER, "no"]
     assert asked.details["what"] == "touch x\ntouch y"
     assert asked.details["cwd"] == str(tmp_path / "sub")
     assert asked.details["access"] == "exec"
     assert "Make a file" in asked.details["why"]
-    assert "whatever arguments" in asked.details["why"]
+    assert f"“this session” and “{FOREVER}” are for these programs with whatever arguments" in asked.details["why"]
     (use,) = of(ToolUse, events)
     assert asked.details["call"] == use.id
     assert events.index(use) < events.index(asked)
@@ -251,7 +261,10 @@ async def test_a_yes_is_the_option_it_stands_for(tmp_path: Path, choice: str, op
     assert events[-1] == RunEnded(Usage(10, 2, total_tokens=12), source="gemini")
 
 
-@pytest.mark.parametrize("answer", [{"choice": "no"}, "no", None, {"choice": "proceed_once"}, 3])
+@pytest.mark.parametrize(
+    "answer",
+    [{"choice": "no"}, "no", None, {"choice": "proceed_once"}, 3, ["once"], {"choice": ["once"]}, {"choice": None}],
+)
 async def test_anything_but_a_yes_is_a_no(tmp_path: Path, answer: Any) -> None:
     """The call ends as refused, though Gemini says nothing more about it."""
     events, messages = await asked_once(tmp_path, ask_for(), answer)
@@ -290,6 +303,45 @@ async def test_a_reason_ends_the_prompt_and_begins_another_in_the_same_run(tmp_p
         message["params"]["prompt"][0]["text"] for message in messages if message.get("method") == "session/prompt"
     ]
     assert prompts == ["Hi.", "I said no. Not there."]
+
+
+async def test_what_else_was_asked_is_closed_with_the_prompt(tmp_path: Path) -> None:
+    """A no with a reason ends all Gemini was about to do: no dialog stays that nobody waits for."""
+    other = ask_for(2, toolCallId="write_file__write_file_1_0", title="Writing to x", kind="edit")
+    program = install(tmp_path / "bin", [ask_for(1), other], [words("As you like."), DONE])
+    channel = GeminiChannel(Ask(prompt="", cwd=str(tmp_path)), str(program))
+    events: list[Event] = []
+    try:
+        run = await channel.run(Ask(prompt="Hi.", cwd=str(tmp_path)))
+        async with asyncio.timeout(30):
+            async for batch in run.events():
+                events += batch
+                if len(of(Request, events)) == 2 and not of(RequestResolved, events):
+                    assert channel.answer("1", {"choice": "no", "reason": "Not there."})
+                    assert not channel.answer("2", {"choice": "once"})
+    finally:
+        await channel.close()
+    assert words_of(events) == ["As you like."]
+    assert sorted(event.id for event in of(RequestResolved, events)) == ["1", "2"]
+    assert {result.id for result in of(ToolResult, events)} == {use.id for use in of(ToolUse, events)}
+    assert [message["result"] for message in sent(program) if "result" in message] == [
+        {"outcome": {"outcome": "cancelled"}}
+    ] * 2
+
+
+async def test_what_is_asked_after_the_end_is_not_left_waiting(tmp_path: Path) -> None:
+    """Nobody is shown it: it is a no."""
+    program = install(tmp_path / "bin", [words("Done."), DONE, ask_for(4)])
+    channel = GeminiChannel(Ask(prompt=""), str(program))
+    try:
+        await run_of(channel, Ask(prompt="Hi."))
+        refused = {"jsonrpc": "2.0", "id": 4, "result": {"outcome": {"outcome": "cancelled"}}}
+        async with asyncio.timeout(30):
+            while refused not in sent(program):  # noqa: ASYNC110, what another process has read
+                await asyncio.sleep(0.01)
+        assert not channel.answer("4", "once")
+    finally:
+        await channel.close()
 
 
 async def test_what_only_its_own_program_can_do_is_refused(tmp_path: Path) -> None:
@@ -430,6 +482,19 @@ async def test_it_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, de
     assert events[-1].stop_reason == "cancelled"
     assert run.outcome.cancelled
     assert not of(Error, events)
+
+
+async def test_it_is_closed_though_nobody_reads(tmp_path: Path) -> None:
+    """What was said and not read does not keep its process, or who ends it."""
+    program = install(tmp_path / "bin", [*[words("word " * 20_000)] * 1000, DONE])
+    channel = GeminiChannel(Ask(prompt=""), str(program))
+    async with asyncio.timeout(30):
+        run = await channel.run(Ask(prompt="Hi."))
+        assert isinstance(run, ChannelRun)
+        while run._queue.qsize() < _BATCHES_AT_MOST:  # noqa: ASYNC110, as much as another process has said
+            await asyncio.sleep(0.01)
+        await channel.close()
+    assert run.over
 
 
 async def test_a_flood_waits_to_be_read(tmp_path: Path) -> None:

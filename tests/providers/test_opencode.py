@@ -313,3 +313,26 @@ def test_memory_does_not_grow_when_every_id_is_new():
     assert len(source._open_calls) <= 1024
     assert len(source._agents._open) <= 1024
     assert len(source._words.shown) <= 64
+
+
+def test_what_was_read_is_told_without_marks_for_the_model():
+    """The lines of a file, the names in a folder; where OpenCode does not say them apart, what the model was told."""
+    result = of(ToolResult, captured("single_tool"))[0]
+    assert result.content.startswith("# Demo project\n\n")
+    assert "<" not in result.content
+    read = {"kind": "read", "path": "/project/README.md", "first": 1, "last": 5, "total": 5}
+    assert result.details == {"ui": read}
+    folder = {"type": "directory", "path": "/p", "entries": ["a\x1b[31m", "b/"], "totalEntries": 7}
+    for display, content, details in (
+        (folder, "a\nb/", {"ui": {"kind": "listing", "path": "/p", "entries": 7}}),
+        ({"type": "picture"}, "<x>", None),
+        (["odd"], "<x>", None),
+    ):
+        (result,) = of(ToolResult, events_of(lines(tool("p1", "read", output="<x>", metadata={"display": display}))))
+        assert (result.content, result.details) == (content, details)
+
+
+def test_a_command_that_printed_nothing_has_no_content():
+    """`(no output)` is said to the model."""
+    (result,) = of(ToolResult, events_of(lines(tool("p1", "bash", output="(no output)", metadata={"exit": 0}))))
+    assert (result.content, result.exit_code) == ("", 0)

@@ -98,10 +98,11 @@ def test_an_answer_is_said_in_their_words(said: Any, reply: dict[str, str]) -> N
 def test_a_question_gets_its_answer_or_is_put_aside() -> None:
     """Choices and free text go back as labels; nothing is a rejection."""
     fields = {"id": "que_1", "questions": [{"question": "Which?", "options": [{"label": "A"}, {"label": "B"}]}]}
-    made = question(fields, "")
+    made = question(fields, "call-7", "")
     assert made is not None
     request, answer = made
     assert (request.text, request.choices) == ("Which?", ["A", "B"])
+    assert request.details["call"] == "call-7"
     assert answer({"chosen": ["B"], "text": "and more"}) == ("/question/que_1/reply", {"answers": [["B", "and more"]]})
     assert answer(None) == ("/question/que_1/reject", {})
 

@@ -2,7 +2,9 @@
 
 Rules:
 
-- The queue is bounded: a channel that is read faster than it is shown waits, and so does its provider.
+- The queue is bounded: a channel that is read faster than it is shown waits, and so does its provider. What it has to
+  tell is in the queue before it waits: nothing can be overtaken by the end.
+- A run that nobody reads any more, or whose channel is being closed, holds nobody up.
 - The run is over with its `run_ended`; a channel that breaks says so with an error and that.
 """
 
@@ -28,7 +30,9 @@ class ChannelRun:
         self._session = session
         self._stop = stop
         self._kill = kill
-        self._queue: asyncio.Queue[list[Event]] = asyncio.Queue(_BATCHES_AT_MOST)
+        self._queue: asyncio.Queue[list[Event]] = asyncio.Queue()
+        self._room = asyncio.Event()
+        self._is_bounded = True
         self._words: list[str] = []
         self._error: Error | None = None
         self._ended: asyncio.Future[RunEnded] = asyncio.get_running_loop().create_future()
@@ -51,12 +55,19 @@ class ChannelRun:
             error=None if cancelled else self._error,
         )
 
-    async def put(self, events: list[Event]) -> None:
-        """For the channel: what happened."""
+    def tell(self, events: list[Event]) -> None:
+        """For the channel: what came of something the person did, which waits for nobody."""
         if events and not self.over:
             for event in events:
                 self._note(event)
-            await self._queue.put(events)
+            self._queue.put_nowait(events)
+
+    async def put(self, events: list[Event]) -> None:
+        """For the channel: what happened. Returns when there is room for more."""
+        self.tell(events)
+        while self._is_bounded and not self.over and self._queue.qsize() >= _BATCHES_AT_MOST:
+            self._room.clear()
+            await self._room.wait()
 
     async def fail(self, error: Error) -> None:
         """For the channel: it broke; of a run that is being ended that is no failure."""
@@ -65,11 +76,19 @@ class ChannelRun:
         else:
             await self.put([error, RunEnded(is_error=True, source=self._provider)])
 
+    def unbind(self) -> None:
+        """For a channel whose process has ended: what is left of it is taken, whether it is read or not."""
+        self._is_bounded = False
+        self._room.set()
+
     async def events(self) -> AsyncGenerator[list[Event], None]:
         try:
             while not (self.over and self._queue.empty()):
-                yield await self._queue.get()
+                batch = await self._queue.get()
+                self._room.set()
+                yield batch
         finally:
+            self.unbind()
             if not self.over:
                 await self.cancel()
 
@@ -90,7 +109,7 @@ class ChannelRun:
                 await asyncio.shield(self._ended)
         except TimeoutError:
             await self._kill()
-            await self.put([RunEnded(stop_reason="cancelled", source=self._provider)])
+            self.tell([RunEnded(stop_reason="cancelled", source=self._provider)])
 
     def _note(self, event: Event) -> None:
         if event.agent:

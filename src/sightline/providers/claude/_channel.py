@@ -45,7 +45,6 @@ class ClaudeChannel:
         self._begun_by_itself: Callable[[Run], bool] | None = None
         self._run: ChannelRun | None = None
         self._reading: asyncio.Task[None] | None = None
-        self._telling: set[asyncio.Task[None]] = set()
         self._count = 0
         self._process: Process | None = None
         self._forget()
@@ -92,9 +91,8 @@ class ClaudeChannel:
             events.append(made.event)
         else:
             self._send(wire.answer(id, made))
-        telling = asyncio.get_running_loop().create_task(self._pass_on(events))
-        self._telling.add(telling)
-        telling.add_done_callback(self._telling.discard)
+        if self._run is not None:
+            self._run.tell(events)
         return True
 
     async def steer(self, text: str) -> bool:
@@ -105,6 +103,8 @@ class ClaudeChannel:
 
     async def close(self) -> None:
         await self._end()
+        if self._run is not None:
+            self._run.unbind()
         if self._reading is not None:
             await asyncio.wait([self._reading])
 
@@ -230,13 +230,15 @@ class ClaudeChannel:
 
     async def _broke(self, process: Process) -> None:
         """The process has ended: whoever waits for it hears of it."""
-        said = clean_text(process.stderr.decode("utf-8", "replace")).strip().rpartition("\n")[2]
-        text = f"claude ended with exit code {process.exit_code}" + (f": {said}" if said else "")
+        from sightline.providers.running import _explain
+
+        said = process.stderr.decode("utf-8", "replace")
+        text, hint = _explain.channel_ended("claude", COMMAND, process.exit_code, said)
         await process.end()  # what it was running outlives it otherwise
         process.close()
         for future in self._waiting.values():
             if not future.done():
-                future.set_exception(Unreachable(text, _HINT))
+                future.set_exception(Unreachable(text, hint))
         self._requests.clear()
         await self._pass_on(self._turns.broke(busy=self._is_busy))
         if self._run is not None:

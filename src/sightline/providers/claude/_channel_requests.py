@@ -1,7 +1,8 @@
 """What Claude Code asks over its stream, as requests to the person, and their answers as its own.
 
 - `can_use_tool` has the call it is about, and what it suggests to allow for longer. "This session" takes all of that
-  until the process ends, "always here" keeps it where Claude Code proposes to.
+  until the process ends, "always here" keeps it where Claude Code proposes to, as far as that is in this folder.
+- Nothing is allowed for longer that the person was not shown: what cannot be told in words is left out.
 - Its tool for questions asks in the same way, and takes the answers as part of the arguments. Several questions of one
   call are put one after the other.
 - What a no says goes to the model as the result of the call.
@@ -31,7 +32,7 @@ _ACCESS = {
     "WebSearch": "network",
 }
 _IN_THE_DIFF = frozenset(("old_string", "new_string", "replace_all", "edits", "content"))
-_KEPT = frozenset(("localSettings", "projectSettings", "userSettings"))
+_KEPT_HERE = frozenset(("localSettings", "projectSettings"))
 _MODES = {"acceptEdits": "changes to files without asking", "bypassPermissions": "everything without asking"}
 _CHOICE = ("label", "description")
 _REFUSED = "The person refused this."
@@ -93,9 +94,8 @@ def _approval(wanted: _ToolUse, asking: Asking) -> Asked:
     access, args = _ACCESS.get(tool, ""), clean_value(wanted.input)
     what = _what(tool, args)
     diff = clean_value(diff_of(wanted.input, asking.cwd)) if access == "write" else ""
-    offered = wanted.permission_suggestions if isinstance(wanted.permission_suggestions, list) else []
-    suggestions = [one for one in offered if isinstance(one, dict)]
-    longer = _for_longer(suggestions)
+    suggested = _suggested(wanted.permission_suggestions)
+    longer = _for_longer([suggestion for suggestion, _ in suggested])
     details = {
         "ui": {"kind": "approval"},
         "tool": tool,
@@ -103,7 +103,7 @@ def _approval(wanted: _ToolUse, asking: Asking) -> Asked:
         "access": access,
         "what": what,
         "why": clean_value(wanted.decision_reason) if isinstance(wanted.decision_reason, str) else "",
-        "rule": clean_line(", ".join([text for one in suggestions for text in _described(one)])) if longer else "",
+        "rule": ", ".join([words for _, words in suggested]),
         "args": {name: value for name, value in args.items() if not (diff and name in _IN_THE_DIFF)},
         "cwd": asking.cwd,
         **({"path": what} if access == "write" else {}),
@@ -117,7 +117,7 @@ def _approval(wanted: _ToolUse, asking: Asking) -> Asked:
         choice, reason = given.get("choice"), given.get("reason")
         if choice == ONCE:
             return _allow(wanted.input)
-        if choice in longer:
+        if isinstance(choice, str) and choice in longer:
             return {**_allow(wanted.input), "updatedPermissions": longer[choice]}
         return _deny(f"{_REFUSED} They said: {reason}" if reason else _REFUSED)
 
@@ -144,30 +144,49 @@ def _words_for(tool: str, access: str, what: str) -> str:
     return f"Claude Code wants to use {tool}"
 
 
+def _suggested(offered: Any) -> list[tuple[dict[str, Any], str]]:
+    """What may be allowed for longer, each with what the person reads of it."""
+    suggestions = [one for one in offered if isinstance(one, dict)] if isinstance(offered, list) else []
+    return [(one, words) for one in suggestions if (words := clean_line(_described(one)))]
+
+
 def _for_longer(suggestions: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
     """What each answer for longer than once allows; none where nothing is suggested."""
     if not suggestions:
         return {}
-    longer = {SESSION: [{**one, "destination": "session"} for one in suggestions]}
-    if any(one.get("destination") in _KEPT for one in suggestions):
-        longer[ALWAYS] = suggestions
-    return longer
+    for_session = [{**one, "destination": "session"} for one in suggestions]
+    if not any(_is_kept_here(one) for one in suggestions):
+        return {SESSION: for_session}
+    kept = [one if _is_kept_here(one) else {**one, "destination": "session"} for one in suggestions]
+    return {SESSION: for_session, ALWAYS: kept}
 
 
-def _described(suggestion: dict[str, Any]) -> list[str]:
+def _is_kept_here(suggestion: dict[str, Any]) -> bool:
+    destination = suggestion.get("destination")
+    return isinstance(destination, str) and destination in _KEPT_HERE
+
+
+def _described(suggestion: dict[str, Any]) -> str:
+    """All it allows; empty when that cannot be said."""
     match suggestion:
-        case {"type": "addRules" | "replaceRules", "rules": list() as rules}:
-            return [_rule(rule) for rule in rules if isinstance(rule, dict)]
+        case {"type": "addRules", "behavior": "allow", "rules": list() as rules}:
+            told = [_rule(rule) for rule in rules]
+            return ", ".join(told) if all(told) else ""
         case {"type": "addDirectories", "directories": list() as folders}:
-            return [f"work in {', '.join([str(folder) for folder in folders])}"]
-        case {"type": "setMode", "mode": mode}:
-            return [_MODES.get(str(mode), f"mode {mode}")]
-    return [str(suggestion.get("type"))]
+            named = [folder for folder in folders if isinstance(folder, str) and folder]
+            return f"work in {', '.join(named)}" if named and len(named) == len(folders) else ""
+        case {"type": "setMode", "mode": str() as mode}:
+            return _MODES.get(mode, f"mode {mode}")
+    return ""
 
 
-def _rule(rule: dict[str, Any]) -> str:
-    content = rule.get("ruleContent")
-    return f"{rule.get('toolName')}({content})" if content else str(rule.get("toolName"))
+def _rule(rule: Any) -> str:
+    match rule:
+        case {"toolName": str() as tool, "ruleContent": str() as content} if tool:
+            return f"{tool}({content})"
+        case {"toolName": str() as tool} if tool and rule.get("ruleContent") is None:
+            return tool
+    return ""
 
 
 # A question
@@ -215,4 +234,4 @@ def _words(said: Any) -> list[str]:
         return [*words, str(said["text"])] if said.get("text") else words
     if isinstance(said, list):
         return [str(one) for one in said]
-    return [] if said is None else [str(said)]
+    return [said] if isinstance(said, str) and said else []

@@ -45,6 +45,7 @@ from sightline.providers._preview import shown_args
 from sightline.providers._source import LINE_CAP, Source, decode_leniently
 from sightline.providers.claude import _wire as wire
 from sightline.providers.claude._partial import PartialBlocks
+from sightline.providers.claude._reading import as_shown
 from sightline.providers.claude._tasks import Tasks
 from sightline.providers.claude._wire import Line
 from sightline.text import clean_line, clean_text
@@ -135,7 +136,7 @@ class ClaudeSource(Source):
             elif kind == "thinking":
                 self._thought(block.thinking, agent, events)
             elif block.tool_use_id:
-                self._result(block, agent, events)
+                self._result(block, agent, events, raw)
         return events
 
     def _text(self, text: str, agent: str, events: list[Event]) -> None:
@@ -206,14 +207,14 @@ class ClaudeSource(Source):
         content = line.message.content
         for block in content if type(content) is list else _blocks(content):
             if block.tool_use_id:
-                self._result(block, agent, events)
+                self._result(block, agent, events, raw)
             elif block.text:
                 text = clean_text(block.text)
                 own = line.isSynthetic and not agent  # the CLI's own words, not a person's
                 events.append((Notice if own else User)(text, agent=agent, source="claude"))
         return events
 
-    def _result(self, block: wire.Block, agent: str, events: list[Event]) -> None:
+    def _result(self, block: wire.Block, agent: str, events: list[Event], raw: bytes) -> None:
         content, native_id, failed = block.content, block.tool_use_id, block.is_error is True
         # The line repeats the output in another form: filtering what is shown costs less than searching all of it.
         text = clean_text(content if type(content) is str else _joined(content))
@@ -221,7 +222,9 @@ class ClaudeSource(Source):
         code = _exit_code(text) if failed else None
         exit_code = int(code.group(1)) if code else None
         ident = self.close_call(native_id)
-        events.append(ToolResult(ident, text, None, failed, exit_code, None, native_id, agent=agent, source="claude"))
+        shown, details = as_shown(text, raw) if not failed else (text, None)
+        result = ToolResult(ident, shown, details, failed, exit_code, None, native_id, agent=agent, source="claude")
+        events.append(result)
         if self._plans:
             self._planned(self._tasks.ended(native_id, text), agent, events)
         path = self._agents.get(block.tool_use_id) if self._delegates else ""

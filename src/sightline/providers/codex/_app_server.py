@@ -104,6 +104,8 @@ class AppServer:
 
     async def close(self) -> None:
         await self._end()
+        if self._run is not None:
+            self._run.unbind()
         if self._reading is not None:
             await asyncio.wait([self._reading])
 

@@ -63,7 +63,6 @@ class GeminiChannel:
         self._binary = binary
         self._process: Process | None = None
         self._reading: asyncio.Task[None] | None = None
-        self._telling: set[asyncio.Task[None]] = set()
         self._run: ChannelRun | None = None
         self._count = 0
         self._forget()
@@ -105,13 +104,11 @@ class GeminiChannel:
         if not option:
             events += self._source.refused(call)
         if self._reason:  # it takes no words with a no: the prompt is ended, and another one has them
-            self._cancel()
+            events += self._cancel()
         self._send(
             {"id": id, "result": {"outcome": {"outcome": "selected", "optionId": option}} if option else _CANCELLED}
         )
-        telling = asyncio.get_running_loop().create_task(self._pass_on(events))
-        self._telling.add(telling)
-        telling.add_done_callback(self._telling.discard)
+        self._tell(events)
         return True
 
     async def steer(self, text: str) -> bool:
@@ -119,6 +116,8 @@ class GeminiChannel:
 
     async def close(self) -> None:
         await self._end()
+        if self._run is not None:
+            self._run.unbind()
         if self._reading is not None:
             await asyncio.wait([self._reading])
 
@@ -170,14 +169,17 @@ class GeminiChannel:
 
     async def _stop(self) -> None:
         self._stopping = True
-        self._cancel()
+        self._tell(self._cancel())
 
-    def _cancel(self) -> None:
+    def _cancel(self) -> list[Event]:
         """What it asked is answered too: until then it waits."""
         self._send({"method": "session/cancel", "params": {"sessionId": self._handle}})
-        for id, _, _ in self._requests.values():
+        events: list[Event] = []
+        for request, (id, call, _) in self._requests.items():
             self._send({"id": id, "result": _CANCELLED})
+            events += [RequestResolved(request, source="gemini"), *self._source.refused(call, _STOPPED)]
         self._requests.clear()
+        return events
 
     async def _end(self) -> None:
         if self._process is not None:
@@ -216,15 +218,21 @@ class GeminiChannel:
         if self._run is not None:
             await self._run.put(events)
 
+    def _tell(self, events: list[Event]) -> None:
+        if self._run is not None:
+            self._run.tell(events)
+
     async def _broke(self, process: Process) -> None:
         """The process has ended: whoever waits for it hears of it."""
-        said = clean_text(process.stderr.decode("utf-8", "replace")).strip().rpartition("\n")[2]
-        text = f"gemini --acp ended with exit code {process.exit_code}" + (f": {said}" if said else "")
+        from sightline.providers.running import _explain
+
+        said = process.stderr.decode("utf-8", "replace")
+        text, hint = _explain.channel_ended("gemini --acp", COMMAND, process.exit_code, said)
         await process.end()  # what it was running outlives it otherwise
         process.close()
         for future in self._waiting.values():
             if not future.done():
-                future.set_exception(Unreachable(text, _HINT))
+                future.set_exception(Unreachable(text, hint))
         self._requests.clear()
         await self._pass_on(self._source.turn_over())
         if self._run is not None:
@@ -278,7 +286,7 @@ class GeminiChannel:
             text = f"Gemini asked for something only its own program can give: {message.method[:100]}"
             return [Notice(clean_line(text), "warning", source="gemini")]
         events, use = self._source.asked_about(call)
-        if self._stopping or self._reason:
+        if self._stopping or self._reason or not self._prompt:  # nobody is there to say yes
             self._send({"id": message.id, "result": _CANCELLED})
             return [*events, *self._source.refused(call.toolCallId, _STOPPED)]
         request, answer = asked(clean_line(str(message.id)), message.params, use, self._ask.cwd)

@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-_LINES_COMPARED = 20_000  # of both texts together; of longer ones only where they begin and end to differ is told
+_LINES_COMPARED = 8_000  # of both texts together; of longer ones only where they begin and end to differ is told
 _CONTEXT = 3
 _ID_AT_MOST = 400
 

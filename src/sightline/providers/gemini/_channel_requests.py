@@ -1,7 +1,8 @@
 """What Gemini asks over its channel, as requests to the person, and their answers as its own.
 
-It offers the answers itself, by id and kind. What "this session" allows is its own to decide, and wider than the call
-that is asked about: the dialog says how wide.
+It offers the answers itself, by id and kind. What one for longer than once allows is its own to decide, and wider than
+the call that is asked about: the dialog says how wide. One that it keeps may hold in other folders too, and goes by its
+own words.
 """
 
 import os
@@ -14,9 +15,10 @@ from sightline.events import Request, ToolUse
 from sightline.providers.gemini._channel_calls import Call
 from sightline.text import clean_line, clean_value
 
-ONCE, SESSION, ALWAYS, NO = "once", "this session", "always here", "no"
+ONCE, SESSION, NO = "once", "this session", "no"
 
-_LASTING = {"proceed_always": SESSION, "proceed_always_tool": SESSION, "proceed_always_and_save": ALWAYS}
+_LASTING = {"proceed_always": SESSION, "proceed_always_tool": SESSION}
+_KEPT = "proceed_always_and_save"
 _ACCESS = {
     "delete": "write",
     "edit": "write",
@@ -26,7 +28,7 @@ _ACCESS = {
     "read": "read",
     "search": "read",
 }
-_THIS_SESSION = {"exec": "these programs with whatever arguments", "write": "all changes to files"}
+_FOR_LONGER = {"exec": "these programs with whatever arguments", "write": "all changes to files"}
 
 # From the person's answer to the option that was chosen, and why they said no; no option: refused.
 Answer = Callable[[Any], tuple[str, str]]
@@ -92,13 +94,16 @@ def _choices(options: list[_Option]) -> dict[str, str]:
             label = _LASTING.get(option.optionId) or clean_line(option.name)
             if label not in ("", ONCE, NO):
                 made.setdefault(label, option.optionId)
-    order = [ONCE, SESSION, ALWAYS]
+    order = [ONCE, SESSION]
     return dict(sorted(made.items(), key=lambda item: order.index(item[0]) if item[0] in order else len(order)))
 
 
 def _why(description: str, access: str, choices: dict[str, str]) -> str:
-    wide = _THIS_SESSION.get(access, "this tool with whatever arguments")
-    return ". ".join([*filter(None, [description]), *([f"“{SESSION}” is for {wide}"] if SESSION in choices else [])])
+    wide = _FOR_LONGER.get(access, "this tool with whatever arguments")
+    kept = [] if access == "write" else [label for label, option in choices.items() if option == _KEPT]  # of one file
+    labels = [f"“{label}”" for label in [*([SESSION] if SESSION in choices else []), *kept]]
+    how_wide = f"{' and '.join(labels)} {'is' if len(labels) == 1 else 'are'} for {wide}" if labels else ""
+    return ". ".join(filter(None, [description, how_wide]))
 
 
 def _folder(cwd: str, below: Any) -> str:

@@ -54,7 +54,7 @@ class ChannelSource(GeminiSource):
         self.replaying = False
         self._cwd = cwd
         self._printed: dict[str, str] = {}  # by open calls
-        self._refused: set[str] = set()
+        self._over: set[str] = set()  # calls of this prompt: what comes late of one is not another
         self._silent = True  # nothing was told of this prompt yet
 
     def updated(self, update: Any, line: bytes) -> list[Event]:
@@ -98,7 +98,7 @@ class ChannelSource(GeminiSource):
 
     def refused(self, native_id: str, why: str = _REFUSED) -> list[Event]:
         """The end of a call that will not be."""
-        self._refused.add(native_id)
+        self._over.add(native_id)
         return self._result(Result(native_id, "error", why), b"")
 
     def _on_call(self, update: dict[str, Any]) -> list[Event]:
@@ -111,7 +111,7 @@ class ChannelSource(GeminiSource):
     def _on_call_update(self, update: dict[str, Any]) -> list[Event]:
         call = _call_of(update)
         id = call.toolCallId
-        if id in self._refused:
+        if id in self._over:
             return []
         # What stands in it is what came of the call, not what it is about.
         events = [] if id in self._open_calls else [*self._end_text(), *self._begun(replace(call, content=None))]
@@ -124,12 +124,14 @@ class ChannelSource(GeminiSource):
         return [*events, ToolOutput(self.call_id(id), clean_output(text[len(printed) :]), source="gemini")]
 
     def _begun(self, call: Call) -> list[Event]:
+        self._over.discard(call.toolCallId)
         use = Use(call.native_name, call.toolCallId, call.args(self._cwd))
         # The steps of a plan are not on this wire, and an empty one would take the last away.
         return [event for event in self._call(use, b"") if not isinstance(event, State)]
 
     def _end_of(self, call: Call) -> list[Event]:
         self._printed.pop(call.toolCallId, None)
+        self._over.add(call.toolCallId)
         path, diff = call.changes(self._cwd)
         status = "error" if call.status == "failed" else "success"
         events = self._result(Result(call.toolCallId, status, call.text), b"")
@@ -146,7 +148,7 @@ class ChannelSource(GeminiSource):
         """Of a prompt that another one follows at once."""
         self._open_calls.clear()
         self._printed.clear()
-        self._refused.clear()
+        self._over.clear()
         return self._end_text()
 
     def run_over(self, result: Any, error: Any) -> list[Event]:

@@ -272,7 +272,7 @@ class OpenCodeServer:
             case "permission.asked":
                 return self._asked(permission(fields, self._call(talk, fields), self._ask.cwd, talk.agent))
             case "question.asked":
-                return self._asked(question(fields, talk.agent))
+                return self._asked(question(fields, self._call(talk, fields), talk.agent))
             case "permission.replied" | "question.replied" | "question.rejected":
                 ident = clean_line(str(fields.get("requestID")))
                 self._requests.pop(ident, None)

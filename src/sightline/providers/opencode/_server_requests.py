@@ -69,7 +69,7 @@ def permission(properties: dict[str, Any], call: str, cwd: str, agent: str) -> t
     return request, answer
 
 
-def question(properties: dict[str, Any], agent: str) -> tuple[Request, Answer] | None:
+def question(properties: dict[str, Any], call: str, agent: str) -> tuple[Request, Answer] | None:
     """None when it cannot be read. Several at once are asked as one, and get one answer."""
     try:
         asked = msgspec.convert(clean_value(properties), _Questions)
@@ -80,7 +80,8 @@ def question(properties: dict[str, Any], agent: str) -> tuple[Request, Answer] |
     first = asked.questions[0]
     options = first.options if len(asked.questions) == 1 else []
     choices = [{"label": str(o.get("label", "")), "description": str(o.get("description", ""))} for o in options]
-    details = {"ui": {"kind": "question"}, "choices": choices, "several": first.multiple, "free_text": first.custom}
+    details: dict[str, Any] = {"ui": {"kind": "question"}, "choices": choices, "call": call}
+    details |= {"several": first.multiple, "free_text": first.custom}
     text = "\n".join([one.question for one in asked.questions])
     labels = [choice["label"] for choice in choices]
     request = Request(clean_line(asked.id), "question", text, labels, details, agent=agent, source="opencode")

@@ -9,6 +9,8 @@ Rules of this wire:
 - `callID` is the model API's own id; the part's `id` is what repeats when the same part is printed again.
 - A shell command that failed is `completed`; its exit code is in the metadata, as null when it was aborted. A call to a
   tool that does not exist is a completed call of `invalid`.
+- What a file says is in the output between marks for the model, and as it is in the metadata (`display`). A command
+  that printed nothing has `(no output)` for its output.
 - A subagent is one `task` call with its answer. Its own session is not printed.
 - There is no closing line and no total. The last `step_finish` has a reason other than `tool-calls`; a failure is an
   `error` line. A run that was killed just stops; that another one follows is seen by its session.
@@ -45,6 +47,7 @@ from sightline.providers._preview import shown_args
 from sightline.providers._resend import Resend, may_repeat
 from sightline.providers._source import LINE_CAP, Source, decode_leniently, is_suspect
 from sightline.providers.opencode import _wire as wire
+from sightline.providers.opencode._reading import shown_read
 from sightline.text import clean_line, clean_text
 
 _COMMON_NAMES = {
@@ -62,6 +65,7 @@ _COMMON_NAMES = {
     "websearch": "WebSearch",
     "write": "Write",
 }
+_SILENT = "(no output)"  # said to the model of a command that printed nothing
 _UNFINISHED = frozenset(("pending", "running"))
 _WHOLE = frozenset(("tool-calls", "stop"))  # the model said all it wanted to
 _CONTINUES = frozenset(("tool-calls", "unknown"))  # another step follows
@@ -251,8 +255,10 @@ class OpenCodeSource(Source):
             native_id = clean_line(native_id)
         if self._agents is not None and (path := self._agents.end(part.id or part.callID)):
             events.append(AgentEnded(path, failed, source="opencode"))
-        content = clean_text(content) if content else ""
-        events.append(ToolResult(ident, content, None, failed, code, duration, native_id, source="opencode"))
+        content, details = clean_text(content) if content and content != _SILENT else "", None
+        if metadata is not None and metadata.display is not None and not failed:
+            content, details = shown_read(metadata.display) or (content, None)
+        events.append(ToolResult(ident, content, details, failed, code, duration, native_id, source="opencode"))
         return events
 
     # The run

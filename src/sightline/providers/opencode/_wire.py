@@ -33,6 +33,7 @@ class ReasoningLine(msgspec.Struct, gc=False, tag_field="type", tag="reasoning")
 class Metadata(msgspec.Struct, gc=False):
     exit: Any = msgspec.UNSET  # null when the command was aborted
     model: Any = None
+    display: Any = None  # what was read, as OpenCode itself shows it: the output has it with marks for the model
 
 
 class Time(msgspec.Struct, gc=False):

@@ -126,6 +126,13 @@ def failed(provider: Provider, command: CommandLine, exit_code: int, stderr: str
     return Error(f"{how}: {said}" if said else f"{how} without saying why", hint, source=provider.name)
 
 
+def channel_ended(what: str, command: CommandLine, exit_code: int | None, stderr: str) -> tuple[str, str]:
+    """That a program to be spoken with ended, with what it said before, and what to do about it."""
+    text, said = f"{what} ended with exit code {exit_code}", last_words(stderr)
+    hint = hint_for(command, said) or f"update it: npm install -g {command.package}"
+    return f"{text}: {said}" if said else text, hint
+
+
 def with_hint(error: Error, command: CommandLine) -> Error:
     """The provider's own error, with what to do about it where the source does not know."""
     return msgspec.structs.replace(error, text=_bare(error.text), hint=error.hint or hint_for(command, error.text))
