@@ -1,5 +1,6 @@
 """The approval level and the remembered rules, looked at and changed while a session runs, and after it is resumed."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from sightline.host import Reload, Reply, SetApproval, working
 from sightline.journal import Tree
 from sightline.settings import Policy, remember_rule, remembered_rules
 from sightline.transcript import Remark
+from sightline.tools import Need, ToolError
 from tests.agent.support import Lab, kept, lab, store_in, write_script
 from tests.agent.test_approvals import answered, outside
 
@@ -50,6 +52,50 @@ async def test_full_answers_what_is_asked(tmp_path: Path) -> None:
         await here.ended()
         assert [resolved.id for resolved in here.of(RequestResolved)] == [request.id]
         assert here.of(ToolResult)[0].content == "out"
+
+
+async def test_full_makes_the_command_that_is_asked_about(tmp_path: Path) -> None:
+    """It leaves the sandbox with the question: what was asked is not what is needed any more, and needs no question."""
+    bash = {"tool": "bash", "args": {"command": "echo hi"}}
+    async with lab(tmp_path, [[bash], [{"text": "ok"}]], approval="edit", attended=True) as here:
+        await here.agent.prompt("go")
+        await here.first(Request)
+        await told(here, level="full")
+        await here.ended()
+        assert not here.of(ToolResult)[0].is_error
+
+
+async def test_plan_holds_for_a_call_that_is_looked_at(tmp_path: Path) -> None:
+    """Chosen while what it would change is worked out: nobody is asked about what is forbidden by then."""
+    async with lab(tmp_path, [], approval="edit", attended=True) as here:
+        looking, go_on = asyncio.Event(), asyncio.Event()
+
+        async def changes() -> str:
+            looking.set()
+            await go_on.wait()
+            return "+a"
+
+        elsewhere = Need("write", str(tmp_path / "elsewhere.txt"))
+        asking = asyncio.ensure_future(here.agent.approvals.ask("write", "c", [elsewhere], {}, changes=changes))
+        await looking.wait()
+        await told(here, level="plan")
+        go_on.set()
+        with pytest.raises(ToolError, match="not allowed"):
+            await asking
+        assert not here.of(Request)
+
+
+async def test_plan_holds_for_what_the_same_call_was_allowed_before(tmp_path: Path) -> None:
+    """A call that also writes, asked about for something else: a yes to that does not bring the writing back."""
+    async with lab(tmp_path, [], approval="edit", attended=True) as here:
+        own, secret = here.agent.workplace.cwd / "a.txt", tmp_path / "elsewhere.txt"
+        needs = [Need("write", str(own)), Need("read", str(secret))]
+        asking = asyncio.ensure_future(here.agent.approvals.ask("both", "c", needs, {}))
+        request = await here.first(Request)
+        await told(here, level="plan")
+        assert here.agent.requests.answer(request.id, "once")
+        with pytest.raises(ToolError, match="not allowed: write"):
+            await asking
 
 
 async def test_plan_refuses_what_is_asked(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """What a call may do: by rule, by the person, or not at all."""
 
 import asyncio
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -90,6 +91,58 @@ async def test_a_yes_for_longer_is_not_asked_again(tmp_path: Path, choice: str) 
         assert not any(result.is_error for result in here.of(ToolResult))
     remembered = remembered_rules(tmp_path / "work").allow
     assert remembered == (("exec(echo out)",) if choice == "always here" else ())
+
+
+@pytest.mark.parametrize(
+    ("choice", "how_long"),
+    [("this session", "while this session lasts"), ("always here", "in this folder from now on")],
+)
+async def test_a_yes_for_longer_leaves_a_row(tmp_path: Path, choice: str, how_long: str) -> None:
+    """The rule that was given, once, and how to take it back; a yes for once leaves none."""
+    turns = [[outside("echo one\necho two")], [outside("echo three")], [{"text": "ok"}]]
+    async with lab(tmp_path, turns, approval="edit", attended=True) as here:
+        await answered(here, choice)
+        await here.until(lambda: len(here.of(Request)) == 2)
+        here.agent.requests.answer(here.of(Request)[1].id, "once")
+        await here.ended()
+        (notice,) = here.of(Notice)
+        assert (notice.level, notice.text) == ("info", f"allowed {how_long}: exec(echo one⏎echo two)")
+        assert "/approvals" in notice.hint
+        here.agent.approvals.forget("exec(echo one⏎echo two)")
+        assert not any(rule.origin in ("session", "always") for rule in here.agent.approvals.rules)
+    assert not remembered_rules(tmp_path / "work").allow
+
+
+@pytest.mark.parametrize(
+    ("call", "why"),
+    [
+        ({"tool": "read", "args": {"path": "../secret.txt"}}, "outside this folder"),
+        ({"tool": "write", "args": {"path": "../new.txt", "content": "x"}}, "outside this folder"),
+        ({"tool": "read", "args": {"path": "link.txt"}}, "outside this folder: link.txt leads there"),
+        ({"tool": "write", "args": {"path": ".git/hooks/pre-commit", "content": "x"}}, "run by themselves"),
+        (outside(), "the call asks to run outside the sandbox"),
+    ],
+)
+async def test_it_is_said_why_it_is_asked(tmp_path: Path, call: dict[str, object], why: str) -> None:
+    """What the level minds, and what the call says itself."""
+    async with lab(tmp_path, [[call], [{"text": "ok"}]], approval="edit", attended=True) as here:
+        (tmp_path / "secret.txt").write_text("secret\n")
+        (tmp_path / "work" / "link.txt").symlink_to(tmp_path / "secret.txt")
+        request = await answered(here, "no")
+        await here.ended()
+        assert why in request.details["why"]
+
+
+async def test_the_rule_of_several_lines_that_would_allow_it_is_one_word_of_a_shell(tmp_path: Path) -> None:
+    """A line of bash has the very rule."""
+    command = "echo 'one'\necho two\\"
+    async with lab(tmp_path, [[outside(command)], [{"text": "ok"}]], approval="edit") as here:
+        await here.run()
+        (notice,) = here.of(Notice)
+    word = notice.hint.removeprefix("to allow it: --allow ")
+    assert "\n" not in word
+    shell = await asyncio.create_subprocess_exec("bash", "-c", f"printf %s {word}", stdout=subprocess.PIPE)
+    assert (await shell.communicate())[0].decode() == f"exec({command})"
 
 
 async def test_a_no_has_a_reason(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from sightline.events import (
     RunStarted,
     State,
     Text,
+    ToolArgs,
     ToolOutput,
     ToolResult,
     ToolUse,
@@ -129,6 +130,17 @@ async def test_stopping_ends_a_command_and_keeps_its_output(tmp_path: Path) -> N
         os.kill(pid, 0)
 
 
+async def test_what_is_said_while_it_is_being_stopped_is_answered(tmp_path: Path) -> None:
+    """It came after the stop: it is for a run of its own, and not lost with the one that ends."""
+    async with lab(tmp_path, [[bash("echo half; sleep 60")], [{"text": "answered"}]]) as here:
+        await here.agent.prompt("go")
+        await here.first(ToolOutput)
+        here.agent.stop()
+        await here.agent.prompt("something else")
+        await here.until(lambda: [event for event in here.of(Text) if event.text == "answered"])
+        assert [event.text for event in here.of(User)] == ["go", "something else"]
+
+
 async def test_a_command_that_will_not_end_can_be_hurried(tmp_path: Path) -> None:
     """Asked twice, it is killed before the time it is given to end by itself is over."""
     async with lab(tmp_path, [[bash("trap '' INT TERM; echo up; sleep 60")]]) as here:
@@ -165,6 +177,9 @@ async def test_a_call_the_model_had_not_finished_is_marked(tmp_path: Path) -> No
         assert result.details == {"ended": "unfinished"}
         assert result.is_error
         assert not here.of(ToolUse)
+        assert {(args.name, args.native_name) for args in here.of(ToolArgs)} == {("Bash", "bash")}, (
+            "as it will be called"
+        )
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from sightline.agent import Secrets
 from sightline.events import ToolOutput, ToolResult
 from sightline.host import _masked_output
+from sightline.host._call_command import masked_tail
 from sightline.host._commands import Cell, Shell
 from sightline.host._masked_output import MaskedOutput
 from sightline.journal import Artifact, ArtifactReader
@@ -157,6 +158,21 @@ def test_whatever_is_printed_is_told_in_order_and_once(
             assert KEY not in seen or any(dropped for _, _, dropped in pieces)
 
     asyncio.run(run())
+
+
+@pytest.mark.parametrize("most", range(1, 45))
+def test_the_end_of_an_output_does_not_begin_within_a_secret(tmp_path: Path, most: int) -> None:
+    """Wherever it is cut: one that stands across that place is masked whole, and nothing else differs."""
+    whole = f"日本 {KEY} 日 end"
+    artifact = Artifact(tmp_path / "call.out")
+    artifact.write("stdout", whole.encode())
+    artifact.close()
+    text, size = masked_tail(ArtifactReader(tmp_path / "call.out"), most, SECRETS)
+    assert size == len(whole.encode())
+    raw = whole.encode()[-most:].decode("utf-8", "ignore")
+    after = " 日 end"
+    across = len(after) < len(raw) < len(KEY + after)
+    assert text == (MASK + after if across else SECRETS.masked(raw))
 
 
 SLOWLY = f"printf 'key={KEY[:11]}'; until [ -e go ]; do sleep 0.01; done; echo {KEY[11:]}"

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sightline.settings import Policy
+from sightline.settings import Policy, allows_alone
 from sightline.settings._rules import matches_path, parse_rule, suggest
 
 
@@ -101,6 +101,42 @@ def test_plan_writes_nothing_whatever_the_rules_say(workspace):
     assert verdict(policy, "write", workspace / "a") == "deny"
     assert verdict(policy, "read", "/etc/passwd") == "allow"
     assert verdict(policy, "network", "example.org") == "allow"
+
+
+WHYS = {
+    "read outside": ("read", "/etc/passwd", False, "outside this folder"),
+    "write outside": ("write", "/etc/passwd", False, "outside this folder"),
+    "git hook": ("write", "{work}/.git/hooks/pre-commit", False, "what git and sightline run by themselves"),
+    "command in the sandbox": ("exec", "make", True, "at approval edit every command is asked about"),
+    "command outside the sandbox": ("exec", "make", False, ""),
+    "network": ("network", "example.org", False, ""),
+}
+
+
+@pytest.mark.parametrize(("access", "what", "sandboxed", "why"), WHYS.values(), ids=WHYS)
+def test_what_is_asked_says_what_the_level_minds(workspace, access, what, sandboxed, why):
+    """Where the question itself does not say it."""
+    decision = Policy("edit", [], [], workspace).decide(Need(access, what.format(work=workspace), sandboxed))
+    assert decision.verdict == "ask"
+    assert why in decision.why
+    assert bool(decision.why) == bool(why)
+
+
+@pytest.mark.parametrize(
+    ("rule", "access", "what", "enough"),
+    [
+        ("exec(touch *)", "exec", "touch a", True),
+        ("exec(touch *)", "exec", "touch a && echo ok", False),
+        ("exec(touch *)", "write", "/etc/x", False),
+        ("write(docs/**)", "write", "{work}/docs/a", True),
+        ("write(docs/**)", "write", "{work}/a", False),
+        ("network(*.org)", "network", "example.org", True),
+        ("network(example.com)", "network", "example.org", False),
+    ],
+)
+def test_whether_one_rule_is_enough(workspace, rule, access, what, enough):
+    """Without any other, and without what a level allows by itself."""
+    assert allows_alone(rule, access, what.format(work=workspace), workspace) is enough
 
 
 def test_the_suggestion_passes_it(workspace):

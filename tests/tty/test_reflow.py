@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sightline.tty import wrap
 from sightline.tty._continuation import Mark, end_of_history, letters_of, rest_after
 from sightline.tty._reflow import reflowed
 from tests.tty.support import Words
@@ -111,3 +112,17 @@ def test_letters_are_what_no_layout_adds() -> None:
 
 def _letters(rows: list[str]) -> str:
     return "".join(char for row in rows for char in row if char.isalnum())
+
+
+@pytest.mark.parametrize("before", ["", "a heading\n"])
+@pytest.mark.parametrize("width", [40, 80, 160])
+def test_text_without_letters_goes_on_where_it_stopped(before: str, width: int) -> None:
+    """A wider layout has fewer rows of the same signs: not as many rows are history, but as many signs."""
+    text = before + "=-" * 4000
+    told = wrap(text, 80)[:40]
+    mark = Mark()
+    mark.add(told)
+    rows = wrap(text, width)
+    done, rest = rest_after(rows, mark)
+    left = rows[done:] if rest is None else [rest, *rows[done + 1 :]]
+    assert "".join([*told, *left]) == text.replace("\n", "")

@@ -4,7 +4,7 @@ Rules:
 
 - A deny rule wins, then an allow rule, then what the approval level allows by itself.
 - What is left is asked of the person: once, for this session, always here, or no, with a reason. A rule that comes of
-  an answer answers what else is open, where it fits.
+  an answer answers what else is open, where it fits, and the transcript has it.
 - With nobody there it is refused at once. The model is told, the person is told which rule would allow it, and the
   run ends with exit code 3.
 """
@@ -19,7 +19,7 @@ from sightline.agent._requests import Requests
 from sightline.agent._stage import Stage
 from sightline.events import Notice
 from sightline.exceptions import UserMistake
-from sightline.settings import Approval, Policy, forget_rule, remember_rule
+from sightline.settings import Approval, Decision, Policy, forget_rule, named_rule, remember_rule, shown_rule
 from sightline.tools import Need, ToolError
 
 ONCE, SESSION, ALWAYS, NO = "once", "this session", "always here", "no"
@@ -56,27 +56,39 @@ class Approvals:
         """Returns when everything the call needs is allowed; raises Refusal otherwise. `changes`: a diff of what it
         would write, for who is asked."""
         for need in needs:
-            decision = self.policy.decide(need)
-            if decision.verdict == "deny":
-                raise Refusal(f"not allowed: {_words(need)} (rule: {decision.rule})")
-            if decision.verdict == "ask":
-                if not self._stage.attended:
-                    self._refuse(need, decision.suggestion, agent)
-                details = {"tool": tool, "call": call, "args": args, "cwd": self._folder(args)}
-                if need.access == "write" and changes is not None and (diff := await _shown(changes)):
-                    details |= {"diff": diff, "path": need.what}
-                    if not self._stage.attended:  # they left meanwhile
-                        self._refuse(need, decision.suggestion, agent)
-                await self._ask_person(tool, need, decision.suggestion, details, agent)
+            if self._decided(need).verdict == "ask":
+                await self._ask_about(tool, call, need, args, agent, changes)
+        for need in needs:  # the level may have been lowered while another was asked about
+            self._decided(need)
 
-    async def _ask_person(self, tool: str, need: Need, rule: str, details: dict[str, Any], agent: str) -> None:
+    def _decided(self, need: Need) -> Decision:
+        decision = self.policy.decide(need)
+        if decision.verdict == "deny":
+            raise Refusal(f"not allowed: {_words(need)} (rule: {decision.rule})")
+        return decision
+
+    async def _ask_about(
+        self, tool: str, call: str, need: Need, args: dict[str, Any], agent: str, changes: Changes | None
+    ) -> None:
+        if not self._stage.attended:
+            self._refuse(need, self._decided(need).suggestion, agent)
+        details = {"tool": tool, "call": call, "args": args, "cwd": self._folder(args)}
+        if need.access == "write" and changes is not None and (diff := await _shown(changes)):
+            details |= {"diff": diff, "path": need.what}
+        decision = self._decided(need)  # another level may hold by now
+        if decision.verdict == "ask":
+            if not self._stage.attended:  # they left meanwhile
+                self._refuse(need, decision.suggestion, agent)
+            await self._ask_person(tool, need, decision, details, agent)
+
+    async def _ask_person(self, tool: str, need: Need, decision: Decision, details: dict[str, Any], agent: str) -> None:
         details |= {
             "ui": {"kind": "approval"},
             "access": need.access,
             "what": need.what,
-            "why": need.why,
+            "why": ": ".join(reason for reason in (decision.why, need.why) if reason),
             "sandboxed": need.sandboxed,
-            "rule": rule,
+            "rule": decision.suggestion,
         }
         choices = [ONCE, SESSION, ALWAYS, NO]
         request = self._requests.new_id()
@@ -86,9 +98,9 @@ class Approvals:
             answer = await self._requests.ask("approval", words, choices, details, agent=agent, id=request)
         finally:
             del self._open[request]
-        self._heed(answer, need, rule)
+        self._heed(answer, need, decision.suggestion, agent)
 
-    def _heed(self, answer: Any, need: Need, rule: str) -> None:
+    def _heed(self, answer: Any, need: Need, rule: str, agent: str) -> None:
         """An answer is one of the choices, or `{"choice": …, "rule": …, "reason": …}`."""
         said = answer if isinstance(answer, dict) else {"choice": answer}
         choice = said.get("choice")
@@ -100,11 +112,18 @@ class Approvals:
                 text = f"allowed this once only: {mistake.message}"
                 self._stage.publish(Notice(text, "warning", mistake.hint, source="agent"))
                 return
-            if problem:
-                self._stage.publish(Notice(problem, "warning", source="agent"))
+            self._tell_allowed(rule, problem, agent, always=choice == ALWAYS)
         elif choice != ONCE:
             reason = str(said.get("reason") or "")
             raise Refusal(f"the person refused: {_words(need)}" + (f". Reason: {reason}" if reason else ""))
+
+    def _tell_allowed(self, rule: str, problem: str, agent: str, *, always: bool) -> None:
+        if problem:
+            self._stage.publish(Notice(problem, "warning", agent=agent, source="agent"))
+            return
+        how_long = "in this folder from now on" if always else "while this session lasts"
+        text = f"allowed {how_long}: {shown_rule(rule)}"
+        self._stage.publish(Notice(text, "info", "/approvals takes it back", agent=agent, source="agent"))
 
     @property
     def rules(self) -> list[KnownRule]:
@@ -130,13 +149,16 @@ class Approvals:
                     self._requests.answer(request, {"choice": NO, "reason": "the approval level is plan now"})
 
     def forget(self, rule: str) -> None:
-        """A rule that came of an answer does not hold any more, nor is it remembered; UserMistake for any other."""
-        found = [each for each in self.rules if each.rule == rule]
-        if not found:
+        """A rule that came of an answer, as it is or as it is shown, does not hold any more, nor is it remembered;
+        UserMistake for any other."""
+        meant = named_rule(rule, (each.rule for each in self.rules))
+        if not meant:
             raise UserMistake(f"no rule {rule} holds here", "/approvals lists those that do")
+        rule, found = meant, [each for each in self.rules if each.rule == meant]
         if not any(each.origin in ("session", "always") for each in found):
             place = found[0].where or "whatever started the session"
-            raise UserMistake(f"{rule} was not an answer of yours: it comes from {place}", "change it there")
+            words = f"{shown_rule(rule)} was not an answer of yours: it comes from {place}"
+            raise UserMistake(words, "change it there")
         if any(each.origin == "always" for each in found):
             forget_rule(self.policy.workspace, rule)
         self._given = [each for each in self._given if each.rule != rule or each.origin != "always"]
@@ -170,7 +192,7 @@ class Approvals:
     def _refuse(self, need: Need, rule: str, agent: str) -> None:
         self.refused.append(rule)
         what = _words(need)
-        hint = f"to allow it: --allow {shlex.quote(rule)}"
+        hint = f"to allow it: --allow {_for_a_shell(rule)}"
         self._stage.publish(Notice(f"refused, nobody is there to ask: {what}", "warning", hint, agent=agent))
         raise Refusal(
             f"refused: {what} needs a person's approval and nobody is there to give it. "
@@ -184,6 +206,20 @@ async def _shown(changes: Changes) -> str:
         return await changes()
     except Exception:
         return ""
+
+
+def _for_a_shell(rule: str) -> str:
+    """One word on one line."""
+    if rule.isprintable():
+        return shlex.quote(rule)
+    escaped = rule.replace("\\", "\\\\").replace("'", "\\'")
+    return f"$'{''.join(_escaped(character) for character in escaped)}'"
+
+
+def _escaped(character: str) -> str:
+    if character.isprintable():
+        return character
+    return {"\n": "\\n", "\t": "\\t"}.get(character, f"\\U{ord(character):08x}")
 
 
 def _words(need: Need) -> str:

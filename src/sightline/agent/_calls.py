@@ -21,6 +21,7 @@ from sightline.agent._approvals import Approvals, Refusal
 from sightline.agent._bounds import bounded_text, bounded_value, encodable, plain
 from sightline.agent._bugs import log_bug
 from sightline.agent._hooks import Block, Call, Hooks
+from sightline.agent._names import shown_names
 from sightline.agent._secrets import Secrets
 from sightline.agent._stage import Stage
 from sightline.conversation import CallPart, Content, ImagePart, TextPart, ToolMessage
@@ -34,17 +35,6 @@ NOT_MADE = "not made: the work was stopped before it"
 _ARG_AT_MOST = 40
 _WRITES_FILES = ("write", "edit")
 _TEXT_AT_MOST = 400_000  # characters of a result a model reads; every tool of ours stays far below
-_NAMES = {
-    "read": "Read",
-    "write": "Write",
-    "edit": "Edit",
-    "bash": "Bash",
-    "search": "Grep",
-    "find": "Glob",
-    "todo": "Todo",
-    "ask": "Ask",
-    "job": "Job",
-}
 
 
 class Calls:
@@ -142,7 +132,7 @@ class Calls:
             shown = self._secrets.masked_value(hooked.args)
             changes = partial(tool.changes, params, context)
             await self._approvals.ask(tool.name, call.id, needs, shown, changes=changes)
-            if self._needs(tool, params, context) != needs:
+            if not self._still_allowed(self._needs(tool, params, context), needs):
                 raise ToolError("what it would touch changed while it was being decided: make the call again")
         try:
             outcome = await tool.execute(params, context)
@@ -154,6 +144,10 @@ class Calls:
 
     def _needs(self, tool: Tool[Any], params: Any, context: ToolContext) -> list[Need]:
         return [need for need in tool.needs(params, context) if not self._is_own(need)]
+
+    def _still_allowed(self, now: list[Need], asked: list[Need]) -> bool:
+        """Whether what is needed now was decided; another level may have taken the sandbox away, and the question."""
+        return now == asked or all(self._approvals.policy.decide(need).verdict == "allow" for need in now)
 
     def _is_own(self, need: Need) -> bool:
         """What a session keeps for itself behind local:// is the agent's own."""
@@ -176,11 +170,11 @@ class Calls:
 
     def _tool_use(self, call: CallPart) -> ToolUse:
         args = self._secrets.masked_value(call.args if not call.broken else call.broken)
-        name = clean_line(call.name)
+        name, native_name = shown_names(call.name)
         return ToolUse(
             call.id,
-            _NAMES.get(name, name),
             name,
+            native_name,
             self._arg(call),
             bounded_value(args),
             clean_line(call.native_id),

@@ -76,9 +76,8 @@ def go_on_with_level(agent: "Agent", asked: Approval | None) -> None:
     if had is None:
         return
     level = level_to_go_on_with(had, now, asked)
-    if level != now:
-        agent.approvals.set_level(level)
-        hold_to_policy(agent)
+    agent.approvals.set_level(level)  # chosen, whatever the settings will say later
+    hold_to_policy(agent)
     if level != had:
         agent.memory.note("approval_change", {"level": level})
     if asked is None and not had == level == now:

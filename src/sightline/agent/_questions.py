@@ -24,6 +24,7 @@ def asked(
             "choices": [{"label": choice.label, "description": choice.description} for choice in question.choices],
             "several": question.several,
             "free_text": question.free_text,
+            **({"call": question.call} if question.call else {}),
         }
         labels = [choice.label for choice in question.choices]
         return _read(await requests.ask("question", question.text, labels, details))

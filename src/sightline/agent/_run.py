@@ -105,7 +105,8 @@ class Run:
                 break
             if message.calls:
                 await agent.calls.make(message.calls)
-                agent.take_prompts(how="steer")
+                if not self._stopped:  # what is said after a stop is for the next run
+                    agent.take_prompts(how="steer")
             elif not (agent.take_prompts(how="steer") or agent.take_prompts(how="follow_up") or agent.remind()):
                 break
         text = "" if self._last is None else self._last.text

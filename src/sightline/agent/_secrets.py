@@ -34,12 +34,20 @@ class Secrets:
         self.names = values
         self._values = {name: value for value, name in values.items()}
         longest_first = sorted(values, key=len, reverse=True)
+        self.longest = max((len(value.encode("utf-8", "replace")) for value in values), default=0)  # bytes
         self.any = re.compile("|".join(map(re.escape, longest_first))) if values else None
 
     def masked(self, text: str) -> str:
         if self.any is None or not text:
             return text
         return self.any.sub(lambda match: self.mask(match[0]), text)
+
+    def masked_from(self, text: str, start: int) -> str:
+        """A text from there on, masked. A value that began before that place is masked, too."""
+        for match in self.any.finditer(text) if self.any is not None else ():
+            if match.end() > start:
+                return self.masked(text[min(start, match.start()) :])
+        return text[start:]
 
     def mask(self, value: str) -> str:
         return f"[secret {self.names[value]}]"

@@ -20,6 +20,7 @@ import msgspec
 from sightline.agent._again import Again
 from sightline.agent._bounds import bounded_value, pieces
 from sightline.agent._bugs import log_bug
+from sightline.agent._names import shown_names
 from sightline.agent._secrets import MaskedStream, Secrets
 from sightline.agent._stage import Stage
 from sightline.conversation import AssistantMessage, CallPart
@@ -36,7 +37,7 @@ from sightline.models import (
     Retrying,
     TextDelta,
 )
-from sightline.text import StreamFilter, clean_line
+from sightline.text import StreamFilter
 
 _SECONDS_BETWEEN_PREVIEWS = 0.1
 _UNFINISHED = "not made: the model did not finish writing it"
@@ -164,12 +165,12 @@ class Turn:
     def _begin_call(self, piece: CallBegun) -> None:
         self._heard.call(piece.index, piece.name)
         call = self._calls[piece.index] = self._stage.new_call()
-        name = clean_line(piece.name)
+        name, native_name = shown_names(piece.name)
         self._written[call] = []
         self._filters[call] = StreamFilter()
 
         def tell(text: str) -> None:
-            self._stage.publish(ToolArgs(call, name, text, source="agent"))
+            self._stage.publish(ToolArgs(call, name, text, native_name, source="agent"))
 
         self._blocks[piece.index] = _Block(self._secrets.stream(), tell)
         tell("")

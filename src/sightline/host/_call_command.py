@@ -27,7 +27,7 @@ class CallCommand:
         self._session = session
         self._call = call
         self._job = ""
-        self._mask = secrets.masked
+        self._secrets = secrets
         self._output = MaskedOutput(secrets, lambda: session.read_artifact(call), self._tell)
         self._use: ToolUse | None = None
         self._sink: Artifact = session.artifact_for(call)
@@ -58,8 +58,8 @@ class CallCommand:
             self._command.cancel()
 
     def tail(self, most: int) -> tuple[str, int]:
-        text, _ = tail_of(self._session.read_artifact(self._call), most)
-        return self._mask(text), self._sink.size
+        text, _ = masked_tail(self._session.read_artifact(self._call), most, self._secrets)
+        return text, self._sink.size
 
     def become_job(self) -> str:
         if not self._job:
@@ -103,6 +103,13 @@ class CallCommand:
         if isinstance(event, ToolResult | ToolOutput):
             return msgspec.structs.replace(event, id=self._job)
         return event
+
+
+def masked_tail(reader: ArtifactReader, most: int, secrets: "Secrets") -> tuple[str, int]:
+    """Like `tail_of`, without secrets: nor the end of one that begins before the last `most` bytes."""
+    text, size = tail_of(reader, most + secrets.longest)
+    last = text.encode()[-most:].decode("utf-8", "ignore") if size > most else text
+    return secrets.masked_from(text, len(text) - len(last)), size
 
 
 def tail_of(reader: ArtifactReader, most: int) -> tuple[str, int]:

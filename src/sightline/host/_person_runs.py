@@ -9,7 +9,7 @@ Rules:
 
 import os
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Protocol
+from typing import Any, Protocol
 
 import msgspec
 
@@ -17,7 +17,7 @@ from sightline.agent import Secrets
 from sightline.events import Event, ToolOutput, ToolResult, ToolUse
 from sightline.exceptions import UserMistake
 from sightline.exec import Cells, CommandSpec
-from sightline.host._call_command import tail_of
+from sightline.host._call_command import masked_tail
 from sightline.host._masked_output import MaskedOutput
 from sightline.host._session import Session
 from sightline.text import clean_line, clean_text, cut_graphemes, first_line
@@ -56,7 +56,7 @@ class PersonRuns:
     def shell(self, text: str, *, private: bool = False) -> str:
         """Run a command line; the id of the call."""
         self._refuse_when_ending()
-        call = self._begin("Bash", text, {"command": clean_text(self._mask(text)[:_TYPED_AT_MOST])})
+        call = self._begin("Bash", text, "command", private=private)
         argv = (_shell(self._environ), "-c", text)
         spec = CommandSpec(argv=argv, cwd=self._cwd, env=dict(self._environ))
         command = self._session.start_for(call, spec, self._secrets)
@@ -67,7 +67,7 @@ class PersonRuns:
     def cell(self, code: str, *, private: bool = False) -> str:
         """Run Python; the id of the call."""
         self._refuse_when_ending()
-        call = self._begin("Python", code, {"code": clean_text(self._mask(code)[:_TYPED_AT_MOST])})
+        call = self._begin("Python", code, "code", private=private)
         if self._cells is None:
             self._cells = Cells(self._cwd, self._environ)
         self._running[call] = _CellCall(self._cells, call)
@@ -93,8 +93,11 @@ class PersonRuns:
         if self._session.stopping:
             raise UserMistake("the session is ending", "resume it when it has ended")
 
-    def _begin(self, name: str, typed: str, args: dict[str, str]) -> str:
+    def _begin(self, name: str, typed: str, field: str, *, private: bool) -> str:
         call = self._session.new_call()
+        args: dict[str, Any] = {field: clean_text(self._mask(typed)[:_TYPED_AT_MOST])}
+        if private:
+            args["private"] = True
         arg = cut_graphemes(clean_line(self._mask(first_line(typed))), _ARG_AT_MOST)
         self._session.publish(ToolUse(call, name, name, arg, args, source="person"))
         return call
@@ -131,13 +134,13 @@ class PersonRuns:
             self._tell_model(self._words(call, result, typed, kind), kind)
 
     def _words(self, call: str, result: ToolResult, typed: str, kind: str) -> str:
-        output, size = tail_of(self._session.read_artifact(call), _TOLD_AT_MOST)
+        output, size = masked_tail(self._session.read_artifact(call), _TOLD_AT_MOST, self._secrets)
         cut = f"[only the end is here; all {size} bytes: {self._url(call)}]\n" if size > _TOLD_AT_MOST else ""
         typed = typed[:_TYPED_AT_MOST]
         what = f"$ {typed}" if kind == "shell" else f"```python\n{typed}\n```"
         how = f"[{result.content or 'ended'}; exit code {result.exit_code}]"
         whose = "a command" if kind == "shell" else "Python"
-        said = f"{cut}{self._mask(output)}".rstrip() or "(no output)"
+        said = f"{cut}{output}".rstrip() or "(no output)"
         return f"The person ran {whose} themselves:\n\n{what}\n\n{said}\n{how}"
 
     def _url(self, call: str) -> str:

@@ -28,6 +28,7 @@ from sightline.events import Usage
 from sightline.exceptions import UserMistake
 from sightline.models._api import ErrorKind, ModelError, ModelFacts, ModelRequest, Piece
 from sightline.models._assembly import Assembly
+from sightline.models._failing import failure
 from sightline.models._retry import Sleep, retried
 from sightline.settings import Retry
 
@@ -169,13 +170,10 @@ def _cut(text: str, size: int) -> list[str]:
 
 def _failure(block: ErrorBlock, assembly: Assembly) -> ModelError:
     told = Failure(message=block.error) if isinstance(block.error, str) else block.error
-    return ModelError(
-        told.kind,
-        told.message,
-        retryable=told.kind in _RETRYABLE,
-        retry_after=told.retry_after,
-        partial=assembly.message("error", told.message) if assembly.begun else None,
-    )
+    error = failure(told.kind, told.message)
+    error.retryable, error.retry_after = told.kind in _RETRYABLE, told.retry_after
+    error.partial = assembly.message("error", told.message) if assembly.begun else None
+    return error
 
 
 def load_script(source: str | Path | list[Any]) -> list[Turn]:

@@ -3,8 +3,9 @@
 from sightline.settings._denied import denied_paths
 from sightline.settings._load import Loaded, load
 from sightline.settings._places import extension_folders, project_of, runs_by_itself
-from sightline.settings._policy import Decision, Policy, Verdict, Wanted
+from sightline.settings._policy import Decision, Policy, Verdict, Wanted, allows_alone
 from sightline.settings._remembered import Remembered, forget_rule, remember_rule, remembered_rules
+from sightline.settings._rule_text import named_rule, shown_rule, typed_rule
 from sightline.settings._rules import RuleMistake, parse_rule
 from sightline.settings._tree import Approval, Retry, Settings, Thinking
 from sightline.settings._trust import is_trusted, why_not_trusted
@@ -21,15 +22,19 @@ __all__ = [
     "Thinking",
     "Verdict",
     "Wanted",
+    "allows_alone",
     "denied_paths",
     "extension_folders",
     "forget_rule",
     "is_trusted",
     "load",
+    "named_rule",
     "parse_rule",
     "project_of",
     "remember_rule",
     "remembered_rules",
     "runs_by_itself",
+    "shown_rule",
+    "typed_rule",
     "why_not_trusted",
 ]

@@ -49,11 +49,13 @@ class Wanted(Protocol):
 
 
 class Decision(msgspec.Struct, frozen=True):
-    """`rule` is what decided; `suggestion`, when it has to be asked, the narrowest rule that would allow it."""
+    """`rule` is what decided. When it has to be asked: `suggestion` is the narrowest rule that would allow it,
+    `why` what the level minds, where that does not go without saying."""
 
     verdict: Verdict
     rule: str
     suggestion: str = ""
+    why: str = ""
 
 
 class Policy:
@@ -104,7 +106,7 @@ class Policy:
         if self._is_usual(need):
             return Decision("allow", level)
         what = self._resolve(need.what) if need.access in ("read", "write") else need.what
-        return Decision("ask", level, suggest(need.access, what))
+        return Decision("ask", level, suggest(need.access, what), self._why(need))
 
     def _both(self, rule: Rule) -> tuple[Rule, Rule]:
         """A deny rule as it is written, and as it is meant where a path in it is a link."""
@@ -144,9 +146,29 @@ class Policy:
             return False
         return need.access == "read" or not self._is_guarded(path)
 
+    def _why(self, need: Wanted) -> str:
+        if need.access == "network":
+            return ""
+        if need.access == "exec":
+            return f"at approval {self.approval} every command is asked about" if need.sandboxed else ""
+        if not _is_in(self._resolve(need.what), self._root):
+            return "outside this folder"
+        return "sightline's own files, and what git and sightline run by themselves, are not written unasked"
+
     def _is_guarded(self, path: str) -> bool:
         below = os.path.relpath(path, self._root).casefold().split(os.sep)
         return not _GUARDED_NAMES.isdisjoint(below) or any(_is_in(path, folder) for folder in self._ours)
+
+
+class _Need(msgspec.Struct, frozen=True):
+    access: Access
+    what: str
+    sandboxed: bool = False
+
+
+def allows_alone(rule: str, access: Access, what: str, workspace: Path) -> bool:
+    """Whether this rule is enough to allow this."""
+    return Policy("edit", [rule], [], workspace, guarded=())._allowing(_Need(access, what)) is not None
 
 
 def _is_in(path: str, folder: str) -> bool:

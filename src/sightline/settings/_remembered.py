@@ -13,6 +13,7 @@ import msgspec
 from sightline.exceptions import SightlineError
 from sightline.paths import data_folder
 from sightline.settings._files import held, read_small, replace
+from sightline.settings._rule_text import named_rule, shown_rule
 from sightline.settings._rules import RuleMistake, parse_rule
 
 MOST_RULES = 1000
@@ -56,25 +57,25 @@ def remember_rule(workspace: Path, rule: str, verdict: Literal["allow", "deny"] 
             if rule in rules:
                 return ""
             if len(rules) >= MOST_RULES:
-                return f"{rule} holds for this session only: {MOST_RULES} rules are remembered here already"
+                return f"{shown_rule(rule)} holds for this session only: {MOST_RULES} rules are remembered here already"
             rules.append(rule)
             _write(file, kept)
     except (SightlineError, OSError, UnicodeError) as error:
-        return f"{rule} holds for this session only: {error}"
+        return f"{shown_rule(rule)} holds for this session only: {error}"
     return ""
 
 
 def forget_rule(workspace: Path, rule: str) -> bool:
-    """Whether it was remembered."""
+    """As it is, or as `shown_rule` has it. Whether it was remembered."""
     file = _file(workspace)
     with held(file):
         kept = _read(file, workspace)
-        found = rule in kept.allow or rule in kept.deny
-        if found:
-            kept.allow = [each for each in kept.allow if each != rule]
-            kept.deny = [each for each in kept.deny if each != rule]
+        meant = named_rule(rule, [*kept.allow, *kept.deny])
+        if meant:
+            kept.allow = [each for each in kept.allow if each != meant]
+            kept.deny = [each for each in kept.deny if each != meant]
             _write(file, kept)
-    return found
+    return bool(meant)
 
 
 def _read(file: Path, workspace: Path) -> _Kept:

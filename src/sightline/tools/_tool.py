@@ -95,6 +95,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     choices: tuple[Choice, ...] = ()
     several: bool = False
     free_text: bool = True
+    call: str = ""  # that waits for the answer
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):

@@ -19,22 +19,28 @@ _TAILS = (48, 16, 6)
 
 
 class Mark:
-    """How much is history: letters, the last of them, and the rows without any that followed them."""
+    """How much is history: letters, the last of them, and of the rows without any that followed them the signs, and how
+    many had not even those."""
 
     def __init__(self) -> None:
         self.letters = 0
         self.tail = ""
-        self.blank_rows = 0
+        self.signs = self.blank_rows = 0
 
     def add(self, rows: Iterable[str]) -> None:
         for row in rows:
             letters = letters_of(row)
             self.letters += len(letters)
             self.tail = (self.tail + letters)[-_TAILS[0] :]
-            self.blank_rows = 0 if letters else self.blank_rows + 1
+            if letters:
+                self.signs = self.blank_rows = 0
+            else:
+                signs = len(_signs_of(row))
+                self.signs += signs
+                self.blank_rows += not signs
 
     def __bool__(self) -> bool:
-        return bool(self.letters or self.blank_rows)
+        return bool(self.letters or self.signs or self.blank_rows)
 
 
 def letters_of(row: str) -> str:
@@ -77,7 +83,7 @@ def rest_after(rows: Sequence[str], mark: Mark) -> tuple[int, str | None]:
     left = _end_of_history("".join(letters), mark)
     for index, row in enumerate(rows):
         if not left:
-            return index + _blank(rows, index, mark.blank_rows, letters_of), None
+            return _after_signs(rows, index, mark)
         if len(letters[index]) > left:
             return index, _row_after(row, left, str.isalnum)
         left -= len(letters[index])
@@ -95,6 +101,19 @@ def _end_of_history(text: str, mark: Mark) -> int:
         if found:
             return min(found, key=lambda end: abs(end - mark.letters))
     return 0
+
+
+def _after_signs(rows: Sequence[str], index: int, mark: Mark) -> tuple[int, str | None]:
+    """As `rest_after`, from the row after the last letter on: another width has other rows of the same signs."""
+    signs, blanks = mark.signs, mark.blank_rows
+    while index < len(rows) and not letters_of(rows[index]):
+        count = len(_signs_of(rows[index]))
+        if count > signs:
+            return index, _row_after(rows[index], signs, _is_sign) if signs else None
+        if not count and not blanks:
+            break
+        signs, blanks, index = signs - count, blanks - (not count), index + 1
+    return index, None
 
 
 def _blank(rows: Sequence[str], index: int, most: int, content: Callable[[str], str]) -> int:

@@ -42,7 +42,7 @@ class AskTool(Tool[AskParams]):
             raise ToolError("several needs choices; give some, or leave it out for free text")
         answer = Answer(nobody=True)
         if context.workplace.ask is not None:
-            question = Question(text=params.question, choices=tuple(choices), several=params.several)
+            question = Question(text=params.question, choices=tuple(choices), several=params.several, call=context.call)
             answer = await context.workplace.ask(question)
         return _outcome(params, _understood(answer, labels, params.several))
 

@@ -50,6 +50,7 @@ class SelectList(Component):
         bindings: Bindings | None = None,
         filter: bool = False,
         prompt: str = "› ",
+        placeholder: str = "",
         empty: str = "nothing matches",
         theme: Theme = PLAIN,
     ) -> None:
@@ -57,7 +58,7 @@ class SelectList(Component):
         self._bindings = bindings or Bindings()
         self._max_rows = max(1, max_rows)
         self._filter = filter
-        self._prompt, self._empty = clean_line(prompt), clean_line(empty)
+        self._prompt, self._placeholder, self._empty = clean_line(prompt), clean_line(placeholder), clean_line(empty)
         self._query = ""
         self._top = 0
         self._rows: tuple[tuple[int, bool, int], tuple[str, ...]] | None = None
@@ -170,9 +171,7 @@ class SelectList(Component):
 
     def _draw(self, width: int) -> Iterator[str]:
         if self._filter:
-            shown = truncate(self._prompt + self._query, width)
-            mark = CURSOR if self.focused else ""
-            yield self._theme.style("accent", shown[: len(self._prompt)]) + shown[len(self._prompt) :] + mark
+            yield self._query_row(width)
         if not self._found:
             yield self._theme.style("muted", truncate(self._empty, width))
             return
@@ -184,6 +183,15 @@ class SelectList(Component):
                 yield self._row(entry, width)
         if sum(isinstance(entry, int) for entry in entries) < len(self._found):
             yield self._theme.style("dim", truncate(f"  ({self._at + 1}/{len(self._found)})", width))
+
+    def _query_row(self, width: int) -> str:
+        shown = truncate(self._prompt + self._query, width)
+        row = self._theme.style("accent", shown[: len(self._prompt)]) + shown[len(self._prompt) :]
+        row += CURSOR if self.focused else ""
+        room = width - measure(shown)
+        if self._query or not self._placeholder or room <= 0:
+            return row
+        return row + self._theme.style("hint", truncate(self._placeholder, room))
 
     def _window(self) -> list[int | str]:
         """What is around the highlighted item, the window moving only when it must."""

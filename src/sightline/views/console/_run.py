@@ -31,7 +31,7 @@ def run(
     before: Attributes | None = None,
 ) -> int:
     """Be the console. `wanted` is what `HostWanted` holds, `host_fd` where its host answers if it was started already;
-    `prompt`: said first, as if it had been entered. `resumable`: say in the end how to go on.
+    `prompt`: said first, as if it had been entered. `resumable`: one can come back to it; say in the end how.
     `greeted` is told the process of every host that is connected to. The exit code."""
     asked = msgspec.convert(dict(wanted), HostWanted)
     settings = _settings(asked)
@@ -42,6 +42,7 @@ def run(
         console = Console(application, Store(data_folder()), settings, asked)
         consoles.append(console)
         console.sessions.on_host = greeted
+        console.sessions.lasting = resumable
         if settings.console.theme != "auto":
             console.set_theme(settings.console.theme)
         if painted is not None:
@@ -64,7 +65,7 @@ def run(
     )
     for console in consoles:
         if console.sessions.farewell and resumable:
-            sys.stderr.write(f"{console.sessions.farewell}\n")
+            sys.stderr.write(f"\n{console.sessions.farewell}\n")
     return code
 
 

@@ -39,21 +39,72 @@ def bench(asked: dict[str, Any] | None = None, height: int = 40, **options: Any)
 
 
 def test_everything_there_is_to_know_is_on_it() -> None:
-    """The whole command, the folder, who asks, whether it is sandboxed, why, the other arguments, and the rule."""
+    """The whole command, the folder, who asks, whether it is sandboxed, the other arguments, and the rule."""
     shown = bench(request(agent="Explore-2/Read-1")).text()
-    assert "Explore-2/Read-1: bash wants to run a command outside the sandbox" in shown
+    assert "Explore-2/Read-1 wants to run a command outside the sandbox" in shown
     assert "git push origin main" in shown
     assert "folder: /project/sub" in shown
-    assert "why: the call asks to run outside the sandbox" in shown
     assert "timeout: 30" in shown
-    assert "as a rule: exec(git push origin main)" in shown
+    assert "as a rule (e changes it): exec(git push origin main)" in shown
+
+
+def test_each_thing_is_said_once() -> None:
+    """That it is outside the sandbox, where it would run, and the rule; another reason has a row of its own."""
+    args = {"command": "git push origin main", "sandbox": False, "cwd": "sub"}
+    shown = bench(request(args=args)).text()
+    assert shown.count("sandbox") == 1
+    assert shown.count("exec(git push origin main)") == 1
+    assert "why:" not in shown
+    assert "cwd:" not in shown
+    assert (
+        "why: at approval edit every command is asked about"
+        in bench(request(sandboxed=True, why="at approval edit every command is asked about")).text()
+    )
+
+
+@pytest.mark.parametrize(
+    ("details", "head"),
+    [
+        ({"tool": "write", "access": "write"}, "Main wants to write a file outside this folder"),
+        ({"tool": "edit", "access": "write"}, "Main wants to write a file outside this folder (edit)"),
+        ({"tool": "read", "access": "read"}, "Main wants to read a file outside this folder"),
+        ({"tool": "search", "access": "read"}, "Main wants to read a file outside this folder (search)"),
+    ],
+)
+def test_why_a_file_is_asked_about_ends_the_sentence(details: dict[str, Any], head: str) -> None:
+    """It is the whole point, and is said where one looks first."""
+    asked = request(**details, what="/etc/x", why="outside this folder", rule="write(/etc/x)", args={"path": "/etc/x"})
+    assert head in bench(asked).text()
+    assert "why:" not in bench(asked).text()
+
+
+def test_at_forty_columns_and_twelve_rows_all_of_it_can_be_reached() -> None:
+    """The choices with their keys, every row of the command, and the key that changes the rule."""
+    command = "curl -s https://example.org/a/long/path --output somewhere/else/entirely.html && echo fetched"
+    shown = bench(request(what=command, rule=f"exec({command})", args={"command": command}), height=9)
+    for label in ("Yes, this once (y)", "Yes, for this session (s)", "Yes, always here (a)", "No (n)"):
+        assert label in shown.text(40)
+    seen = [shown.text(40)]
+    for _ in range(6):
+        shown.dialog.handle_input(parse_key("pagedown"))
+        seen.append(shown.text(40))
+    assert all(any(word in rows for rows in seen) for word in command.split())
+    assert any("e changes it" in rows for rows in seen)
+
+
+@pytest.mark.parametrize("width", [20, 30, 40, 80])
+def test_no_key_is_left_out_for_want_of_columns(width: int) -> None:
+    """Hints take another row instead."""
+    shown = bench(height=30).text(width)
+    assert "enter choose" in shown
+    assert "escape close" in shown
 
 
 def test_what_would_change_is_a_diff() -> None:
     """An edit shows its lines, not its patch; the path is there."""
     asked = request(tool="edit", access="write", what="/project/x.py", diff=DIFF, args={"input": "¶x.py#1\nreplace"})
     shown = bench(asked).text()
-    assert "Main: edit wants to write" in shown
+    assert "Main wants to write a file (edit)" in shown
     assert "/project/x.py" in shown
     assert "- old = 1" in shown
     assert "+ new = 2" in shown
@@ -110,10 +161,51 @@ def test_the_rule_can_be_changed_before_it_is_saved() -> None:
     assert shown.answer == {"choice": "always here", "rule": "exec(git push origin *)"}
 
 
-def test_the_rule_of_a_session_can_be_changed_too() -> None:
-    """With the key for it, on that choice."""
-    shown = bench().press("down", "e").press("ctrl+u").type("exec(git push *)").press("enter")
-    assert shown.answer == {"choice": "this session", "rule": "exec(git push *)"}
+@pytest.mark.parametrize(("keys", "choice"), [(["enter"], "this session"), (["down", "enter"], "always here")])
+def test_who_changes_the_rule_says_how_long_it_holds(keys: list[str], choice: str) -> None:
+    """With the key for it, whatever is highlighted; the shorter time is offered first."""
+    shown = bench().press("e", "ctrl+u").type("exec(git push *)").press("enter")
+    assert not shown.answers
+    assert "exec(git push *) is allowed:" in shown.text()
+    assert shown.press(*keys).answer == {"choice": choice, "rule": "exec(git push *)"}
+
+
+def test_from_how_long_one_goes_back_to_the_rule() -> None:
+    """With what was typed."""
+    shown = bench().press("e", "ctrl+u").type("exec(git push *)").press("enter", "escape")
+    assert "exec(git push *)" in shown.text()
+    assert "is allowed:" not in shown.text()
+    assert shown.press("enter", "enter").answer == {"choice": "this session", "rule": "exec(git push *)"}
+
+
+def test_where_there_is_no_choice_how_long_is_not_asked() -> None:
+    """Who asks says which there are."""
+    asked = {**request(), "choices": ["once", "this session", "no"]}
+    shown = bench(asked).press("e")
+    assert "Allowed while this session lasts" in shown.text()
+    assert shown.press("enter").answer == {"choice": "this session", "rule": "exec(git push origin main)"}
+
+
+@pytest.mark.parametrize(
+    ("what", "rule"),
+    [("touch o1 && echo ok", "exec(touch *)"), ("git push origin main", "exec(git pull *)"), ("ls", "write(x)")],
+)
+def test_a_rule_that_does_not_allow_what_is_asked_says_so_before_it_is_taken(what: str, rule: str) -> None:
+    """Entered once more it is taken; another one is looked at anew."""
+    asked = request(what=what, rule=f"exec({what})", args={})
+    shown = bench(asked).press("a", "ctrl+u").type(rule).press("enter")
+    assert not shown.answers
+    assert "does not allow what is asked" in shown.text()
+    assert shown.press("enter").answer == {"choice": "always here", "rule": rule}
+    shown = bench(asked).press("a", "ctrl+u").type(rule).press("enter", "ctrl+u").type(f"exec({what})").press("enter")
+    assert shown.answer == {"choice": "always here", "rule": f"exec({what})"}
+
+
+def test_a_rule_about_files_is_looked_at_from_the_folder_of_the_session() -> None:
+    """A relative one is below it."""
+    asked = request(tool="write", access="write", what="/project/.git/x", rule="write(/project/.git/x)", args={})
+    shown = bench(asked).press("a", "ctrl+u").type("write(.git/**)").press("enter")
+    assert shown.answer == {"choice": "always here", "rule": "write(.git/**)"}
 
 
 def test_a_rule_that_is_none_is_not_taken() -> None:
@@ -121,8 +213,8 @@ def test_a_rule_that_is_none_is_not_taken() -> None:
     shown = bench().press("a", "ctrl+u").type("exce(git)").press("enter")
     assert not shown.answers
     assert "not a rule: exce(git)" in shown.text()
-    shown.press("ctrl+u").type("exec(git log)").press("enter")
-    assert shown.answer == {"choice": "always here", "rule": "exec(git log)"}
+    shown.press("ctrl+u").type("exec(git push * main)").press("enter")
+    assert shown.answer == {"choice": "always here", "rule": "exec(git push * main)"}
 
 
 @pytest.mark.parametrize("rule", ["Bash(make *), changes to files without asking", "npm test"])
@@ -130,7 +222,7 @@ def test_a_rule_of_another_programs_is_shown_and_taken_as_it_is(rule: str) -> No
     """It is that program's to read: there is nothing to change here, and no mistake to find in it."""
     asked = request(rule=rule)
     assert f"as a rule: {rule}" in bench(asked).text()
-    assert "change the rule" not in bench(asked).text()
+    assert not bench(asked).press("e", "enter").answers[1:]
     assert bench(asked).press("a").answer == {"choice": "always here"}
     assert bench(asked).press("s").answer == {"choice": "this session", "rule": rule}
 
@@ -142,6 +234,18 @@ def test_the_rule_of_a_command_of_several_lines_is_kept_as_it_is(keys: list[str]
     asked = request()
     asked["details"]["rule"] = rule
     assert bench(asked).press(*keys).answer["rule"] == rule
+
+
+def test_the_breaks_of_a_rule_are_seen_and_stay_when_it_is_changed() -> None:
+    """Wherever it is shown, and in what becomes of it."""
+    command = "echo one\necho two > x\n"
+    shown = bench(request(what=command, rule=f"exec({command})", args={}))
+    assert "exec(echo one⏎echo two > x⏎)" in shown.text()
+    shown.press("a")
+    assert "exec(echo one⏎echo two > x⏎)" in shown.text().split("Allowed")[1]
+    shown.press("backspace", "backspace", "backspace").type("y)").press("enter")
+    assert "does not allow what is asked" in shown.text()
+    assert shown.press("enter").answer == {"choice": "always here", "rule": "exec(echo one\necho two > y)"}
 
 
 def test_a_no_may_have_a_reason() -> None:
@@ -212,7 +316,8 @@ def test_on_lines_everything_is_said_and_a_line_answers() -> None:
     shown.press("a")
     assert "exec(git push origin main)" in shown.text()
     shown.type("exec(git push *)").press("enter")
-    assert shown.answer == {"choice": "always here", "rule": "exec(git push *)"}
+    assert "does not allow what is asked" in shown.text()
+    assert shown.press("enter").answer == {"choice": "always here", "rule": "exec(git push *)"}
 
 
 COMMAND = "\n".join(f"echo line {number}" for number in range(9))

@@ -47,9 +47,15 @@ def test_several_of_the_choices() -> None:
     assert shown.press("enter").answer == {"chosen": ["red", "blue"]}
 
 
-def test_with_nothing_ticked_the_highlighted_one_is_meant() -> None:
-    """Enter is an answer."""
-    assert bench(question("red", "green", several=True)).press("down", "enter").answer == {"chosen": ["green"]}
+def test_with_nothing_ticked_it_says_how_to_tick() -> None:
+    """An empty box is no yes, whatever is highlighted; the words go when one is ticked."""
+    shown = bench(question("red", "green", several=True)).press("down", "enter")
+    assert not shown.answers
+    assert "tick one with space" in shown.text()
+    assert "› [ ] green" in shown.text()
+    shown.press("space")
+    assert "tick one with" not in shown.text()
+    assert shown.press("enter").answer == {"chosen": ["green"]}
 
 
 def test_words_of_ones_own() -> None:

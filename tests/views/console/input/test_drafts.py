@@ -1,5 +1,7 @@
 """What was written and not sent: kept for its session, and back after a crash."""
 
+import asyncio
+import errno
 import os
 import stat
 
@@ -122,6 +124,47 @@ async def test_an_end_leaves_no_lock(desk, drafts, tmp_path):
     for editor in editors:
         editor.close()
     assert [path.name for path in (tmp_path / "kept" / "drafts").iterdir()] == [f"{SESSION}.json"]
+
+
+async def test_a_session_that_is_left_and_come_back_to_at_once_has_one_place(desk, drafts, tmp_path):
+    """Its draft is there once, is written where it was, and nothing stays locked."""
+    drafts.save(SESSION, Draft("half a thought"))
+    editor = prompt_editor(desk)
+    await asyncio.gather(*(editor.keep_draft(drafts, session) for session in (SESSION, "another", SESSION)))
+    await desk.settled()
+    assert editor.text == "half a thought"
+    editor.close()
+    assert [path.name for path in (tmp_path / "kept" / "drafts").iterdir()] == [f"{SESSION}.json"]
+
+
+def test_a_console_that_comes_while_another_leaves_gets_its_place(drafts, tmp_path, monkeypatch):
+    """Also when the lock is taken away between looking at it and having it: the draft is not passed by."""
+    drafts.save(SESSION, Draft("half a thought"))
+    flock, leaving = _drafts.fcntl.flock, [tmp_path / "kept" / "drafts" / f".{SESSION}.lock"]
+
+    def late(lock, how):
+        if leaving:
+            leaving.pop().unlink()
+        flock(lock, how)
+
+    monkeypatch.setattr(_drafts.fcntl, "flock", late)
+    place = drafts.claim(SESSION)
+    assert place.name == SESSION
+    assert drafts.claim(SESSION).name == f"{SESSION}.1"
+    place.release()
+
+
+def test_a_file_system_without_locks_keeps_drafts_all_the_same(drafts, monkeypatch):
+    """For one console; and no file stays open for each try."""
+
+    def refuse(lock, how):
+        raise OSError(errno.ENOLCK, "no locks available")
+
+    monkeypatch.setattr(_drafts.fcntl, "flock", refuse)
+    drafts.claim(SESSION)
+    before = len(os.listdir("/dev/fd"))
+    assert drafts.claim(SESSION).name == SESSION
+    assert len(os.listdir("/dev/fd")) == before
 
 
 async def test_what_was_sent_is_no_draft_any_more(desk, drafts):

@@ -98,6 +98,23 @@ async def test_an_answer_is_forgotten_and_other_rules_say_where_they_are_from():
     assert desk.told == [("info", "forgotten: write(docs/**)", "")]
 
 
+async def test_a_rule_of_several_lines_is_shown_with_its_breaks_and_forgotten_as_shown():
+    """On one line it would be the rule of another command."""
+    desk = Desk()
+    Host(desk, [{"rule": "exec(echo one\necho two)", "verdict": "allow", "origin": "always", "where": ""}])
+    task = opened(desk)
+    await desk.until_shown(ApprovalsPanel)
+    assert any("exec(echo one⏎echo two)" in row for row in desk.rows(120))
+    desk.type("echo")
+    await desk.go("delete")
+    assert "forgotten: exec(echo one⏎echo two)" in desk.rows(120)[0]
+    desk.press("escape")
+    await task
+    await _approvals.open(desk, "forget exec(echo one⏎echo two)")
+    assert [c.forget for c in desk.submitted if c.forget] == ["exec(echo one\necho two)", "exec(echo one⏎echo two)"]
+    assert desk.told == [("info", "forgotten: exec(echo one⏎echo two)", "")]
+
+
 async def test_a_provider_says_what_is_possible():
     """Its own levels, no rules, and from when a level holds."""
     desk = Desk()

@@ -45,7 +45,7 @@ async def test_a_setting_is_found_changed_and_kept(desk, tmp_path):
     desk.press("ctrl+u", *"12.5", "enter")
     await desk.until_shown(Choice)
     assert desk.panel.list.highlighted.value == "bash.timeout"
-    desk.press("escape")
+    desk.press("escape", "escape")
     await task
     assert kept(desk, tmp_path) == {"bash": {"timeout": 12.5}}
     assert desk.settings.bash.timeout == 12.5
@@ -85,7 +85,7 @@ async def test_a_choice_is_chosen_and_taken_back(desk, tmp_path):
     desk.press("delete")
     await desk.until(lambda: desk.settings.console.keymap == "emacs")
     await desk.until_shown(Choice)
-    desk.press("escape")
+    desk.press("escape", "escape")
     await task
     assert desk.told == []
 
@@ -107,7 +107,33 @@ async def test_a_project_has_settings_of_its_own(desk, tmp_path):
     await desk.go("end", "enter")
     assert desk.settings.read.summarize is False
     assert len(desk.told) == 1
+    desk.press("escape", "escape")
+    await task
+
+
+async def test_words_are_searched_for_and_stay(desk):
+    """As with `/resume WORDS`; what was searched for is there again after a setting was looked at."""
+    task = opened(desk, _settings, "perm")
+    await desk.until_shown(Choice)
+    found = [item.value for item in desk.panel.list.matching]
+    assert found
+    assert all(name.startswith("permissions.") for name in found)
+    await desk.go("enter")
+    await desk.go("escape")
+    assert desk.panel.list.query == "perm"
+    assert [item.value for item in desk.panel.list.matching] == found
     desk.press("escape")
+    assert "type to search" in desk.rows()[1]
+    desk.press("escape")
+    await task
+
+
+async def test_words_that_no_setting_has_are_told(desk):
+    """An empty list says so."""
+    task = opened(desk, _settings, "zzz")
+    await desk.until_shown(Choice)
+    assert any("nothing matches" in row for row in desk.rows())
+    desk.press("ctrl+c")
     await task
 
 

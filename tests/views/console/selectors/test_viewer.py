@@ -335,6 +335,27 @@ async def test_with_nothing_to_show_it_says_so(tmp_path):
     assert desk.told == [("info", "no call has said anything yet", "")]
 
 
+@pytest.mark.parametrize(("many", "said"), [(1, "there is only one"), (3, "there are only 3 of them")])
+async def test_a_call_further_back_than_there_are_is_told(tmp_path, many, said):
+    """No other call is shown in its place."""
+    desk = Desk(new_store(tmp_path), "abcdef")
+    calls = [Call("", f"c{number}", "Bash", args={"command": "true"}, content="ok") for number in range(many)]
+    await view_output(desk, calls, 99)
+    assert desk.told == [("warning", f"no call that many back: {said}", "/output 1 is the last")]
+
+
+async def test_no_key_is_explained_by_its_own_name(tmp_path):
+    """`end end` says nothing."""
+    desk = Desk(new_store(tmp_path), "abcdef", height=12)
+    task = asyncio.ensure_future(view_output(desk, [Call("", "c", "Bash", args={"command": "true"}, content="ok")]))
+    await desk.until_rows("ok")
+    hints = [hint.split(" ", 1) for hint in desk.rows(120)[-1].split(" · ")[1:]]
+    assert ["end", "bottom"] in hints
+    assert not [key for key, meaning in hints if key == meaning]
+    await pressed(desk, "q")
+    await task
+
+
 async def test_in_linear_mode_it_is_read_out(tmp_path):
     """Its end, where there is much, and what it is the end of."""
     desk = Desk(new_store(tmp_path), "abcdef", linear=True)

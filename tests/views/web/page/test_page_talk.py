@@ -313,6 +313,20 @@ async def test_dialogs_of_extensions_are_answered(page_server, open_page):
     }
 
 
+async def test_a_rule_of_several_lines_stays_the_rule_it_is(page_server, open_page):
+    """A command of two lines that is always allowed is that command, not the one its lines would make together."""
+    rule = "exec(echo one\necho two\n)"
+    page_server.session("abcdef")
+    approval = {**_APPROVAL, "details": {**_APPROVAL["details"], "rule": rule}}
+    await page_server.know("abcdef", requests=[approval])
+    page = await open_page("#abcdef")
+    field = page.get_by_label("Rule, for longer than once")
+    await expect(field).to_have_value(rule)
+    await page.get_by_role("button", name="always").click()
+    await expect(field).to_be_disabled()
+    assert page_server.posts == [("requests/request-1", {"answer": {"choice": "always here", "rule": rule}})]
+
+
 async def test_a_conversation_is_led_by_keyboard(page_server, open_page):
     """r goes to what waits for an answer, n to the prompt; typing in a card triggers no shortcut."""
     page_server.session("abcdef")

@@ -2,6 +2,7 @@
 
 from sightline.views.console.commands._command import SlashCommand
 
+_TODO = "[show|hide|edit|clear]"
 _ALL = (
     SlashCommand("help", "what can be entered here, and the keys", "commands._help"),
     SlashCommand("model", "choose the model that works", "selectors._model", args="[NAME]"),
@@ -20,7 +21,7 @@ _ALL = (
     SlashCommand("queue", "send this when the agent is done", "commands._work", "queue", "[TEXT]"),
     SlashCommand("unqueue", "take back what waits to be sent", "commands._work", "unqueue"),
     SlashCommand("compact", "summarise the older part of the conversation", "commands._work", "compact", "[FOCUS]"),
-    SlashCommand("todo", "the todo list: show it, edit it, put it away", "commands._todo", args="[edit|hide|clear]"),
+    SlashCommand("todo", "the todo list: show it, edit it, put it away", "commands._todo", args=_TODO),
     SlashCommand("new", "another conversation, from nothing", "commands._work", "new"),
     SlashCommand("clear", "the same as /new: the model begins with an empty memory", "commands._work", "new"),
     SlashCommand("resume", "go on with another conversation", "selectors._resume", args="[WORDS]"),
@@ -35,7 +36,7 @@ _ALL = (
     SlashCommand("paste", "attach the image on the clipboard", "commands._work", "paste"),
     SlashCommand("history", "search what was entered before", "commands._work", "history"),
     SlashCommand("editor", "write in your editor", "commands._work", "editor"),
-    SlashCommand("settings", "settings, and where they come from", "selectors._settings", args="[NAME]"),
+    SlashCommand("settings", "settings, and where they come from", "selectors._settings", args="[WORDS]"),
     SlashCommand("keys", "which key does what", "selectors._keys"),
     SlashCommand("theme", "dark or light", "selectors._theme", args="[auto|dark|light]"),
     SlashCommand("redraw", "clear the screen and draw everything anew", "commands._showing", "redraw"),

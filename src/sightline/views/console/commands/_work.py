@@ -70,14 +70,20 @@ async def attach(console: "Console", args: str) -> None:
             console.prompt.remove_attachment()
         return
     image = await asyncio.to_thread(_image, console.cwd, args)
-    if image is None:
+    if image is None and not await asyncio.to_thread(_file(console.cwd, args).exists):
+        console.tell(f"there is no file {args}", "error", "/attach FILE")
+    elif image is None:
         console.tell(f"{args} is no image that can be read", "error", "other files are named with @ in the prompt")
     else:
         console.prompt.attach([image])
 
 
 def _image(folder: str, name: str) -> "Attachment | None":
-    return image_file(Path(folder, os.path.expanduser(name)))
+    return image_file(_file(folder, name))
+
+
+def _file(folder: str, name: str) -> Path:
+    return Path(folder, os.path.expanduser(name))
 
 
 async def paste(console: "Console", args: str) -> None:

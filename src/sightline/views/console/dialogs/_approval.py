@@ -2,34 +2,41 @@
 
 Rules:
 
-- Shown are who asks (agent and tool), all of the command or what would change, the folder, whether the sandbox holds
-  it, why it has to be asked, the other arguments of the call, and the rule an answer for longer would become.
+- Shown are, each once: who asks (agent and tool), all of the command or what would change, the folder, whether the
+  sandbox holds it, why it has to be asked, the other arguments of the call, and the rule an answer for longer would
+  become.
 - Nothing is allowed unseen. Where rows are few, the command or the change comes first; where not even three rows of it
   fit above the answers, only no is one.
-- "Always here" saves a rule, and shows it first: it can be changed, and one that cannot be read is not taken. A rule in
-  another program's language is that program's to save: it is shown, and taken as it is.
+- "Always here" saves a rule, and shows it first: it can be changed, and one that cannot be read is not taken. One that
+  was changed so that it does not allow what is asked is taken when it is entered a second time. A rule in another
+  program's language is that program's to save: it is shown, and taken as it is.
 - "No" may have a reason; the model hears it. Escape and Ctrl+C are a step back; from the choices they close the dialog
   unanswered, which is never a yes.
 """
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
-from sightline.text import clean_line, clean_text
+from sightline.text import clean_line
 from sightline.tty import Component, Input, Key, Rows
-from sightline.tty.components import Code, Container, Diff, Item, SelectList, Text
+from sightline.tty.components import Container, Diff, Item, SelectList, Text
 from sightline.tty.components import Input as TextInput
 from sightline.views.console._drawing import Drawing
-from sightline.views.console.dialogs._asker import asker
+from sightline.views.console.dialogs._approval_facts import DOING, head_lines, main_part, other_arguments
 from sightline.views.console.dialogs._dialog_frame import Dialog, Height, Pane, usual_height
 
 ONCE, SESSION, ALWAYS, NO = "once", "this session", "always here", "no"
 
 _LABELS = {ONCE: "Yes, this once", SESSION: "Yes, for this session", ALWAYS: "Yes, always here", NO: "No"}
+_KEYS_FROM = 32  # columns: with less, the words of a choice alone fit
+_SCOPES = {SESSION: "While this session lasts", ALWAYS: "In this folder from now on"}
 _ACTIONS = {ONCE: "approve_once", SESSION: "approve_session", ALWAYS: "approve_always", NO: "approve_no"}
-_SHOWN_ELSEWHERE = ("input", "content", "path")  # where there is a diff
-_VALUE_AT_MOST = 20_000
 _SEEN_AT_LEAST = 3
+_DOES_NOT_FIT = (
+    "This rule by itself does not allow what is asked: it would be done now, and asked again the next time. "
+    "Enter it once more to have it so."
+)
 _TOO_LOW = "Allow this? Make the window larger to answer."
 
 
@@ -43,14 +50,19 @@ class ApprovalDialog(Dialog):
         self._request = request
         self._exact = str(self._details.get("rule") or "")
         """The asker's own, which may have several lines; as one line it would be the rule of another command."""
-        self._rule = clean_line(self._exact)
-        self._is_ours = bool(self._rule) and _is_rule(self._rule)
-        self._wanted = ALWAYS
+        self._rule = _as_shown(self._exact)
+        self._is_ours = bool(self._rule) and _is_rule(self._exact)
+        self._wanted = ""
+        """How long a changed rule is to hold; empty: that is asked."""
+        self._doubted = ""
+        """The rule they were told of that it does not allow this."""
+        self._given = ""
+        self._scopes: SelectList | None = None
         self._what_first = False
         self._parts = Container(self._in_order(what_first=False))
         self._body = Pane(self._parts, drawing)
         self._width = 0
-        self._too_low = self._asks_why = False
+        self._too_low = self._asks_why = self._has_keys = False
         self._list = SelectList(self._items(), max_rows=6, bindings=self.bindings, theme=self.theme)
         self._list.on_select = lambda item: self._choose(item.value)
         self._list.on_cancel = self.cancel
@@ -72,13 +84,15 @@ class ApprovalDialog(Dialog):
                     self._choose(choice)
                     return True
             if self._is_ours and not self._too_low and self.bindings.matches(event, "approve_rule"):
-                self._edit_rule(self._list.highlighted)
+                self._edit_rule("")
                 return True
         return super().handle_input(event)
 
     def cancel(self) -> None:
         if self._list in self.children:
             self.finish(None)
+        elif self._scopes in self.children:
+            self._ask_rule(_as_shown(self._given))
         else:
             self._show_choices()
 
@@ -89,21 +103,26 @@ class ApprovalDialog(Dialog):
 
     def _items(self) -> Iterator[Item]:
         for choice in self._choices:
-            about = {SESSION: self._rule, ALWAYS: self._rule, NO: "and say why, if you like"}.get(choice, "")
-            yield Item(choice, _LABELS.get(choice, choice), about)
+            key = next(iter(self.bindings.keys(_ACTIONS.get(choice, ""))), "") if self._has_keys else ""
+            if choice == NO or not self._too_low:
+                yield Item(choice, _LABELS.get(choice, choice) + (f" ({key})" if key else ""))
 
     def _in_order(self, *, what_first: bool) -> list[Component]:
         """What there is to know."""
-        about = Text("\n".join(_head(self._request, self._details)), theme=self.theme)
-        what: list[Component] = [_main(self._details, self.drawing)]
+        about = Text("\n".join(head_lines(self._request, self._details)), theme=self.theme)
+        what: list[Component] = [main_part(self._details, self.drawing)]
         diff = self._details.get("diff")
         if isinstance(diff, str) and diff:
             what.append(Diff(diff, theme=self.theme))
-        rest = "\n".join(_other_arguments(self._details, has_diff=bool(diff)))
+        rest = "\n".join(other_arguments(self._details, has_diff=bool(diff)))
         others: list[Component] = [Text(rest, "muted", theme=self.theme)] if rest else []
         if self._rule:
-            others.append(Text(f"as a rule: {self._rule}", "muted", theme=self.theme))
+            others.append(Text(f"as a rule{self._way_to_change()}: {self._rule}", "muted", theme=self.theme))
         return [*what, about, *others] if what_first else [about, *what, *others]
+
+    def _way_to_change(self) -> str:
+        key = next(iter(self.bindings.keys("approve_rule")), "")
+        return f" ({key} changes it)" if key and self._is_ours else ""
 
     def _fit(self) -> None:
         """Make the best of the rows there are."""
@@ -111,11 +130,20 @@ class ApprovalDialog(Dialog):
             self._what_first = self.is_small
             self._parts.children = self._in_order(what_first=self._what_first)
         too_low = self.is_small and self._hides_what()
-        if too_low != self._too_low:
-            self._too_low = too_low
-            self._list.set_items(item for item in self._items() if item.value == NO or not too_low)
-            if not self._asks_why:
-                self._show_choices()
+        has_keys = self._width >= _KEYS_FROM and not self.drawing.linear
+        if too_low == self._too_low and has_keys == self._has_keys:
+            return
+        was_too_low, self._too_low, self._has_keys = self._too_low, too_low, has_keys
+        self._renew_items()
+        if too_low != was_too_low and not self._asks_why:
+            self._show_choices()
+
+    def _renew_items(self) -> None:
+        marked = self._list.highlighted
+        self._list.set_items(self._items())
+        values = [item.value for item in self._list.matching]
+        if marked is not None and marked.value in values:
+            self._list.move(values.index(marked.value))
 
     def _hides_what(self) -> bool:
         needed = len(self._parts.render(max(self._width - 2, 1)))
@@ -127,10 +155,7 @@ class ApprovalDialog(Dialog):
         if self._too_low:
             warning = Text(_TOO_LOW, "warning", theme=self.theme)
             return self.show(warning, self._list, hints=[("approve_no", NO)])
-        hints = [("select_confirm", "choose"), *((_ACTIONS[c], c) for c in self._choices if c in _ACTIONS)]
-        if self._is_ours:
-            hints.append(("approve_rule", "change the rule"))
-        return self.show(self._body, self._list, hints=hints)
+        return self.show(self._body, self._list, hints=[("select_confirm", "choose"), ("interrupt", "close")])
 
     def _choose(self, choice: str) -> None:
         if choice == NO:
@@ -138,28 +163,51 @@ class ApprovalDialog(Dialog):
         elif self._too_low:
             return
         elif choice == ALWAYS and self._is_ours:
-            self._edit_rule(None)
+            self._edit_rule(ALWAYS)
         else:
             self.finish({"choice": choice, "rule": self._exact} if choice == SESSION else {"choice": choice})
 
-    def _edit_rule(self, highlighted: Item | None) -> None:
-        """For as long as was highlighted; otherwise always."""
-        self._wanted = SESSION if highlighted is not None and highlighted.value == SESSION else ALWAYS
-        if self._wanted not in self._choices:
-            self._wanted = SESSION
-        how_long = "in this folder from now on" if self._wanted == ALWAYS else "while this session lasts"
-        self._show_input(f"Allowed {how_long}:", self._rule, self._take_rule, "allow this")
+    def _edit_rule(self, wanted: str) -> None:
+        """`wanted`: how long it is to hold; empty: they are asked, where there is a choice."""
+        scopes = [scope for scope in _SCOPES if scope in self._choices]
+        if scopes:
+            self._wanted = scopes[0] if len(scopes) == 1 else wanted
+            self._ask_rule(self._rule)
+
+    def _ask_rule(self, text: str, about: str = "", role: str = "muted") -> None:
+        how_long = f" {_SCOPES[self._wanted].lower()}" if self._wanted else ""
+        self._show_input(about or f"Allowed{how_long}:", text, self._take_rule, "allow this", role=role)
 
     def _take_rule(self, text: str) -> None:
-        from sightline.settings import RuleMistake, parse_rule
+        from sightline.settings import RuleMistake, parse_rule, typed_rule
 
-        rule = text.strip() or self._rule
+        shown = text.strip() or (self._doubted if self.drawing.linear else "") or self._rule
+        rule = self._exact if shown == self._rule else typed_rule(shown)
         try:
             parse_rule(rule)
         except RuleMistake as mistake:
-            about = clean_line(f"{mistake.message}. {mistake.hint}")
-            return self._show_input(about, rule, self._take_rule, "allow this", role="error")
-        return self.finish({"choice": self._wanted, "rule": rule if rule != self._rule else self._exact})
+            return self._ask_rule(shown, clean_line(f"{mistake.message}. {mistake.hint}"), "error")
+        if shown != self._doubted and not self._is_enough(rule):
+            self._doubted = shown
+            return self._ask_rule(shown, _DOES_NOT_FIT, "warning")
+        self._given = rule
+        return self.finish({"choice": self._wanted, "rule": rule}) if self._wanted else self._ask_how_long()
+
+    def _is_enough(self, rule: str) -> bool:
+        from sightline.settings import allows_alone
+
+        access = self._details.get("access")
+        if rule == self._exact or access not in DOING:
+            return True
+        return allows_alone(rule, access, str(self._details.get("what") or ""), Path(self.drawing.cwd))
+
+    def _ask_how_long(self) -> None:
+        items = [Item(scope, words) for scope, words in _SCOPES.items()]
+        self._scopes = SelectList(items, bindings=self.bindings, theme=self.theme)
+        self._scopes.on_select = lambda item: self.finish({"choice": item.value, "rule": self._given})
+        self._scopes.on_cancel = self.cancel
+        about = Text(f"{_as_shown(self._given)} is allowed:", theme=self.theme)
+        self.show(self._body, about, self._scopes, hints=[("select_confirm", "allow this"), ("interrupt", "back")])
 
     def _ask_reason(self) -> None:
         self._asks_why = True
@@ -192,49 +240,7 @@ def _is_rule(text: str) -> bool:
     return True
 
 
-def _head(request: dict[str, Any], details: dict[str, Any]) -> Iterator[str]:
-    tool = clean_line(str(details.get("tool") or "a tool"))
-    doing = {
-        "exec": "run a command",
-        "network": "use the network",
-        "write": "write",
-        "read": "read",
-    }.get(str(details.get("access")), "")
-    if not doing:
-        yield clean_text(str(request.get("text") or ""))
-    else:
-        yield f"{asker(request)}: {tool} wants to {doing}{_where(details)}"
-    if details.get("cwd"):
-        yield f"folder: {clean_line(str(details['cwd']))}"
-    if details.get("why"):
-        yield f"why: {clean_line(str(details['why']))}"
+def _as_shown(rule: str) -> str:
+    from sightline.settings import shown_rule
 
-
-def _where(details: dict[str, Any]) -> str:
-    if details.get("access") != "exec" or not isinstance(details.get("sandboxed"), bool):
-        return ""
-    return " in the sandbox" if details["sandboxed"] else " outside the sandbox"
-
-
-def _main(details: dict[str, Any], drawing: Drawing) -> Component:
-    what = str(details.get("what") or "")
-    if details.get("access") == "exec":
-        return Code(what, "bash", theme=drawing.theme)
-    return Text(what, "strong", theme=drawing.theme)
-
-
-def _other_arguments(details: dict[str, Any], *, has_diff: bool) -> Iterator[str]:
-    args = details.get("args")
-    for name, value in args.items() if isinstance(args, dict) else ():
-        if value == details.get("what") or (has_diff and name in _SHOWN_ELSEWHERE):
-            continue
-        text = value if isinstance(value, str) else _json(value)
-        left_out = len(text) - _VALUE_AT_MOST
-        more = f"\n… {left_out} more characters" if left_out > 0 else ""
-        yield clean_text(f"{name}: {text[:_VALUE_AT_MOST]}{more}")
-
-
-def _json(value: Any) -> str:
-    import msgspec
-
-    return msgspec.json.encode(value).decode()
+    return shown_rule(rule)

@@ -2,14 +2,15 @@
 
 - It takes as many rows as it needs, at most those there are for it (`height`). Where they are few, the frame and the
   hints go first, then choices are scrolled.
-- What does not fit is said, with the keys that show it. On lines (linear mode) everything is written.
+- What does not fit is said, with the keys that show it; hints take as many rows as they need. On lines (linear mode)
+  everything is written.
 - Ctrl+C and escape mean the same: back, or close.
 """
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from sightline.tty import Component, Input, Rows, truncate
+from sightline.tty import Component, Input, Rows, measure, truncate
 from sightline.tty.components import Box, KeyHints, SelectList, Text
 from sightline.tty.components._box import Border
 from sightline.views.console._desk import Ask
@@ -72,6 +73,28 @@ class Pane(Component):
         return self._drawing.theme.style("hint", truncate(text, width))
 
 
+class _Hints(KeyHints):
+    """All of them, below each other where they must be."""
+
+    def render(self, width: int) -> Rows:
+        if width != self._width:
+            self._width = width
+            groups = _fitting(self._hints, width)
+            self._rows = tuple(KeyHints(group, theme=self._theme).render(width)[0] for group in groups)
+        return self._rows
+
+
+def _fitting(hints: Sequence[tuple[str, str]], width: int) -> list[list[tuple[str, str]]]:
+    groups: list[list[tuple[str, str]]] = []
+    for hint in hints:
+        row = " · ".join(" ".join(each) for each in [*(groups[-1] if groups else ()), hint])
+        if groups and measure(row) <= width:
+            groups[-1].append(hint)
+        else:
+            groups.append([hint])
+    return groups
+
+
 class Dialog(Box, Ask):
     """A titled box of parts. A subclass puts them in with `show`, again whenever it goes on to another step."""
 
@@ -83,7 +106,7 @@ class Dialog(Box, Ask):
         self._height = height
         self._spoken_title = title
         self._over = False
-        self._hints = KeyHints(theme=self.theme)
+        self._hints = _Hints(theme=self.theme)
         self.pane: Pane | None = None
         self.set_title(title)
 
@@ -96,6 +119,11 @@ class Dialog(Box, Ask):
     def is_small(self) -> bool:
         """There are too few rows for a frame and hints."""
         return self.rows < _SMALL and not self.drawing.linear
+
+    @property
+    def is_over(self) -> bool:
+        """It was answered, or closed, though it may still be on the screen."""
+        return self._over
 
     def finish(self, answer: Any) -> None:
         """Answer, the first time; whatever comes later came too late."""

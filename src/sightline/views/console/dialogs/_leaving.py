@@ -6,15 +6,17 @@ from sightline.views.console.dialogs._dialog_frame import Dialog, Height, usual_
 
 
 class LeavingDialog(Dialog):
-    """`busy` says what is going on: `the agent is working, 2 jobs run`."""
+    """`busy` says what is going on: `the agent is working, 2 jobs run`. `lasting`: one could come back to it."""
 
-    def __init__(self, busy: str, drawing: Drawing, height: Height = usual_height) -> None:
+    def __init__(self, busy: str, drawing: Drawing, height: Height = usual_height, *, lasting: bool = True) -> None:
         super().__init__("Leave?", drawing, height, role="warning")
         items = [
             Item("keep", "Keep it running", "`sightline attach` comes back to it"),
             Item("stop", "Stop it", "what was said and done is kept"),
             Item("stay", "Stay"),
         ]
+        if not lasting:
+            items = [Item("stop", "Stop it", "nothing of it is kept"), items[-1]]
         choices = SelectList(items, bindings=self.bindings, theme=self.theme)
         choices.on_select = lambda item: self.finish(None if item.value == "stay" else item.value)
         choices.on_cancel = self.cancel

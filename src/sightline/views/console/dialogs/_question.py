@@ -74,13 +74,14 @@ class QuestionDialog(Dialog):
             return ""
         return "[x] " if item.value in self._ticked else "[ ] "
 
-    def _show_choices(self) -> None:
+    def _show_choices(self, note: str = "") -> None:
         hints = [("select_confirm", "answer"), ("interrupt", "close")]
         if self._several:
             hints.insert(0, ("select_toggle", "tick"))
         self._means_words = False
-        way = self._way_to_answer()
-        self.show(self._text, Text(way, theme=self.theme) if way else None, self._list, hints=hints)
+        way = note or self._way_to_answer()
+        about = Text(way, "warning" if note else None, theme=self.theme) if way else None
+        self.show(self._text, about, self._list, hints=hints)
 
     def _way_to_answer(self) -> str:
         """What who listens cannot guess."""
@@ -88,6 +89,10 @@ class QuestionDialog(Dialog):
             return ""
         ways = ["several at once: 1,2" if self._several else "", "or answer in your own words" if self._free else ""]
         return ", ".join(way for way in ways if way)
+
+    def _way_to_tick(self) -> str:
+        key = next(iter(self.bindings.keys("select_toggle")), "")
+        return f"Nothing is ticked: tick one with {key or 'its number'}."
 
     def _show_line(self) -> None:
         hints = [("submit", "answer"), ("interrupt", "back" if self._choices else "close")]
@@ -127,6 +132,7 @@ class QuestionDialog(Dialog):
             self._ticked.remove(item.value)
         else:
             self._ticked.append(item.value)
+        self._show_choices()
         self._refresh_boxes()
 
     def _refresh_boxes(self) -> None:
@@ -143,9 +149,11 @@ class QuestionDialog(Dialog):
         elif self._several and self.drawing.linear and value != _DONE:
             self._toggle(next(item for item in self._choices if item.value == value))
         elif self._several:
-            highlighted = [value] if value != _DONE else []
             chosen = [item.value for item in self._choices if item.value in self._ticked]
-            self.finish({"chosen": chosen or highlighted})
+            if chosen or self.drawing.linear:
+                self.finish({"chosen": chosen})
+            else:
+                self._show_choices(self._way_to_tick())
         else:
             self.finish({"chosen": [value]})
 

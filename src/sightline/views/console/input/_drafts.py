@@ -124,14 +124,20 @@ class Drafts:
     def _locked(self, name: str) -> Place | None:
         """None: somebody has it."""
         file = self._folder / f".{name}.lock"
-        lock = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if os.path.samestat(os.fstat(lock), os.stat(file)):
-                return Place(name, lock, file)
-        except (BlockingIOError, FileNotFoundError):
-            pass  # another one has it, or had it until now
-        os.close(lock)
+        for _ in range(_CONSOLES):
+            lock = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if os.path.samestat(os.fstat(lock), os.stat(file)):
+                    return Place(name, lock, file)
+            except FileNotFoundError:
+                pass  # another one had it until now, and has taken its file away: there is a new one to be had
+            except OSError as problem:
+                os.close(lock)
+                if isinstance(problem, BlockingIOError):
+                    return None
+                raise
+            os.close(lock)
         return None
 
     def _file(self, place: str) -> Path:

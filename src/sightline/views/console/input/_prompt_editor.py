@@ -87,6 +87,7 @@ class PromptEditor:
         self._taken: Submission | None = None
         self._keeper: DraftKeeper | None = None
         self._session: str | None = None
+        self._claiming = asyncio.Lock()
         self._said: set[str] = set()
         self.commands: Callable[[], Sequence[tuple[str, str]]] = tuple
         self.arguments: Callable[[str, str], Sequence[Item]] = lambda command, typed: ()
@@ -232,6 +233,11 @@ class PromptEditor:
             self._keeper.changed(Draft())
         self.close()
         self._keeper, self._session = None, session
+        async with self._claiming:  # one that is left and come back to has its place, or gets it here
+            if session == self._session and self._keeper is None:
+                await self._take_place(drafts, session)
+
+    async def _take_place(self, drafts: Drafts, session: str) -> None:
         place = await asyncio.to_thread(drafts.claim, session)
         kept = await asyncio.to_thread(drafts.load, place.name)
         files = await asyncio.to_thread(lambda: [image_file(path, name) for path, name in kept.attachments])

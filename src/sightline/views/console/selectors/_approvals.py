@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from sightline.host import Reply, SetApproval
+from sightline.settings import shown_rule, typed_rule
 from sightline.text import clean_line
 from sightline.tty.components import Item
 from sightline.views.console._desk import Desk
@@ -100,7 +101,7 @@ async def set_level(desk: Desk, level: str) -> str:
 async def _forgotten(desk: Desk, rule: str) -> str:
     reply = await desk.submit(SetApproval(forget=rule))
     if reply.ok:
-        return f"forgotten: {clean_line(rule)}"
+        return f"forgotten: {shown_rule(typed_rule(rule))}"
     return f"{reply.error} ({reply.hint})" if reply.hint else reply.error
 
 
@@ -146,7 +147,7 @@ class ApprovalsPanel(Choice):
     def _explain(self, row: Row) -> None:
         """What can be done about a rule, which is not chosen."""
         key = next(iter(self.desk.bindings.keys("list_remove")), "")
-        way = f"{key} forgets it" if key else f"/approvals forget {row.rule}"
+        way = f"{key} forgets it" if key else f"/approvals forget {shown_rule(row.rule)}"
         place = row.where or _ORIGINS.get(row.origin, row.origin)
         self.heading.set_note(way if row.origin in _FORGETTABLE else f"it comes from {place}")
         self.redraw()
@@ -166,7 +167,7 @@ def rows_of(data: dict[str, Any]) -> list[Row]:
 def _item(value: str, row: Row) -> Item:
     origin = _ORIGINS.get(row.origin, row.origin)
     about = f"{row.verdict} · {origin}" + (f" · {row.where}" if row.where else "")
-    return Item(value, clean_line(row.rule), clean_line(about), "rules")
+    return Item(value, shown_rule(row.rule), clean_line(about), "rules")
 
 
 def _about(desk: Desk) -> dict[str, str]:

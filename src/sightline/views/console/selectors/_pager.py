@@ -294,7 +294,7 @@ _HINTS = (
     ("view_close", "leave"),
     ("view_search", "search"),
     (_BESIDE, "other block"),
-    ("view_last", "end"),
+    ("view_last", "bottom"),
     ("view_wrap", "wrap"),
     ("view_copy", "copy"),
     ("view_next", "next"),

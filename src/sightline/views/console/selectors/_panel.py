@@ -136,17 +136,21 @@ class Choice(Panel):
         *,
         filter: bool = True,
         at: str = "",
+        query: str = "",
         empty: str = "nothing matches",
         hints: Hints = (),
         keys: Mapping[str, Callable[[Item], None]] | None = None,
     ) -> None:
         usual = (("select_confirm", "choose"), *hints, ("select_cancel", "leave"))
         super().__init__(desk, title, usual)
-        self.list = SelectList(bindings=desk.bindings, filter=filter, empty=empty, theme=self.theme)
+        self.list = SelectList(
+            bindings=desk.bindings, filter=filter, placeholder="type to search", empty=empty, theme=self.theme
+        )
         self.list.on_select = lambda item: self.finish(item.value)
         self.list.on_cancel = self._cancel
         self._keys = dict(keys or {})
         self.body.children = [self.list]
+        self.list.set_query(query)
         self.set_items(items, at)
 
     def set_items(self, items: Iterable[Item], at: str = "") -> None:
@@ -171,7 +175,7 @@ class Choice(Panel):
         return super().react(event)
 
     def _cancel(self) -> None:
-        if self.list.query:
+        if self.list.query and not self.desk.drawing.linear:  # to who listens it was said to leave
             self.list.set_query("")
         else:
             self.finish(None)

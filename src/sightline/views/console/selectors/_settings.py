@@ -1,7 +1,7 @@
 """`/settings`: every setting with its value and where that comes from, changed in place.
 
 What is changed is written into the person's file, or into the project's (`list_project`), and holds at once where it
-can. A value that would be wrong is not written; why stands under it.
+can. A value that would be wrong is not written; why stands under it. What was searched for stays until it is cleared.
 """
 
 import asyncio
@@ -29,14 +29,16 @@ class _Wanted(msgspec.Struct, frozen=True):
 
 
 async def open(desk: Desk, args: str) -> None:
-    at, project = args.strip(), False
+    at, query, project = "", args.strip(), False
     while True:
         try:
             settings, notices = await asyncio.to_thread(shown_settings, Path(desk.cwd))
         except SightlineError as error:
             desk.tell(error.message, "error", error.hint)
             return
-        chosen = await desk.ask(_panel(desk, settings, notices, at, project))
+        panel = _panel(desk, settings, notices, at, query, project)
+        chosen = await desk.ask(panel)
+        query = panel.list.query
         match chosen:
             case None:
                 return
@@ -51,12 +53,13 @@ async def open(desk: Desk, args: str) -> None:
                 await _edited(desk, next(each for each in settings if each.key == at), project)
 
 
-def _panel(desk: Desk, settings: list[Shown], notices: list[str], at: str, project: bool) -> Choice:
+def _panel(desk: Desk, settings: list[Shown], notices: list[str], at: str, query: str, project: bool) -> Choice:
     panel = Choice(
         desk,
         "Settings",
         [_item(each) for each in settings],
         at=at,
+        query=query,
         hints=(("list_remove", "as by default"), ("list_project", "for whom")),
         keys={
             "list_remove": lambda item: panel.finish(_Wanted("reset", item.value)),

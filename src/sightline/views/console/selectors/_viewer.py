@@ -23,8 +23,12 @@ async def view_output(desk: Desk, calls: Sequence[Call], back: int = 0, *, cut: 
     if not told:
         desk.tell("no call has said anything yet")
         return
+    if back > len(told):
+        known = f"there are only {len(told)} of them" if len(told) > 1 else "there is only one"
+        desk.tell(f"no call that many back: {known}", "warning", "/output 1 is the last")
+        return
     last = len(told) - 1
-    at = max(len(told) - back, 0) if back else next((n for n in range(last, -1, -1) if told[n].id in cut), last)
+    at = len(told) - back if back else next((n for n in range(last, -1, -1) if told[n].id in cut), last)
     await show(desk, [opens(desk, call) for call in told], at)
 
 

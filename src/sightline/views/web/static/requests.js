@@ -75,12 +75,17 @@ function approval(card) {
   const { command, content, input, ...others } = args;
   const rest = { ...others, ...(diff || access === "exec" ? {} : { content, input }) };
   if (Object.values(rest).some((value) => value !== undefined)) card.add(shapeOf(card, { kind: "json", value: rest }));
-  const ruled = card.field("Rule, for longer than once", rule ?? "", { spellcheck: "false", className: "code-field" });
+  // A field of one line would make another command of one that has several.
+  const lines = (rule ?? "").split("\n").length;
+  const ruled = card.field("Rule, for longer than once", rule ?? "",
+    { spellcheck: "false", className: "code-field", ...(lines > 1 ? { tag: "textarea", rows: String(Math.min(lines, 8)) } : {}) });
+  const offered = ruled.input.value;
+  const chosenRule = () => (ruled.input.value === offered ? rule ?? "" : ruled.input.value.trim());
   const reason = card.field("Reason, for no", "", { placeholder: "the agent is told" });
   const choices = card.request.choices?.length ? card.request.choices : [ONCE, NO];
   const answers = {
-    [SESSION]: () => ({ choice: SESSION, rule: ruled.input.value.trim() }),
-    [ALWAYS]: () => ({ choice: ALWAYS, rule: ruled.input.value.trim() }),
+    [SESSION]: () => ({ choice: SESSION, rule: chosenRule() }),
+    [ALWAYS]: () => ({ choice: ALWAYS, rule: chosenRule() }),
     [NO]: () => ({ choice: NO, reason: reason.input.value.trim() }),
   };
   if (rule) card.add(ruled.row);

@@ -1,0 +1,21 @@
+"""What a tool of ours is called to a person: by the name all providers share, from the first letter of a call on."""
+
+from sightline.text import clean_line
+
+_COMMON = {
+    "read": "Read",
+    "write": "Write",
+    "edit": "Edit",
+    "bash": "Bash",
+    "search": "Grep",
+    "find": "Glob",
+    "todo": "Todo",
+    "ask": "Ask",
+    "job": "Job",
+}
+
+
+def shown_names(tool: str) -> tuple[str, str]:
+    """The common name, which is its own where there is none, and its own."""
+    own = clean_line(tool)
+    return _COMMON.get(own, own), own
