@@ -10,8 +10,8 @@ from sightline.events import Notice, Request, RequestResolved, State, ToolResult
 from sightline.host import Reload, Reply, SetApproval, working
 from sightline.journal import Tree
 from sightline.settings import Policy, remember_rule, remembered_rules
-from sightline.transcript import Remark
 from sightline.tools import Need, ToolError
+from sightline.transcript import Remark
 from tests.agent.support import Lab, kept, lab, store_in, write_script
 from tests.agent.test_approvals import answered, outside
 

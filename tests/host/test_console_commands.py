@@ -139,6 +139,7 @@ async def test_a_private_command_is_for_the_person_alone(tmp_path: Path) -> None
             await ended(here, (await here.session.submit(command)).id)
         await here.run("go")
         assert words(here) == ["go"]
+        assert [use.args["private"] for use in here.of(ToolUse)] == [True, True], "views can say so"
 
 
 async def test_a_command_of_the_persons_can_be_cancelled(tmp_path: Path) -> None:

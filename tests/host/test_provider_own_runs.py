@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from sightline.events import Notice, Request, RunEnded, Text, ToolUse, User
-from sightline.host import Abort, AnswerRequest, Prompt
+from sightline.host import Abort, AnswerRequest, Prompt, SetApproval
 from sightline.journal import KeptSession, Store
 from tests.providers.fake_app_server import path_with
 from tests.providers.fake_claude import install
@@ -75,6 +75,25 @@ async def test_it_is_a_run_nobody_prompted(tmp_path: Path, store: Store, program
         "Two.",
         "Three.",
     ]
+
+
+async def test_it_goes_on_under_no_level_that_was_taken_back(tmp_path: Path, store: Store, program: Path) -> None:
+    """What was opened to do everything is ended when less is chosen: it does nothing by itself any more."""
+    own = lines(INIT, text("One."), RESULT, IDLE) + b"LATER\n" + lines(ENDED, INIT, STREAMED, text("Two."), RESULT)
+    install(program, own, lines(INIT, text("Three."), RESULT))
+    async with desk(store, provider="claude", cwd=str(tmp_path), approval="full") as it:
+        assert (await it.session.submit(Prompt("Go."))).ok
+        await it.done()
+        reply = await it.session.submit(SetApproval(level="plan"))
+        assert (reply.data["level"], reply.data["next"]) == ("plan", False)
+        (program / "now").touch()
+        (program / "prompt-1.jsonl").write_bytes(lines(INIT, text("Three."), RESULT))
+        assert (await it.session.submit(Prompt("Next."))).ok
+        await until(lambda: len(it.of(RunEnded)) == 2, "the answer")
+        await it.done()
+        assert [event.text for event in it.of(Text)] == ["One.", "Three."]
+    started = (program / "arguments.txt").read_text().splitlines()
+    assert ["--dangerously-skip-permissions" in line for line in started] == [True, False]
 
 
 async def test_it_can_be_stopped(tmp_path: Path, store: Store, program: Path) -> None:

@@ -66,6 +66,7 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     cwd: str = ""
     model: str = ""
     approval: str = ""
+    approval_named: bool = True
     option: dict[str, Any] = {}
 
 
@@ -278,6 +279,18 @@ async def test_a_level_holds_from_the_next_prompt_on(store: Store, program: Path
         assert "it was full when this session was left" in it.of(Notice)[0].text
 
 
+@pytest.mark.parametrize(("named", "level"), [(True, "full"), (False, "plan")])
+async def test_a_level_that_came_along_does_not_raise_that_of_a_session(
+    store: Store, program: Path, named: bool, level: str
+) -> None:
+    """Whoever names one for it means it; who was started with one and goes from session to session does not."""
+    async with desk(store) as it:
+        assert (await it.session.submit(SetApproval(level="plan"))).ok
+    async with desk(store, resume=it.session.id, approval="full", approval_named=named) as it:
+        await until(lambda: levels(it), "the level")
+        assert levels(it) == [level]
+
+
 async def test_what_a_provider_has_not_is_refused(store: Store, program: Path) -> None:
     """A level it does not know, and a rule to forget: it keeps its own."""
     async with desk(store) as it:
@@ -329,6 +342,22 @@ async def test_arguments_in_pieces_are_masked_and_none_of_them_is_lost(store: St
         session.flush()
     events = [event for event in KeptSession(writer.folder).events() if isinstance(event, ToolArgs)]
     assert [event.delta for event in events] == ["", "", "[secret SOME_API_KEY] ", "k"]
+
+
+async def test_arguments_of_two_calls_that_come_in_turns_are_masked(store: Store) -> None:
+    """What one call may still say is not shown because another says something."""
+    key = "k3y-that-nobody-sees"
+    async with a_session(store) as (session, writer):
+        told = Retelling(session, "", {}, lambda event: None, Secrets({"SOME_API_KEY": key}))
+        told.tell([ToolArgs("1", "Bash", "a k3y-that"), ToolArgs("2", "Bash", "b ")])
+        told.tell([ToolArgs("1", "Bash", "-nobody-sees."), ToolArgs("2", "Bash", "k3y"), ToolUse("1", "Bash")])
+        told.close()
+        session.flush()
+    said: dict[str, str] = {}
+    for event in KeptSession(writer.folder).events():
+        if isinstance(event, ToolArgs):
+            said[event.id] = said.get(event.id, "") + event.delta
+    assert list(said.values()) == ["a [secret SOME_API_KEY].", "b k3y"]
 
 
 async def test_secrets_of_the_environment_are_not_shown_nor_kept(

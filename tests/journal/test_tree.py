@@ -498,3 +498,25 @@ def test_a_tree_built_step_by_step_is_the_one_that_is_read(mixed):
     """The writer's own tree and the one on the disk cannot disagree."""
     assert mixed.loaded().nodes == mixed.tree.nodes
     assert mixed.loaded().leaf == mixed.tree.leaf
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("(no output)\n[exit code 6]", "bash\nexit 6"),
+        ("(no output)", "bash"),
+        ("boom\n[timed out after 5 s, exit code 124; everything it had started was ended]", "bash\nboom\nexit 124"),
+        (
+            "boom\n[exit code 1]\n[hint: it ran in the sandbox, where there is no network. call bash]",
+            "bash\nboom\nexit 1",
+        ),
+        ("the person refused: run `touch a` outside the sandbox. Reason: not now", "bash\nrefused\nnot now"),
+        ("the person refused: run `touch a` outside the sandbox", "bash\nrefused"),
+        ("cancelled before it ended; what it had done by then is not undone", "bash"),
+        ("as it is\n[exit code 6] is no end", "bash\nas it is\n[exit code 6] is no end"),
+    ],
+)
+def test_a_result_is_listed_without_words_for_the_model(said, shown):
+    """As the transcript has it: how it ended is said in short, what it wrote stays."""
+    entry = Entry(id="e1", parent="", time=1.0, seq=1, type="message", message=tool(said))
+    assert content_of(entry) == shown

@@ -111,6 +111,15 @@ async def test_an_error_fails_the_request(error: Any, kind: str, words: str) -> 
     assert (failed.kind, failed.message, failed.partial) == (kind, words, None)
 
 
+@pytest.mark.parametrize(("kind", "hint"), [("rate_limit", "wait"), ("quota", "credit"), ("auth", "API key")])
+async def test_an_error_after_words_says_what_to_do(kind: str, hint: str) -> None:
+    """As that of a server does."""
+    model = ScriptedModel([[{"text": "So far"}, {"error": {"kind": kind, "message": "no"}}]], retry=Retry(attempts=0))
+    _, failed = await outcome(model, request())
+    assert isinstance(failed, ModelError)
+    assert hint in failed.hint
+
+
 async def test_an_error_after_words_is_a_cut_answer() -> None:
     """What came before it is the part that came; it is not asked again."""
     model = ScriptedModel([[{"text": "So far"}, {"error": {"kind": "cut", "message": "gone"}}]])

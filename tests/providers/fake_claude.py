@@ -1,7 +1,8 @@
 """A program that stands for `claude`, written into a folder of its own: what it says is what the test gives it.
 
 It answers control requests as Claude Code does, and says the test's lines to each prompt. In the lines `CRASH` ends it,
-and `WAIT` has it read what it is sent until an answer or an interrupt came. What it was sent is in `sent.jsonl`.
+`WAIT` has it read what it is sent until an answer or an interrupt came, and `LATER` has it wait until there is a file
+`now`. What it was sent is in `sent.jsonl`.
 """
 
 import stat
@@ -12,7 +13,7 @@ from typing import Any
 import msgspec
 
 _SCRIPT = """#!{python}
-import json, os, signal, sys
+import json, os, signal, sys, time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -65,6 +66,9 @@ while True:
         word = said.strip()
         if word == "CRASH":
             os.kill(os.getpid(), signal.SIGKILL)
+        elif word == "LATER":
+            while not has("now"):
+                time.sleep(0.01)
         elif word == "WAIT":
             while (kind := heard()) not in ("control_response", "interrupt"):
                 pass

@@ -3,7 +3,18 @@
 import msgspec
 import pytest
 
-from sightline.events import Text, ToolArgs, ToolOutput, ToolResult, ToolUpdate, ToolUse, TurnStarted, stamp
+from sightline.events import (
+    Request,
+    RequestResolved,
+    Text,
+    ToolArgs,
+    ToolOutput,
+    ToolResult,
+    ToolUpdate,
+    ToolUse,
+    TurnStarted,
+    stamp,
+)
 from sightline.providers import EventStream, get_provider
 from sightline.transcript import ENDED_TAIL, OUTPUT_TAIL, Call, Piece, Snapshot, Transcript, Words, fold
 from tests.providers.support import capture_names, load_capture
@@ -101,3 +112,93 @@ def test_a_status_is_said_until_there_is_output_again():
 def test_a_kind_the_fold_does_not_know_changes_nothing():
     """Only the sequence number moves on."""
     assert fold([stamp(TurnStarted(), 4, 0.0)]) == Snapshot(seq=4)
+
+
+def timed(*moments) -> list:
+    """Events, each at its second."""
+    return [stamp(event, seq, float(time)) for seq, (time, event) in enumerate(moments, 1)]
+
+
+def approval(call: str, id: str = "r") -> Request:
+    return Request(id, "approval", details={"call": call})
+
+
+USED, ASKED, ANSWERED = (100, ToolUse("1", "Bash")), (100, approval("1")), (118, RequestResolved("r"))
+
+
+@pytest.mark.parametrize(
+    ("moments", "duration"),
+    [
+        pytest.param(
+            [USED, ASKED, ANSWERED, (120, ToolResult("1", duration=20.0))], 2.0, id="the source counts from the call on"
+        ),
+        pytest.param(
+            [USED, ASKED, ANSWERED, (120, ToolResult("1", duration=1.5))], 1.5, id="the source counts the command alone"
+        ),
+        pytest.param(
+            [ASKED, (101, ToolUse("1", "Bash")), ANSWERED, (120, ToolResult("1"))], 2.0, id="asked before it was told"
+        ),
+        pytest.param(
+            [USED, (100, Request("r", "question")), ANSWERED, (118, ToolResult("1", duration=18.0))],
+            0.0,
+            id="a question that does not say whose it is",
+        ),
+        pytest.param(
+            [USED, ASKED, ANSWERED, (119, approval("1", "s")), (129, RequestResolved("s")), (131, ToolResult("1"))],
+            3.0,
+            id="asked twice",
+        ),
+        pytest.param([USED, (100, approval("2")), (110, ToolResult("1", duration=9.5))], 9.5, id="another call asked"),
+        pytest.param([USED, (106, ToolResult("1"))], 6.0, id="nobody says: our own clock"),
+        pytest.param([USED, (106, ToolResult("1", duration=0.5))], 0.5, id="not asked at all"),
+        pytest.param(
+            [USED, (9000, ToolResult("1", "", {"ended": "host"}, True))],
+            None,
+            id="ended with its host, whenever that was",
+        ),
+    ],
+)
+def test_the_time_of_a_call_is_its_own(moments, duration):
+    """What a person took to answer its request is not in it, whoever measured it, live or from any snapshot on."""
+    events = timed(*moments)
+    call = next(entry for entry in fold(events).entries if entry.id == "1")
+    assert call.duration == duration
+    for position in range(len(events)):
+        transcript = Transcript()
+        for event in events[:position]:
+            transcript.apply(event)
+        kept = msgspec.json.decode(msgspec.json.encode(transcript.snapshot()), type=Snapshot)
+        assert fold(events[position:], kept) == fold(events)
+
+
+def test_the_clock_of_a_call_stands_still_while_it_is_asked_about():
+    """And goes on from there with the answer. How old the question is stands beside it."""
+    use, asked, answered = timed((100, ToolUse("1", "Bash")), (103, approval("1")), (163, RequestResolved("r")))
+    transcript = Transcript()
+    transcript.apply(use)
+    assert transcript.now.entries[0].elapsed(102.0) == 2.0
+    transcript.apply(asked)
+    assert (transcript.now.entries[0].elapsed(150.0), transcript.now.asked) == (3.0, 103.0)
+    transcript.apply(answered)
+    assert (transcript.now.entries[0].elapsed(165.0), transcript.now.asked) == (5.0, 0.0)
+
+
+def test_whose_command_it_is():
+    """A person's is known by its source, one the agent is not told of by what it was called with."""
+    args = {"command": "rm x", "private": True}
+    state = fold([ToolUse("1", "Bash", args=args, source="person"), ToolUse("2", "Bash", args=args, source="agent")])
+    own, agents = state.entries
+    assert (own.is_persons, own.is_private) == (True, True)
+    assert (agents.is_persons, agents.is_private) == (False, False)
+
+
+def test_lines_that_were_let_go_are_counted():
+    """As long as all of them were here; where some were passed over, nobody can tell."""
+    text = "".join(f"{number}\n" for number in range(1, 3001))
+    state = fold([ToolOutput("1", text, size=len(text)), ToolResult("1")])
+    call = state.entries[0]
+    assert call.skipped_lines + call.output.count("\n") == 3000
+    state = fold(
+        [ToolOutput("1", "x\n", offset=50, size=2, dropped=50), ToolOutput("1", text, size=len(text)), ToolResult("1")]
+    )
+    assert state.entries[0].skipped_lines == -1

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from sightline.agent._hooks import Block, Call, Cancelled, Hooks, NewArgs, Summary
     from sightline.agent._mending import mended
     from sightline.agent._permissions import (
+        LEVELS,
         approval_facts,
         forget_answer,
         go_on_with_level,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from sightline.agent._summaries import summarise_branch
 
 __all__ = [
+    "LEVELS",
     "PROMPT_AT_MOST",
     "Agent",
     "Block",
@@ -69,7 +71,7 @@ _MODULES = {
     "_extension_files": "add_extensions",
     "_hooks": "Block Call Cancelled Hooks NewArgs Summary",
     "_mending": "mended",
-    "_permissions": "approval_facts forget_answer go_on_with_level level_left level_notice level_to_go_on_with"
+    "_permissions": "LEVELS approval_facts forget_answer go_on_with_level level_left level_notice level_to_go_on_with"
     " set_approval tell_approval",
     "_queue": "GivenBack How",
     "_reloading": "take_settings",

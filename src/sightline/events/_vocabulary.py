@@ -83,8 +83,9 @@ class ToolArgs(Envelope, frozen=True, gc=False, tag="tool_args"):
     """The model is still writing a call's arguments: the next piece of their JSON text. Comes before `tool_use`."""
 
     id: str
-    name: str
+    name: str  # as in the `tool_use` that follows
     delta: str = ""
+    native_name: str = ""
 
 
 class ToolOutput(Envelope, frozen=True, gc=False, tag="tool_output"):

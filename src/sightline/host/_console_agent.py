@@ -55,7 +55,7 @@ def go_to(store: Store, wanted: HostWanted) -> Path:
 
 
 def asked_for(folder: Path, wanted: HostWanted) -> Wanted:
-    return wanted_in(
+    asked = wanted_in(
         folder,
         flags=wanted.flags,
         approval=_one_of(Approval, wanted.approval, "approval"),
@@ -65,6 +65,7 @@ def asked_for(folder: Path, wanted: HostWanted) -> Wanted:
         thinking=_one_of(Thinking, wanted.thinking, "thinking"),
         may_lack_model=True,
     )
+    return asked if wanted.approval_named else msgspec.structs.replace(asked, approval=None)
 
 
 def _one_of(kind: Any, word: str, what: str) -> Any:

@@ -21,6 +21,7 @@ class HostWanted(msgspec.Struct, frozen=True, kw_only=True):
     model: str = ""
     thinking: str = ""
     approval: str = ""
+    approval_named: bool = True  # for this session; else it came along with the console, and a lower one is kept
     allow: list[str] = []
     deny: list[str] = []
     flags: dict[str, str] = {}  # settings by name, as --set has them

@@ -6,7 +6,8 @@ Rules:
   in the session.
 - What a call prints is in its artifact before it is told.
 - Words and arguments that come in pieces are masked as if they came whole: what may be the beginning of a secret waits
-  for the next piece, or for whatever else the same agent does.
+  for the next piece; words also for whatever else the same agent does, arguments for their call. Those of several calls
+  may come in turns.
 - Nothing stays open when a run is over: calls, subagents and requests that had no end get one.
 """
 
@@ -42,12 +43,8 @@ _OPEN_AT_MOST = 4096  # of calls, and of subagents
 _TOLD = frozenset(
     {"text", "content", "delta", "arg", "args", "details", "choices", "value", "hint", "task", "answer", "raw"}
 )
-# What comes in pieces: the field with the piece, and the one that says of what it is.
-_IN_PIECES: dict[type, tuple[str, str]] = {
-    Text: ("text", "block"),
-    Reasoning: ("text", "block"),
-    ToolArgs: ("delta", "id"),
-}
+# What comes in pieces: the field with the piece.
+_IN_PIECES: dict[type, str] = {Text: "text", Reasoning: "text", ToolArgs: "delta"}
 _STOPPED = "stopped before it ended; what it had done by then is not known"
 
 
@@ -61,8 +58,10 @@ class Retelling:
         agents: dict[str, int],
         on_run: Callable[[RunStarted], None],
         secrets: Secrets,
+        *,
+        begun: bool = False,
     ) -> None:
-        """`agents`: how many subagents of each name the session has had."""
+        """`agents`: how many subagents of each name the session has had. `begun`: that the run began was told."""
         self._session = session
         self._secrets = secrets
         self._prompt = prompt.strip()
@@ -76,9 +75,9 @@ class Retelling:
         self._block = 0  # the last of all, ours
         self._requests: dict[str, str] = {}  # ours → theirs
         self._foretold: dict[str, str] = {}  # the last call that was asked about and not told yet: theirs, ours
-        # Of each agent what comes in pieces: the last of them, and what may wait for the next.
-        self._pieces: dict[str, tuple[Event, MaskedStream]] = {}
-        self.ended = False
+        # What comes in pieces, words of an agent or arguments of its call: the last, and what may wait for the next.
+        self._pieces: dict[tuple[str, str], tuple[Event, MaskedStream]] = {}
+        self.running = begun
 
     def tell(self, events: Sequence[Event]) -> None:
         for event in events:
@@ -94,24 +93,29 @@ class Retelling:
         if self._secrets.any is None:
             self._session.publish(event)
             return
-        begun = self._pieces.get(event.agent)
-        if begun is not None and not _goes_on(begun[0], event):
-            self._end_pieces(event.agent)
-            begun = None
+        self._end_what_is_over(event)
         if type(event) in _IN_PIECES:
-            stream = begun[1] if begun is not None else self._secrets.stream()
-            self._pieces[event.agent] = event, stream
-            piece = _IN_PIECES[type(event)][0]
+            key = event.agent, event.id if isinstance(event, ToolArgs) else ""
+            stream = self._pieces[key][1] if key in self._pieces else self._secrets.stream()
+            self._pieces[key] = event, stream
+            piece = _IN_PIECES[type(event)]
             said = getattr(event, piece)
             if (text := stream.feed(said)) or not said or isinstance(event, ToolArgs):  # that there is a call is news
                 self._session.publish(replace(event, **{piece: text}))
         else:
             self._session.publish(self._masked(event))
 
-    def _end_pieces(self, agent: str) -> None:
-        event, stream = self._pieces.pop(agent)
+    def _end_what_is_over(self, event: Event) -> None:
+        words = self._pieces.get((event.agent, ""))
+        if words is not None and not _goes_on(words[0], event):
+            self._end_pieces((event.agent, ""))
+        if isinstance(event, ToolUse | ToolResult) and (event.agent, event.id) in self._pieces:
+            self._end_pieces((event.agent, event.id))
+
+    def _end_pieces(self, key: tuple[str, str]) -> None:
+        event, stream = self._pieces.pop(key)
         if text := stream.end():
-            self._session.publish(replace(event, **{_IN_PIECES[type(event)][0]: text}))
+            self._session.publish(replace(event, **{_IN_PIECES[type(event)]: text}))
 
     def _masked(self, event: Event) -> Event:
         fields = {name: getattr(event, name) for name in event.__struct_fields__}
@@ -124,8 +128,8 @@ class Retelling:
 
     def close(self) -> None:
         """Give everything that is open an end."""
-        for agent in list(self._pieces):
-            self._end_pieces(agent)
+        for key in list(self._pieces):
+            self._end_pieces(key)
         for request in list(self._requests):
             self._session.publish(RequestResolved(request))
         self._requests.clear()
@@ -206,15 +210,17 @@ class Retelling:
         self._requests.pop(ours, None)
         return replace(event, id=ours) if ours else None
 
-    def _on_run_started(self, event: RunStarted) -> Event:
-        if not event.agent:
-            self.ended = False
-            self._on_run(event)
-        return event
+    def _on_run_started(self, event: RunStarted) -> Event | None:
+        """Of a run that goes on only what is new in it is taken: it began when it was asked for."""
+        if event.agent:
+            return event
+        self._on_run(event)
+        known, self.running = self.running, True
+        return None if known else event
 
     def _on_run_ended(self, event: RunEnded) -> Event:
         if not event.agent:
-            self.ended = True
+            self.running = False
             if event.is_error or event.exit_code is not None or event.stop_reason in ("cancelled", "timeout"):
                 self.close()  # nothing more comes of it
         return event
@@ -237,11 +243,8 @@ class Retelling:
 
 
 def _goes_on(event: Event, after: Event) -> bool:
-    """Whether it is the next piece of the same."""
-    if type(after) is not type(event) or type(event) not in _IN_PIECES:
-        return False
-    whose = _IN_PIECES[type(event)][1]
-    return bool(getattr(event, whose) == getattr(after, whose))
+    """Whether it is the next piece of the same words."""
+    return isinstance(event, Text | Reasoning) and type(after) is type(event) and after.block == event.block
 
 
 class _Output:

@@ -1,6 +1,6 @@
 """The approval levels of somebody else's agent: which it has, and which a session begins with."""
 
-from sightline.agent import level_left, level_notice, level_to_go_on_with
+from sightline.agent import LEVELS, level_left, level_notice, level_to_go_on_with
 from sightline.events import Notice
 from sightline.exceptions import UserMistake
 from sightline.journal import Tree
@@ -21,12 +21,17 @@ def level_of(provider: Provider, word: str) -> Approval:
     raise UserMistake(f"no approval level {word} for {provider.title}", f"one of {', '.join(levels)}")
 
 
-def first_level(provider: Provider, asked: str, tree: Tree) -> tuple[Approval, Notice | None]:
-    """What was asked for; else, as with our own agent, what the session was left with, where that allows less."""
-    had = level_left(tree)
-    if asked or had is None:
-        return level_of(provider, asked or "auto"), None
-    level = level_to_go_on_with(had, "auto", None)
+def allows_less(level: Approval, other: Approval) -> bool:
+    return LEVELS.index(level) < LEVELS.index(other)
+
+
+def first_level(provider: Provider, asked: str, tree: Tree, *, named: bool) -> tuple[Approval, Notice | None]:
+    """What was asked for; where it was not named for this session, as with our own agent, what that was left with, if
+    it allows less."""
+    had, now = level_left(tree), level_of(provider, asked or "auto")
+    if had is None or (asked and named):
+        return now, None
+    level = level_to_go_on_with(had, now, None)
     if level not in levels_of(provider):
-        level = "auto"  # it was another's
-    return level, None if had == "auto" else level_notice(had, level, provider.name)
+        level = now  # it was another's
+    return level, None if had == level == now else level_notice(had, level, provider.name)

@@ -5,8 +5,8 @@ Rules:
 - A prompt goes on with the provider's own conversation: its id is kept in the journal, so a session of ours that is
   resumed goes on with it too.
 - One run at a time. What is said meanwhile is queued and sent when the run is over, unless the provider takes it now.
-- A provider that offers a channel (live output, questions) is spoken to through it; where that cannot be opened it is
-  run once per prompt, and that is said once.
+- A run goes on from the moment its prompt is taken, not from the provider's first word: it is shown, and can be
+  stopped, while the provider still starts. That it began is told once, by us.
 - What it says and does is shown and kept without the secrets of this environment, as with our own agent. What the
   person types reaches it as it is.
 - A provider may go on by itself when something it left running has ended: that is a run nobody prompted.
@@ -21,7 +21,7 @@ from typing import Any, Literal, Protocol
 from msgspec.structs import replace
 
 from sightline.agent import Secrets
-from sightline.events import Error, Notice, RunEnded, RunStarted, State, User
+from sightline.events import Error, RunEnded, RunStarted, State, User
 from sightline.exceptions import SightlineError, UserMistake
 from sightline.host._commands import (
     Abort,
@@ -39,24 +39,14 @@ from sightline.host._commands import (
     Unqueue,
 )
 from sightline.host._person_runs import PersonRuns
+from sightline.host._provider_connection import Connection
 from sightline.host._provider_events import Retelling
-from sightline.host._provider_levels import first_level, level_of, levels_of
+from sightline.host._provider_levels import allows_less, first_level, level_of, levels_of
 from sightline.host._provider_memory import ProviderMemory
 from sightline.host._provider_queue import Queued, Shelf, given_back, name_of, waiting
 from sightline.host._session import Session
 from sightline.journal import Tree
-from sightline.providers import (
-    Ask,
-    Channel,
-    Outcome,
-    OwnRuns,
-    Provider,
-    Run,
-    Unreachable,
-    get_provider,
-    provider_names,
-    start_run,
-)
+from sightline.providers import Ask, Outcome, Provider, Run, get_provider, provider_names
 from sightline.text import clean_line, clean_text
 
 _QUEUED_AT_MOST = 100
@@ -74,6 +64,8 @@ class ProviderWanted(Protocol):
     @property
     def approval(self) -> str: ...
     @property
+    def approval_named(self) -> bool: ...
+    @property
     def cwd(self) -> Any: ...
     @property
     def option(self) -> dict[str, Any]: ...
@@ -85,7 +77,7 @@ async def open_provider(session: Session, wanted: ProviderWanted, tree: Tree, sh
         provider = get_provider(wanted.provider)
     except KeyError:
         raise UserMistake(f"no provider {wanted.provider}", f"one of {', '.join(provider_names())}") from None
-    level, notice = first_level(provider, wanted.approval, tree)
+    level, notice = first_level(provider, wanted.approval, tree, named=wanted.approval_named)
     ask = Ask(
         prompt="",
         model=wanted.model,
@@ -115,13 +107,13 @@ class ProviderWorker:
         self._run: Run | None = None
         self._retelling: Retelling | None = None
         self._cancelling: asyncio.Task[None] | None = None
-        self._channel = self._new_channel()
-        self._stopped = self._closed = self._level_changed = False
+        self._stopped = self._closed = self._starting = False
         self._model = ask.model
         self._attached = 0
         self._heard: list[str] = []  # what the person ran themselves, for the next prompt
         environ = dict(os.environ)
         self._secrets = Secrets(environ)
+        self._connection = Connection(session, provider, ask, self._follow, self._secrets.masked)
         self._person = PersonRuns(session, cwd=ask.cwd, environ=environ, secrets=self._secrets, tell_model=self._hear)
         session.publish(State("provider", provider.name, source=provider.name))
         session.publish(State("model", ask.model, source=provider.name))
@@ -160,7 +152,7 @@ class ProviderWorker:
             case SetModel():
                 return self._set_model(command)
             case SetApproval():
-                return self._set_approval(command)
+                return await self._set_approval(command)
             case CancelCall():
                 if self._person.cancel(command.id):
                     return Reply(True, command.id)
@@ -175,8 +167,7 @@ class ProviderWorker:
         await self._person.close()
         if self._task is not None:
             await asyncio.wait([self._task])
-        if self._channel is not None:
-            await self._channel.close()
+        await self._connection.close()
 
     # Commands
 
@@ -205,9 +196,9 @@ class ProviderWorker:
 
     async def _steered(self, command: Prompt) -> bool:
         """Whether the provider took it into what it is doing."""
-        if self._channel is None or self._run is None or command.attachments or self._stopped:
+        if self._run is None or command.attachments or self._stopped:
             return False
-        if not await self._channel.steer(command.text):
+        if not await self._connection.steer(command.text):
             return False
         self._session.publish(User(clean_text(self._secrets.masked(command.text)), [], "steer"))
         return True
@@ -234,12 +225,14 @@ class ProviderWorker:
 
     def _cancel_run(self) -> None:
         """Beside the reading of its events: one whose events nobody takes would not end."""
-        if self._run is not None and (self._cancelling is None or self._cancelling.done()):
+        if self._run is None:
+            self._connection.cut()
+        elif self._cancelling is None or self._cancelling.done():
             self._cancelling = asyncio.get_running_loop().create_task(self._run.cancel())
 
     def _answer(self, command: AnswerRequest) -> Reply:
         native = self._retelling.native_request(command.id) if self._retelling is not None else ""
-        if native and self._channel is not None and self._channel.answer(native, command.answer):
+        if native and self._connection.answer(native, command.answer):
             return Reply(True, command.id)
         return Reply(False, command.id, "nobody waits for that answer any more")
 
@@ -251,15 +244,19 @@ class ProviderWorker:
             self._know_model(clean_line(command.model))
         return Reply(True, data={"model": self._ask.model, "thinking": ""})
 
-    def _set_approval(self, command: SetApproval) -> Reply:
-        """A run that goes on was begun under its level; the next is begun under the new one."""
+    async def _set_approval(self, command: SetApproval) -> Reply:
+        """A run that goes on was begun under its level; the next is begun under the new one, and what else the
+        provider still does under one that allows more is ended with it."""
         if command.forget:
             return self._refusal("rules of its own, which it keeps itself", "change them there")
         if command.level and command.level != self._ask.approval:
             level = level_of(self._provider, command.level)
-            self._ask, self._level_changed = replace(self._ask, approval=level), True
+            lowered = allows_less(level, self._ask.approval)
+            self._ask = replace(self._ask, approval=level)
+            self._connection.renew(at_once=lowered)
             self._memory.chose_level(level)
             if not self.busy:
+                await self._connection.drop_lowered(self._ask)
                 self._tell_level()
         levels = list(levels_of(self._provider))
         return Reply(True, data={"level": self._ask.approval, "levels": levels, "rules": [], "next": self.busy})
@@ -288,15 +285,22 @@ class ProviderWorker:
             queued = self._queue.pop(0)
             self._tell_queue()
             await self._turn(queued)
+            await self._connection.drop_lowered(self._ask)
 
     async def _turn(self, queued: Queued) -> None:
-        prompt = self._prompted(queued) if queued.run is None else ""
-        told = Retelling(self._session, clean_text(prompt), self._memory.agents, self._on_run, self._secrets)
-        self._retelling = retelling = told
-        ask = replace(self._ask, prompt=prompt, resume=self._memory.session)
+        heard, self._heard = (self._heard, []) if queued.run is None else ([], self._heard)
+        prompt = self._prompted(queued, heard) if queued.run is None else ""
+        self._tell_begun(starts=queued.run is None and not self._connection.is_open)
+        secrets, agents = self._secrets, self._memory.agents
+        retelling = Retelling(self._session, clean_text(prompt), agents, self._on_run, secrets, begun=True)
+        self._retelling = retelling
         outcome, problem = None, None
         try:
-            outcome = await self._tell_run(queued.run or await self._begin(ask), retelling)
+            run = queued.run or await self._begin(prompt)
+            if run is not None:
+                outcome = await self._tell_run(run, retelling)
+            else:
+                self._heard = [*heard, *self._heard]  # nobody was told
         except SightlineError as error:
             problem = Error(error.message, error.hint, source=self._provider.name)
         except Exception as error:
@@ -304,20 +308,35 @@ class ProviderWorker:
             problem = Error(what, "say it again", source=self._provider.name)
         self._settle(retelling, outcome, problem)
 
+    async def _begin(self, prompt: str) -> Run | None:
+        if self._stopped or self._closed:
+            return None
+        return await self._connection.begin(replace(self._ask, prompt=prompt, resume=self._memory.session))
+
+    def _tell_begun(self, *, starts: bool) -> None:
+        """`starts`: the provider has to be started first, which may take as long as an answer."""
+        ask, name = self._ask, self._provider.name
+        begun = RunStarted(clean_line(self._memory.session), clean_line(self._model), clean_line(ask.cwd), source=name)
+        self._session.publish(begun)
+        if starts:
+            self._starting = True
+            self._session.publish(State("starting", self._provider.title, source=name))
+
+    def _tell_started(self) -> None:
+        if self._starting:
+            self._starting = False
+            self._session.publish(State("starting", None, source=self._provider.name))
+
     async def _tell_run(self, run: Run, retelling: Retelling) -> Outcome:
         self._run = run
         self._queue = [queued for queued in self._queue if queued.run is not run]  # begun by itself, then prompted
         if self._stopped or self._closed:
             self._cancel_run()
         async for events in run.events():
+            if any(not isinstance(event, State) for event in events):
+                self._tell_started()
             retelling.tell(events)
         return run.outcome
-
-    def _new_channel(self) -> Channel | None:
-        channel = self._provider.channel(self._ask) if self._provider.channel is not None else None
-        if isinstance(channel, OwnRuns):
-            channel.on_own_run(self._follow)
-        return channel
 
     def _follow(self, run: Run) -> bool:
         """The provider goes on by itself, since something it had left running has ended."""
@@ -326,39 +345,21 @@ class ProviderWorker:
             self._begin_to_work()
         return not self._closed
 
-    async def _begin(self, ask: Ask) -> Run:
-        if self._level_changed and self._channel is not None:
-            await self._channel.close()  # an open conversation keeps the level it was opened with
-            self._channel = self._new_channel()
-        self._level_changed = False
-        if self._channel is not None:
-            try:
-                return await self._channel.run(ask)
-            except Unreachable as problem:
-                await self._give_up_channel(problem)
-        return start_run(self._provider, ask)
-
-    async def _give_up_channel(self, problem: Unreachable) -> None:
-        assert self._channel is not None
-        channel, self._channel = self._channel, None
-        text = f"{self._provider.title} is run once per prompt, without live output: {problem.message}"
-        self._session.publish(Notice(clean_text(text), "warning", problem.hint, source=self._provider.name))
-        await channel.close()
-
     def _settle(self, retelling: Retelling, outcome: Outcome | None, problem: Error | None) -> None:
         """The run is over, however it went."""
         self._run = self._retelling = None
+        self._tell_started()
         retelling.close()
         if problem is not None:
-            self._session.publish(problem)
-        if not retelling.ended:
+            self._session.publish(replace(problem, text=self._secrets.masked(problem.text)))
+        if retelling.running:
             reason = "cancelled" if self._stopped else ""
             self._session.publish(RunEnded(None, None, reason, problem is not None, source=self._provider.name))
         error = problem or (outcome.error if outcome is not None else None)
         self._memory.answered(
             self._secrets.masked(outcome.text) if outcome is not None else "",
             self._model,
-            cancelled=outcome is not None and outcome.cancelled,
+            cancelled=outcome.cancelled if outcome is not None else self._stopped,
             error=self._secrets.masked(error.text) if error is not None else "",
         )
         self._memory.note()
@@ -375,13 +376,12 @@ class ProviderWorker:
             self._model = model
             self._session.publish(State("model", model, source=self._provider.name))
 
-    def _prompted(self, queued: Queued) -> str:
+    def _prompted(self, queued: Queued, heard: list[str]) -> str:
         """Told and kept; then the prompt after what the person ran, with the files they attached named at its end: its
         tools read them."""
         text = clean_text(self._secrets.masked(queued.text))
         self._session.publish(User(text, queued.attachments, queued.how))
         self._memory.prompted(text)
-        heard, self._heard = self._heard, []
         paths = [self._shelf.find(url) for url in queued.attachments]
         named = [f"Attached file: {path}" for path in paths if path is not None]
         return "\n\n".join([*heard, queued.text, *named])

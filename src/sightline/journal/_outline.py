@@ -6,15 +6,17 @@ Rules:
 - `default` leaves out what is only kept to remember something; `no-tools` results of tools as well; `user-only` and
   `labeled-only` are what they say; `all` leaves out nothing.
 - An assistant's message of calls alone, which ended as it should, is shown by `all` only, unless it is the leaf.
+- Of a tool's result, what is only said to a model is left out: that a command wrote nothing, what exactly was refused.
 - A search is words apart by spaces. Each must be in the entry's label, role, type or content; case does not matter.
 """
 
+import re
 from collections.abc import Callable
 from typing import Literal, get_args
 
 import msgspec
 
-from sightline.conversation import AssistantMessage, CallPart, ToolMessage, text_of
+from sightline.conversation import AssistantMessage, CallPart, ToolMessage, reason_refused, says_the_end, text_of
 from sightline.journal._entry import Entry
 from sightline.journal._node import Node
 from sightline.journal._tree import Tree
@@ -25,6 +27,7 @@ FILTERS: tuple[Filter, ...] = get_args(Filter)
 _BOOKKEEPING = ("label", "leaf", "custom", "model_change", "thinking_level_change", "approval_change")
 _ENDED_WELL = ("stop", "tool_use")
 _SHORT_ARGUMENT = 500
+_exit_code = re.compile(r"exit code (-?\d+)").search
 
 
 class Line(msgspec.Struct, frozen=True, kw_only=True):
@@ -92,8 +95,19 @@ def _said(entry: Entry) -> str:
     if isinstance(message, AssistantMessage) and message.parts:
         return "\n".join([part for part in (said, calls_of(message), message.error) if part])
     if isinstance(message, ToolMessage):
-        return f"{message.name}\n{said}"
+        return "\n".join([message.name, *_result(said)])
     return said
+
+
+def _result(said: str) -> list[str]:
+    """What a result says to a person."""
+    reason = reason_refused(said)
+    if reason is not None:
+        return ["refused", *filter(None, [reason])]
+    lines, code = said.split("\n"), None
+    while lines and says_the_end(lines[-1]):
+        code = _exit_code(lines.pop()) or code
+    return [*lines, f"exit {code[1]}"] if code else lines
 
 
 def _call(part: CallPart) -> str:

@@ -43,6 +43,8 @@ from sightline.transcript._state import (
 from sightline.transcript._totals import Total
 
 _JOINED_TO = 2048
+_LOOKED_BACK = 50  # entries among which a call may be that asks without its name
+_NOT_TIMED = frozenset(("host", "unfinished"))  # when it ended is not known, or it never began
 E = TypeVar("E", Message, Words, Call, Remark)
 
 
@@ -58,6 +60,7 @@ class Transcript:
         self._words: dict[tuple[str, int, bool], Words] = {}
         self._calls: dict[str, Call] = {}
         self._held: dict[str, int] = {}  # characters in the tails of running calls
+        self._waiting: dict[str, Call] = {}  # by the request whose answer they wait for
         for entry in self.now.entries:
             self._index(entry)
 
@@ -96,6 +99,8 @@ class Transcript:
             self._words[entry.agent, entry.block, entry.reasoning] = entry
         elif isinstance(entry, Call):
             self._calls[entry.id] = entry
+            if entry.request:
+                self._waiting[entry.request] = entry
 
     def _add(self, entry: E) -> E:
         self.now.entries.append(entry)
@@ -126,10 +131,14 @@ class Transcript:
         call.name, call.native_name, call.arg, call.args = event.name, event.native_name, event.arg, event.args
         call.began, call.source = event.time, event.source
         call.written = ""
+        for id, request in self.now.requests.items():
+            if _call_in(request.get("details")) == event.id:  # asked about before it was told
+                self._wait(call, id, event.time)
         return call
 
     def _on_tool_args(self, event: ToolArgs) -> Call:
         call = self._call(event, event.name)
+        call.native_name = call.native_name or event.native_name
         call.written += event.delta
         return call
 
@@ -158,7 +167,8 @@ class Transcript:
     def _on_tool_result(self, event: ToolResult) -> Call:
         call = self._call(event)
         call.content, call.is_error = event.content, event.is_error
-        call.exit_code, call.duration = event.exit_code, event.duration
+        self._answered(call.request, event.time)
+        call.exit_code, call.duration = event.exit_code, _own_time(call, event)
         if event.details is not None:
             call.details = event.details
         call.status = ""
@@ -214,9 +224,32 @@ class Transcript:
 
     def _on_request(self, event: Request) -> None:
         self.now.requests[event.id] = msgspec.to_builtins(event)
+        call = self._asking(event)
+        if call is not None:
+            self._wait(call, event.id, event.time)
 
     def _on_request_resolved(self, event: RequestResolved) -> None:
         self.now.requests.pop(event.id, None)
+        self._answered(event.id, event.time)
+
+    def _asking(self, event: Request) -> Call | None:
+        """The call that cannot go on without the answer: the one that is named, else the only one it can be."""
+        if named := _call_in(event.details):
+            return self._calls.get(named)
+        calls = [e for e in self.now.entries[-_LOOKED_BACK:] if isinstance(e, Call) and e.agent == event.agent]
+        able = [call for call in calls if call.content is None and not (call.is_persons or call.is_job)]
+        return able[0] if len(able) == 1 else None
+
+    def _wait(self, call: Call, request: str, since: float) -> None:
+        if not call.request and call.content is None:
+            call.request, call.asked = request, since
+            self._waiting[request] = call
+
+    def _answered(self, request: str, at: float) -> None:
+        call = self._waiting.pop(request, None)
+        if call is not None:
+            call.waited += max(at - max(call.asked, call.began), 0.0)
+            call.request, call.asked = "", 0.0
 
     def _on_state(self, event: State) -> None:
         self.now.state[event.key] = event.value
@@ -273,6 +306,23 @@ def _add_piece(pieces: list[Piece], event: ToolOutput) -> None:
     pieces.append(Piece(event.stream, event.content, event.offset, event.size, event.dropped))
 
 
+def _call_in(details: Any) -> str:
+    """The call that what is asked names."""
+    named = details.get("call") if isinstance(details, dict) else ""
+    return named if isinstance(named, str) else ""
+
+
+def _own_time(call: Call, event: ToolResult) -> float | None:
+    """How long a call took, without what a person took to answer: as its source says, else by our own clock."""
+    if not call.began or not event.time:
+        return event.duration
+    span = max(event.time - call.began - call.waited, 0.0)
+    if event.duration is not None:
+        return min(event.duration, span) if call.waited else event.duration
+    ended = event.details.get("ended") if isinstance(event.details, dict) else None
+    return None if ended in _NOT_TIMED else round(span, 4)
+
+
 def _copied(entry: Entry) -> Entry:
     twin = copy(entry)
     if isinstance(twin, Call):
@@ -294,6 +344,10 @@ def _keep_tail(call: Call, held: int, most: int) -> int:
     while held > most:
         piece = call.pieces[gone]
         over = held - most
+        if piece.dropped:
+            call.skipped_lines = -1
+        elif call.skipped_lines >= 0:
+            call.skipped_lines += piece.text.count("\n", 0, over)
         cut = len(piece.text[:over].encode())
         if len(piece.text) > over:
             size = min(cut, piece.size)

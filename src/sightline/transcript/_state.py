@@ -59,6 +59,7 @@ class Call(msgspec.Struct, tag="call"):
     pieces: list[Piece] = []  # the tail of the output
     received: int = 0  # bytes of output accounted for: shown, or passed over
     skipped: int = 0  # bytes of output before the tail
+    skipped_lines: int = 0  # how many lines ended in those; -1 where nobody can tell
     status: str = ""  # what is said about a call that writes nothing
     details: Any = None
     updates: int = 0  # grows with every update, so that a view sees a change in details alone
@@ -68,11 +69,28 @@ class Call(msgspec.Struct, tag="call"):
     duration: float | None = None
     seq: int = 0
     source: str = ""  # who observed it; `person`: typed by one
+    request: str = ""  # that a person has to answer before it goes on
+    asked: float = 0.0  # when that was asked
+    waited: float = 0.0  # seconds that answers took so far; they are not in its duration
+
+    @property
+    def is_persons(self) -> bool:
+        """A person typed it: no agent chose it."""
+        return self.source == "person"
+
+    @property
+    def is_private(self) -> bool:
+        """A person's, of which the agent is not told."""
+        return self.is_persons and isinstance(self.args, dict) and self.args.get("private") is True
 
     @property
     def is_job(self) -> bool:
         """It goes on behind the conversation: what was a call's before, and has a life of its own now."""
         return self.arg == f"job {self.id}"
+
+    def elapsed(self, now: float) -> float:
+        """Seconds it has been at it, without those a person took, or takes, to answer."""
+        return max((self.asked or now) - self.began - self.waited, 0.0) if self.began else 0.0
 
     @property
     def output(self) -> str:
@@ -126,6 +144,11 @@ class Snapshot(msgspec.Struct):
     state: dict[str, Any] = {}
     ranges: list[tuple[int, int]] = []  # first and last events of the branch up to here; empty: everything
     branched: int = 0  # the event that said so; what came after it is of the branch, too
+
+    @property
+    def asked(self) -> float:
+        """When the oldest of the open requests was asked; 0: nobody waits for an answer."""
+        return min([request.get("time") or 0.0 for request in self.requests.values()], default=0.0)
 
     @property
     def shown(self) -> list[Entry]:

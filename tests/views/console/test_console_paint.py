@@ -194,6 +194,12 @@ def test_what_the_host_is_told_is_json(value):
         (["--continue=x"], None),
         (["-p", "hello"], None),
         (["gallery"], None),
+        (["fix the tests"], {"": "fix the tests"}),
+        (["--model", "m", "fix a=b, please"], {"--model": "m", "": "fix a=b, please"}),
+        (["fix the tests", "and mend them"], None),
+        (["atach"], None),
+        ([" "], None),
+        ([""], None),
         (["--approval", "full"], None),
     ],
 )

@@ -54,7 +54,7 @@ async def test_an_approval_in_a_low_window_shows_what_is_to_be_allowed(sat: Sitt
     window = "\n".join(seen(sat))
     assert "curl -s https://example.org/install" in window
     assert "Yes, this once" in window
-    assert "and say why" in window
+    assert "No (n)" in window
     assert "ask anything" not in window
     assert "of " in window
     before = window
@@ -83,7 +83,7 @@ async def test_a_long_draft_makes_room(sat: Sitting) -> None:
     await asked(sat, 80, 24)
     window = "\n".join(seen(sat))
     assert "curl -s" in window
-    assert "why: the call asks" in window
+    assert "wants to run a command outside the sandbox" in window
     assert "draft 11" not in window
     sat.hears(RequestResolved("r", "no"))
     await sat.until(lambda: "draft 11" in "\n".join(seen(sat)))

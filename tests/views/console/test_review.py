@@ -391,7 +391,9 @@ async def test_a_draft_that_is_flushed_is_the_last_word(tmp_path: Path) -> None:
         return real(session, draft)
 
     drafts.save = slow  # type: ignore[method-assign]
-    keeper = DraftKeeper(drafts, drafts.claim("s"), lambda work: spawned.append(loop.create_task(work)), lambda problem: None)
+    keeper = DraftKeeper(
+        drafts, drafts.claim("s"), lambda work: spawned.append(loop.create_task(work)), lambda problem: None
+    )
     keeper.changed(Draft("old"))
     await begun
     keeper.changed(Draft("new"))

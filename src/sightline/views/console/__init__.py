@@ -12,12 +12,14 @@ if TYPE_CHECKING:
 __all__ = ["open_console", "open_gallery", "show_gallery"]
 
 
-def open_console(wanted: "Mapping[str, Any] | Callable[[], Mapping[str, Any]]", *, provider: str = "") -> int | None:
-    """Paint the console at once, start a host as wanted, and go on from there. The exit code; None where there is
-    nothing to paint on. `wanted` may be a call that finds it out while the paint is looked at."""
+def open_console(
+    wanted: "Mapping[str, Any] | Callable[[], Mapping[str, Any]]", *, provider: str = "", prompt: str = ""
+) -> int | None:
+    """Paint the console at once, start a host as wanted, and go on from there, with `prompt` said first. The exit code;
+    None where there is nothing to paint on. `wanted` may be a call that finds it out while the paint is looked at."""
     from sightline.views.console._console_paint import open_console
 
-    return open_console(wanted, provider=provider)
+    return open_console(wanted, provider=provider, prompt=prompt)
 
 
 def open_gallery() -> int | None:

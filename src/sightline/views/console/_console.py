@@ -82,6 +82,7 @@ class Console:
         self.sessions = Sessions(self, wanted)
         self._drafts = Drafts(data_folder())
         self._filling: asyncio.Task[Any] | None = None
+        self._hinting: asyncio.TimerHandle | None = None
         self._build()
 
     def _build(self) -> None:
@@ -314,7 +315,7 @@ class Console:
 
         self.transcript.add_page(Page(markdown, self.drawing))
 
-    def hint(self, text: str) -> None:
+    def hint(self, text: str, seconds: float = _HINT) -> None:
         """Say something in the place of the key hints, for a moment; where nobody sees them, like anything else."""
         if self.application.linear:
             self.tell(text)
@@ -326,28 +327,31 @@ class Console:
 
         self.screen.hints.set_hints([(text, "")])
         self.redraw()
-        self.loop.call_later(_HINT, usual)
+        if self._hinting is not None:
+            self._hinting.cancel()
+        self._hinting = self.loop.call_later(seconds, usual)
 
     def unfold(self, unfolded: bool) -> None:
         self.drawing.unfolded = unfolded
-        self._draw_anew()
+        key = next(iter(self.bindings.keys("view_output")), "/output")
+        self._draw_anew("more of every block is shown" if unfolded else "blocks are folded", f": {key} shows it whole")
 
     def show_reasoning(self, shown: bool) -> None:
         self.drawing.reasoning = shown
-        self._draw_anew()
+        self._draw_anew("thinking is shown" if shown else "thinking is not shown")
 
-    def _draw_anew(self) -> None:
+    def _draw_anew(self, now: str, otherwise: str = "") -> None:
         """Blocks look different: history too, where the terminal lets us write it again."""
         display = self.application.display
         if display.capabilities.multiplexer or self.application.linear:
             self.transcript.component.refresh_rest()
-            key = next(iter(self.bindings.keys("view_output")), "/output")
-            self.hint(f"what has scrolled away stays as it is; {key} shows all of it")
+            self.hint(f"{now}; what has scrolled away stays as it is{otherwise}")
         else:
             display.invalidate()
             self.transcript.show_again()
             self.replay()
             self.beat.keep()
+            self.hint(now)
 
     def show_todo(self, shown: bool) -> None:
         self.todo.shown = shown

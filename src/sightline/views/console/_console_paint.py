@@ -75,7 +75,9 @@ class ConsolePaint(FirstPaint):
         return 0 if self.rest.count(b"\x03") > 1 else None
 
 
-def open_console(wanted: "Mapping[str, Any] | Callable[[], Mapping[str, Any]]", *, provider: str = "") -> int | None:
+def open_console(
+    wanted: "Mapping[str, Any] | Callable[[], Mapping[str, Any]]", *, provider: str = "", prompt: str = ""
+) -> int | None:
     """Paint, start the host, import and listen at once, then hand over. The exit code; None where there is nothing to
     paint on. `wanted` is what the host is to be (see `HostWanted`), or finds that out, which may take its time."""
     size = terminal_size(_ROWS, _COLUMNS)
@@ -100,7 +102,7 @@ def open_console(wanted: "Mapping[str, Any] | Callable[[], Mapping[str, Any]]", 
         from sightline.views.console._run import run
 
         screen.hand_over()
-        return run(painted=screen, before=before, wanted=found[0], host_fd=hosts[0])
+        return run(painted=screen, before=before, wanted=found[0], host_fd=hosts[0], prompt=prompt)
 
     return open_painted(screen, load, take_over, lambda: None if callable(wanted) else start(wanted))
 

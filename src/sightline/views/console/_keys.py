@@ -2,6 +2,9 @@
 
 Escape, the first of these that fits: leave a mode of the editor; stop the shell line or cell entered last; stop the
 agent, and have back what was queued; twice on an empty editor, open the tree (or what settings say).
+
+In what somebody asks it is a no. Again right after it, whether the next question is there by then or not, it stops who
+asks.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -9,13 +12,16 @@ from typing import TYPE_CHECKING, Any
 from sightline.host import Abort, CancelCall, Unqueue
 from sightline.tty import Input, Key
 from sightline.views.console._actions import COMMAND_OF
-from sightline.views.console.status import Facts
+from sightline.views.console.status import AGENT, Facts
 
 if TYPE_CHECKING:
     from sightline.views.console._console import Console
+    from sightline.views.console._desk import Ask
 
 TWICE = 0.5
 """Seconds within which a second press belongs to the first."""
+STOPS_WITHIN = 1.5
+"""Seconds after a no in which a second one means all of it. The next question is half a second away at least."""
 
 
 class Keys:
@@ -25,6 +31,9 @@ class Keys:
         self._console = console
         self._escaped = self._interrupted = float("-inf")
         self._stopping = False
+        self._refused: tuple[Ask | None, float] = (None, float("-inf"))
+        console.working.entered = lambda: console.entering.running
+        console.screen.is_working = lambda: console.state.running
 
     def hear(self, event: Input) -> Input | None:
         """None: it is done."""
@@ -51,8 +60,10 @@ class Keys:
     def _hear_beside(self, event: Input) -> Input | None:
         """While something is asked the keys are its own, but for the ways out."""
         console = self._console
-        if not isinstance(event, Key) or event.kind == "release" or event.name == "escape":
+        if not isinstance(event, Key) or event.kind == "release":
             return event
+        if event.name == "escape":
+            return None if self._refuse_all() else event
         if console.bindings.matches(event, "interrupt"):
             now = console.loop.time()
             twice, self._interrupted = now - self._interrupted <= TWICE, now
@@ -60,6 +71,17 @@ class Keys:
                 console.spawn(console.sessions.leave())
                 return None
         return event
+
+    def _refuse_all(self) -> bool:
+        """Escape in what somebody asks; whether it was the second."""
+        console, now = self._console, self._console.loop.time()
+        (refused, at), asked = self._refused, console.requests.dialog
+        again = refused is not None and (asked is not refused or getattr(refused, "is_over", False))
+        self._refused = (asked, now)
+        if again and asked is not None and now - at <= STOPS_WITHIN:
+            console.spawn(self._stop_agent())
+            return True
+        return False
 
     # ---- escape and ctrl+c
 
@@ -90,22 +112,30 @@ class Keys:
         """Stop what was begun last, and only that. False when nothing is going on."""
         console = self._console
         if console.entering.running:
-            await console.submit(CancelCall(console.entering.running[-1]))
+            call = console.working.stopping = console.entering.running[-1]
+            console.redraw()
+            if not (await console.submit(CancelCall(call))).ok:
+                console.working.stopping = ""
             return True
         if not self.busy:
             return False
+        await self._stop_agent()
+        return True
+
+    async def _stop_agent(self) -> None:
+        console = self._console
         if not self._stopping:
-            self._stopping = True
+            self._stopping, console.working.stopping = True, AGENT
             console.redraw()
             try:
                 reply = await console.submit(Abort())
                 if reply.ok:
                     self.take_back(reply.data)
                 else:
+                    console.working.stopping = ""
                     console.tell(reply.error, "error", reply.hint)
             finally:
                 self._stopping = False
-        return True
 
     async def unqueue(self) -> bool:
         reply = await self._console.submit(Unqueue())
@@ -138,7 +168,8 @@ class Keys:
         if not console.prompt.empty and not console.drawing.linear:
             console.prompt.clear()
         else:
-            console.hint("ctrl+c again to leave" + (", /stop stops the agent" if console.drawing.linear else ""))
+            more = ", /stop stops the agent" if console.drawing.linear else ""
+            console.hint(f"ctrl+c again to leave{more}", TWICE)
 
     # ---- actions
 

@@ -29,6 +29,11 @@ class Requests:
         self._answered: set[str] = set()
         """The session has yet to say that they are settled."""
 
+    @property
+    def dialog(self) -> "Ask | None":
+        """What is asked now."""
+        return self._dialog
+
     def look(self) -> None:
         """Something changed: ask the next, close what is moot."""
         open_ones = self._console.state.requests

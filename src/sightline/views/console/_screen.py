@@ -9,7 +9,7 @@ both, the editor makes room.
 
 from collections.abc import Callable, Sequence
 
-from sightline.tty import Application, Component, Input, Overlay, OverlayHandle, Rows
+from sightline.tty import Application, Component, Input, Overlay, OverlayHandle, Rows, Theme
 from sightline.tty.components import Container, KeyHints, Transcript
 from sightline.views.console._console_paint import HINTS
 from sightline.views.console._desk import Ask
@@ -31,6 +31,31 @@ class _Gap(Component):
 _ONE, _NONE = ("",), ()
 _ASKED_AT_LEAST = 15
 """Rows what is asked has, or else the editor below it is not shown."""
+
+
+class _UsualHints(KeyHints):
+    """The keys of the editor, as they are now; or what is said in their place."""
+
+    _shown: Sequence[tuple[str, str]] | None  # None: something else is said
+
+    def __init__(self, hints: Callable[[], Sequence[tuple[str, str]]], theme: Theme) -> None:
+        super().__init__(theme=theme)
+        self._usual = hints
+        self.be_usual()
+
+    def set_hints(self, hints: Sequence[tuple[str, str]]) -> None:
+        self._shown = None
+        super().set_hints(hints)
+
+    def be_usual(self) -> None:
+        self._shown = ()
+        super().set_hints(())
+
+    def render(self, width: int) -> Rows:
+        if self._shown is not None and (usual := self._usual()) != self._shown:
+            super().set_hints(usual)
+            self._shown = usual
+        return super().render(width)
 
 
 class Slot(Container):
@@ -87,11 +112,14 @@ class Screen:
         self._display = application.display
         self._loop = application.loop
         self._linear = application.linear
+        self._bindings = application.bindings
         self._editor = editor
         self.slot = Slot(editor, application.bindings.matches, self._has_room_for_editor)
         self.widgets_above = Container()
         self.widgets_below = Container()
-        self.hints = KeyHints(HINTS, theme=application.theme)
+        self.is_working: Callable[[], bool] = lambda: False
+        """Whether the agent works, and hears what is entered on its way."""
+        self.hints = _UsualHints(self._usual_hints, application.theme)
         self._gap = _Gap(transcript)
         self._transcript = transcript
         self._below: tuple[Component, ...] = ()
@@ -131,7 +159,15 @@ class Screen:
 
     def usual_hints(self) -> None:
         """The keys of the editor, while it has the keys."""
-        self.hints.set_hints(HINTS if self.slot.front is self._editor else ())
+        self.hints.be_usual()
+
+    def _usual_hints(self) -> Sequence[tuple[str, str]]:
+        if self.slot.front is not self._editor:
+            return ()
+        if not self.is_working():
+            return HINTS
+        later = self._bindings.keys("follow_up")[:1]
+        return (("enter", "steers"), *((key, "after") for key in later), *HINTS[1:])
 
     def heard(self) -> None:
         """A key was pressed."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from sightline import __version__
+from sightline.events import ToolUse, User
 from sightline.exceptions import SightlineError
 from sightline.host import Command, Hello, HostWanted, Reply, Stop, Unqueue, launch_agent, started
 from sightline.host import running as running_hosts
@@ -48,6 +49,8 @@ class Sessions:
         """The question which session to show, while it is asked."""
         self.on_host: Callable[[int], object] = lambda pid: None
         """Called with the process of a host that was connected to."""
+        self.lasting = True
+        """What is left running can be come back to."""
         self.farewell = ""
         """What there is to say once the terminal is given back."""
 
@@ -144,7 +147,20 @@ class Sessions:
             await asyncio.wait([booting])
             own = "" if booting.exception() else booting.result()
             found = [hello for hello in found if hello.session != own]
-        return found
+        return [hello for hello in found if not _is_idle(hello) or await asyncio.to_thread(self._used, hello.session)]
+
+    def _used(self, session: str) -> bool:
+        """Whether there is anything in it to go on with: something that was said or run, or is written and not sent."""
+        from sightline.paths import data_folder
+        from sightline.views.console.input import Drafts
+
+        draft = Drafts(data_folder()).load(session)
+        if draft.text or draft.attachments:
+            return True
+        try:
+            return any(isinstance(event, User | ToolUse) for event in self._console.store.read(session).events())
+        except (SightlineError, OSError):
+            return False  # it has ended meanwhile
 
     async def _choose(self, others: list[Hello]) -> tuple[str, str]:
         from sightline.views.console.dialogs import RunningDialog, RunningSession
@@ -229,6 +245,7 @@ class Sessions:
         if session and session == left.session and not self._gone:
             console.tell("You are in this conversation")
             return
+        wanted = self._wanted_next(session)
         goes_on = await self._leave_behind(left)
         if self._offered is not None:
             self._offered.finish(None)
@@ -243,8 +260,23 @@ class Sessions:
         if session and console.store.is_running(session):
             console.spawn(self._follow(link, session))
             return
-        wanted = msgspec.structs.replace(self._wanted, resume=session, title="")
         console.spawn(self._boot(link, wanted))
+
+    def _wanted_next(self, session: str) -> HostWanted:
+        """As the console was started; a new conversation goes on with whoever is in the one that is left."""
+        # The level was named for the session the console began with; another keeps a lower one, and so does that one.
+        wanted = msgspec.structs.replace(self._wanted, resume=session, title="", approval_named=not session)
+        facts = Facts(self._console.state)
+        if session or not (facts.model or facts.provider):
+            return wanted
+        same = facts.provider == wanted.provider
+        return msgspec.structs.replace(
+            wanted,
+            provider=facts.provider,
+            model=facts.model or (wanted.model if same else ""),
+            thinking=facts.thinking or wanted.thinking,
+            option=wanted.option if same else {},
+        )
 
     async def _leave_behind(self, link: Link) -> bool:
         """What nobody needs ends; what works goes on. Whether it does."""
@@ -290,7 +322,8 @@ class Sessions:
         if self._works() and not self._gone and self.session:
             from sightline.views.console.dialogs import LeavingDialog
 
-            dialog = LeavingDialog(self._what_works(), self._console.drawing, self._console.screen.room)
+            console = self._console
+            dialog = LeavingDialog(self._what_works(), console.drawing, console.screen.room, lasting=self.lasting)
             answer = await self._console.ask(dialog)
             if answer == "keep":
                 self.detach()

@@ -5,9 +5,11 @@ from typing import Any
 
 import pytest
 
-from sightline.events import ToolArgs, ToolOutput, ToolResult, ToolUpdate, ToolUse
-from sightline.transcript import Piece, Transcript
+from sightline.events import Request, RequestResolved, ToolArgs, ToolOutput, ToolResult, ToolUpdate, ToolUse, stamp
+from sightline.providers import EventStream, get_provider
+from sightline.transcript import Call, Piece, Transcript
 from sightline.views.console.blocks import block_for
+from tests.providers.support import load_capture
 from tests.views.console.blocks.support import COLOURS, Clock, call, drawing, drawn, told, ui
 
 COMMAND = {"ui": {"kind": "command"}, "ended": "exit"}
@@ -106,17 +108,18 @@ def test_a_cut_for_the_sake_of_little_is_not_made() -> None:
     assert drawn(running)[1:3] == ["  … 2 more lines (ctrl+o)", "  line 2"]
 
 
-def test_what_is_left_out_is_told_in_lines_where_the_result_knows_them() -> None:
-    """Of a long output only the end is kept; how many lines it had is what the model was told, as long as that is
-    all of it."""
+def test_what_is_left_out_is_told_in_lines_where_anybody_knows_them() -> None:
+    """Of a long output only the end is kept. How many lines it had is known where all of it came, and where the model
+    was told all of it."""
     text = "".join(f"line {n} {'x' * 90}\n" for n in range(200))
-    for content, row in (
-        (text + "[exit code 6]", "  … 191 more lines (ctrl+o)"),
-        ("[the last 3 lines, 9 of 99 bytes; all of it: artifact://x]\n" + text, "  … the end of 19 KB (ctrl+o)"),
-        ("", "  … the end of 19 KB (ctrl+o)"),
+    for content, dropped, row in (
+        ("", 0, "  … 191 more lines (ctrl+o)"),
+        (text + "[exit code 6]", 9, "  … 191 more lines (ctrl+o)"),
+        ("[the last 3 lines, 9 of 99 bytes; all of it: artifact://x]\n" + text, 9, "  … the end of 19 KB (ctrl+o)"),
+        ("", 9, "  … the end of 19 KB (ctrl+o)"),
     ):
         fold, block = told(ToolUse("c", "Bash", args={"command": "x"}))
-        fold.apply(ToolOutput("c", text, size=len(text)))
+        fold.apply(ToolOutput("c", text, offset=dropped, size=len(text), dropped=dropped))
         fold.apply(ToolResult("c", content, COMMAND, exit_code=6))
         rows = block.render(120)
         assert rows[1] == row
@@ -490,3 +493,50 @@ def test_output_that_is_no_text_is_said_to_be_there() -> None:
     """A command that wrote bytes does not look like one that wrote nothing."""
     rows = drawn(command(details=COMMAND | {"binary": True, "bytes": 2048}, is_error=True, exit_code=3))
     assert rows[1:] == ["  binary output, 2.0 KB: kept, not shown (ctrl+o)"]
+
+
+@pytest.mark.parametrize(
+    ("source", "args", "row"),
+    [
+        ("agent", {"command": "rm x"}, "✓ $ rm x  exit 0"),
+        ("agent", {"command": "rm x", "private": True}, "✓ $ rm x  exit 0"),
+        ("person", {"command": "rm x"}, "✓ ! rm x  exit 0"),
+        ("person", {"command": "rm x", "private": True}, "✓ !! rm x  exit 0"),
+    ],
+)
+def test_whose_command_it_was_stands_before_it(source: str, args: dict[str, Any], row: str) -> None:
+    """A person's has the sign it was typed with, doubled where the agent is not told."""
+    entry = call(name="Bash", args=args, source=source, content="", exit_code=0, details=COMMAND)
+    assert drawn(entry) == [row]
+    assert drawn(entry, drawing(linear=True)) == [row.replace("✓", "ok:")]
+
+
+def test_the_time_a_person_took_to_answer_is_not_the_commands() -> None:
+    """Neither while it is asked about nor afterwards, whoever listens."""
+    for linear, row in ((False, "✓ $ touch a  exit 0 · 2 s"), (True, "ok: $ touch a  exit 0 · 2 s")):
+        clock = Clock()
+        use = ToolUse("c", "Bash", args={"command": "touch a"})
+        fold, block = told(stamp(use, 1, 1000.0), how=drawing(linear=linear, clock=clock))
+        fold.apply(stamp(Request("r", "approval", details={"call": "c"}), 2, 1000.0))
+        clock.now = 1018.0
+        assert " s" not in "".join(block.render(80))
+        fold.apply(stamp(RequestResolved("r"), 3, 1018.0))
+        clock.now = 1019.0
+        assert ("1 s" in "".join(block.render(80))) is not linear
+        fold.apply(stamp(ToolResult("c", "", COMMAND, exit_code=0, duration=20.0), 4, 1020.0))
+        assert list(block.render(80)) == [row]
+
+
+@pytest.mark.parametrize("provider", ["claude", "opencode"])
+def test_another_agents_reads_look_as_our_own(provider: str) -> None:
+    """The name and how many lines; the lines as they are in the file when they are asked for."""
+    stream = EventStream(get_provider(provider).source())
+    fold = Transcript()
+    for event in stream.feed(load_capture(provider, "single_tool")[0]):
+        fold.apply(event)
+    read = next(entry for entry in fold.now.entries if isinstance(entry, Call))
+    assert drawn(read)[0] == "✓ Read /project/README.md  5 lines · ctrl+o"
+    assert len(drawn(read)) == 1
+    unfolded = drawn(read, drawing(unfolded=True))
+    assert unfolded[1:3] == ["  # Demo project", ""]
+    assert len(unfolded) == 6

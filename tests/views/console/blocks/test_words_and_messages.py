@@ -150,3 +150,30 @@ def test_whatever_is_said_fits_and_drives_nothing() -> None:
         for entry in (Message("", text, source=text), Remark("", "warning", text, text), Words("", 1, text)):
             for how in (drawing(), drawing(COLOURS, unfolded=True)):
                 fits(block_for(entry, how, {}))
+
+
+def test_a_text_nobody_types_is_told_by_its_first_rows() -> None:
+    """What was pasted does not push the answer away: how much more there is is said, and it is there unfolded. What is
+    copied is the text."""
+    text = "".join(f"row {number}\n" for number in range(200))
+    message = Message("", text)
+    block = block_for(message, drawing(), {})
+    rows = list(block.render(60))
+    assert rows[0] == "› row 0"
+    assert rows[-2:] == ["  row 9", "  … 190 more lines (alt+o)"]
+    assert len(rows) == 11
+    assert block.cut
+    assert block.source == text
+    fits(block)
+    assert list(block_for(message, drawing(linear=True), {}).render(60))[-1] == "… 190 more lines (/unfold)"
+    unfolded = block_for(message, drawing(unfolded=True), {})
+    assert list(unfolded.render(60))[199] == "  row 199"
+    assert not unfolded.cut
+
+
+def test_a_text_of_some_rows_is_shown_whole() -> None:
+    """A cut for the sake of little is not made; one line that is longer than that is cut within."""
+    assert len(block_for(Message("", "row\n" * 24 + "end"), drawing(), {}).render(60)) == 25
+    rows = list(block_for(Message("", "word " * 900), drawing(), {}).render(60))
+    assert rows[-1] == "  … more of this line (alt+o)"
+    assert len(rows) == 11

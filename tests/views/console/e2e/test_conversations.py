@@ -44,6 +44,20 @@ def test_a_prompt_and_a_follow_up(person: Person) -> None:
     screen.once("› one question", "The first answer.", "› another question", "The second answer.")
 
 
+@pytest.mark.parametrize("person", ["xterm"], indirect=True)
+def test_how_to_go_on_stands_apart_from_the_conversation(person: Person) -> None:
+    """A blank row is between what was drawn and what is said in the end."""
+    screen = person.opens("--model", person.script([text("An answer.")]))
+    screen.says("a question")
+    screen.sees("An answer.")
+    screen.sees_no("escape stops it")
+    screen.press(CTRL_D)
+    screen.ended()
+    rows = screen.tape()
+    at = next(number for number, row in enumerate(rows) if "to go on with this conversation" in row)
+    assert not rows[at - 1].strip()
+
+
 def test_approving_with_a_rule(person: Person) -> None:
     """The dialog shows what would be done; always is remembered, so the second time nobody is asked."""
     outside = person.folder / "outside.txt"
@@ -51,7 +65,7 @@ def test_approving_with_a_rule(person: Person) -> None:
     again = {"tool": "write", "args": {"path": str(outside), "content": "second\n"}}
     screen = person.opens("--model", person.script([write], [text("Written once.")], [again], [text("Written twice.")]))
     screen.says("write it")
-    screen.sees("Allow this?", "Main: write wants to write", "always here")
+    screen.sees("Allow this?", "Main wants to write a file outside this folder", "always here")
     screen.press("a")
     screen.sees("Allowed in this folder from now on")
     screen.press(ENTER)

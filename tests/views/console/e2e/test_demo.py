@@ -39,6 +39,19 @@ def test_the_demo_opens_the_console_and_the_person_takes_over(person: Person) ->
 
 
 @pytest.mark.parametrize("person", ["xterm"], indirect=True)
+def test_who_leaves_the_demo_at_work_is_not_told_it_could_go_on(person: Person) -> None:
+    """It is stopped, or stayed with."""
+    screen = person.opens("demo", rows=40)
+    screen.sees("escape stops it")
+    screen.press(CTRL_D)
+    screen.sees("Leave?", "Stop it", "Stay")
+    assert "Keep it running" not in "\n".join(screen.tape())
+    screen.press("\r")
+    screen.ended()
+    assert not list(person.folder.glob("sightline-demo-*"))
+
+
+@pytest.mark.parametrize("person", ["xterm"], indirect=True)
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=["SIGTERM", "SIGHUP"])
 @pytest.mark.parametrize("seen", ["", "crew"], ids=["at once", "at work"])
 def test_a_demo_that_is_told_to_end_leaves_nothing(person: Person, number: signal.Signals, seen: str) -> None:

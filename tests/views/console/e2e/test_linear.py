@@ -155,7 +155,8 @@ def test_an_approval_by_numbers_with_a_rule_that_is_changed(listener: Listener) 
     again = {"tool": "write", "args": {"path": str(outside), "content": "second\n"}}
     ear = listener.listens("--model", listener.script([write], [text("Once.")], [again], [text("Twice.")]))
     ear.says("write it")
-    ear.hears("waiting for your answer", "Allow this?", "Main: write wants to write", "3. Yes, always here", "4. No")
+    ear.hears("waiting for your answer", "Allow this?", "Main wants to write a file outside this folder")
+    ear.hears("3. Yes, always here", "4. No")
     ear.is_asked()
     ear.says("3")
     ear.hears("Allowed in this folder from now on")
@@ -341,7 +342,7 @@ def test_shell_and_python_lines(listener: Listener) -> None:
     """`!` and `$`, with what they print."""
     ear = listener.listens("--model", listener.script([text("Heard.")]))
     ear.says("!echo from the $((40 + 2))th shell; false")
-    ear.hears("\nfrom the 42th shell\n", "failed: $ echo", "exit 1")
+    ear.hears("\nfrom the 42th shell\n", "failed: ! echo", "exit 1")
     ear.is_asked()
     ear.says("$ 6 * 7")
     ear.hears("6 * 7", "42")

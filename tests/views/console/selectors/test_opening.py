@@ -41,6 +41,7 @@ class Stand:
         self.state = Desk().state
         self.prompt = SimpleNamespace(empty=empty)
         self.screen = SimpleNamespace(is_answered=False, heard=lambda: None)
+        self.working = SimpleNamespace()
         self.entering = SimpleNamespace(running=[])
         self.now = 100.0
         self.loop = SimpleNamespace(time=lambda: self.now)

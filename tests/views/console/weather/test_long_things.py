@@ -187,7 +187,7 @@ async def test_a_long_thing_waits_for_a_slow_terminal(sat: Sitting) -> None:
 def test_another_width_draws_what_is_left_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is history stays there, and what follows begins with the letter after it."""
     monkeypatch.setattr(_gradual, "SLICE", 0.0)
-    block = MessageBlock(Message("", _LINE), drawing())
+    block = MessageBlock(Message("", _LINE), drawing(unfolded=True))
     first = list(block.render(80))
     assert block.behind
     assert block.release(len(first)) == len(first)

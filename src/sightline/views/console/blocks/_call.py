@@ -219,7 +219,7 @@ class CallBlock(Block, Scrollback):
         call, drawing = self.call, self._drawing
         if call.content is not None or not call.began or drawing.linear or self._closed:
             return 0
-        return max(int(drawing.clock() - call.began), 0)
+        return int(call.elapsed(drawing.clock()))
 
     def _renders(self, call: Call) -> bool:
         renderers = self._drawing.renderers

@@ -1,19 +1,24 @@
 """What a person said, or what was said in the person's place.
 
-What was said in the person's place was said to the model: one row tells of it, and the rest is there unfolded.
+A text longer than anybody types is told by its first rows. What was said in the person's place was said to the model:
+one row tells of it. Unfolded, all of both is there.
 """
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import islice
 
 from sightline.text import clean_line, clean_text
 from sightline.transcript import Message
 from sightline.tty import expand_tabs, truncate
 from sightline.views.console._drawing import Drawing
 from sightline.views.console.blocks._gradual import GradualBlock, wrapped_lazily
+from sightline.views.console.shapes._shape import line_count, plural
 
 _POINTER, _SPOKEN = "› ", "you: "
 _MARK = "· "
+FOLDED, _FEW = 10, 25
+"""Rows that are shown of a long text, and up to how many it is not one."""
 _HOW = {"steer": "said while it worked", "follow_up": "said for afterwards"}
 # Whoever observes the person's own words; any other source said something in the person's place.
 _PERSON = frozenset(("", "person", "agent", "claude", "codex", "gemini", "opencode"))
@@ -55,8 +60,15 @@ class MessageBlock(GradualBlock):
         return _beside(theme.style("accent", pointer), indent, self._said(room), below)
 
     def _said(self, width: int) -> Iterator[str]:
-        rows = wrapped_lazily(clean_text(self._message.text), width)
-        return (self._drawing.theme.style("strong", row) for row in rows)
+        theme, text = self._drawing.theme, clean_text(self._message.text)
+        self._cut = not self._drawing.unfolded and _is_long(text, width)
+        if not self._cut:
+            return (theme.style("strong", row) for row in wrapped_lazily(text, width))
+        rows, left = _beginning(text, width)
+        more = f"… {plural(left, 'more line')}" if left else "… more of this line"
+        way = self._drawing.way_to("unfold")
+        hint = truncate(f"{more} ({way})" if way else more, width)
+        return iter([*(theme.style("strong", row) for row in rows), theme.style("muted", hint)])
 
     def _attached(self, width: int) -> list[str]:
         mark = "attached:" if self._drawing.linear else "+"
@@ -88,6 +100,22 @@ def _beside(mark: str, indent: str, rows: Iterable[str], below: Iterable[str]) -
         yield indent + row if row else ""
 
 
+def _is_long(text: str, width: int) -> bool:
+    return next(islice(wrapped_lazily(text, width), _FEW, None), None) is not None
+
+
+def _beginning(text: str, width: int) -> tuple[list[str], int]:
+    """The first rows, and how many lines have none among them."""
+    rows: list[str] = []
+    begun = 0
+    for line in text.split("\n", FOLDED)[:FOLDED]:
+        if len(rows) == FOLDED:
+            break
+        rows += islice(wrapped_lazily(line, width), FOLDED - len(rows))
+        begun += 1
+    return rows, line_count(text) - begun
+
+
 def is_persons(message: Message) -> bool:
     """Words of the person's own."""
     return message.source in _PERSON
@@ -111,7 +139,7 @@ def _without_tags(text: str) -> str:
 
 def _with_more(line: str, count: int, way: str, width: int) -> str:
     """The line in one row, with how many more there are."""
-    more = f"… {count:,} more line{'' if count == 1 else 's'}" + (f" ({way})" if way else "")
+    more = f"… {plural(count, 'more line')}" + (f" ({way})" if way else "")
     room = width - len(more) - 1
     return truncate(f"{truncate(expand_tabs(line), room)} {more}" if room > len(more) // 2 else line, width)
 

@@ -18,7 +18,7 @@ class CommandShape(OutputShape):
         call = self.call
         if call.is_job:
             return f"job {clean_line(call.id)} $"
-        return "$" if command_of(call.args) else super().label
+        return _mark(call) if command_of(call.args) else super().label
 
     @property
     def title(self) -> str:
@@ -87,6 +87,11 @@ class CellShape(CommandShape):
             self._code = Code(text, language, theme=self.drawing.theme)
             self._code.finish()
         return self._code
+
+
+def _mark(call: Call) -> str:
+    """Whose command it is: what a person typed has the sign it was typed with."""
+    return "!!" if call.is_private else "!" if call.is_persons else "$"
 
 
 def command(call: Call, drawing: Drawing) -> Shape | None:

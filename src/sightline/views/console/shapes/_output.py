@@ -59,10 +59,13 @@ class OutputShape(Shape):
         return Body([self.more(max(total - len(shown), 1), "line", width), *shown], cut=True, from_end=True)
 
     def _before(self, rows: int, shown: int, width: int) -> str:
-        """How much is left out: lines where all of them are here or the result tells how many there were."""
+        """How much is left out: lines where all of them were here or the result tells how many there were."""
         call = self.call
-        passed_over = call.skipped or any(piece.dropped and piece.text for piece in call.pieces)
-        total = rows if not passed_over else lines_in_all(call)
+        passed_over = call.skipped_lines < 0 or any(piece.dropped and piece.text for piece in call.pieces)
+        if not passed_over:
+            total: int | None = call.skipped_lines + line_count(call.output) if call.skipped else rows
+        else:
+            total = lines_in_all(call)
         if total is not None and total > shown:
             return self.more(total - shown, "line", width)
         words = f"… the end of {size_words(call.received)}" if call.received else "… the end of it"

@@ -5,10 +5,9 @@
 - Of others' commands the content is their output, and may have more than the pieces that came while it ran.
 """
 
-import re
-
 import msgspec
 
+from sightline.conversation import reason_refused, says_the_end
 from sightline.text import Screen, clean_output, clean_text, row_text
 from sightline.transcript import Call
 from sightline.views.console.shapes._command_line import COMMANDS
@@ -16,14 +15,6 @@ from sightline.views.console.shapes._shape import details_of, kind_of, line_coun
 
 _OURS = frozenset(("agent", "exec", "person", "host"))
 _CUT = "[the last "  # how the words for a model begin where they are not all of an output
-_says_the_end = re.compile(
-    r"\(no output\)|\(binary output, .*\)"
-    r"|\[(?:.*, )?exit code -?\d+(?:; everything it had started was ended)?\]"
-    r"|\[cancelled; .*\]|cancelled; output kept|cancelled before it ended; what it had done by then is not undone"
-).fullmatch
-_person_refused = re.compile(r"the person refused: .*?(?:\. Reason: (.*))?", re.DOTALL).fullmatch
-_rule_refused = re.compile(r"not allowed: .* (\(rule: .*\))", re.DOTALL).fullmatch
-_nobody_asked = re.compile(r"refused: .* needs a person's approval and nobody is there .*", re.DOTALL).fullmatch
 
 
 def below_header(call: Call) -> str:
@@ -32,7 +23,7 @@ def below_header(call: Call) -> str:
     said = call.exit_code is not None and kind_of(call) == "command"
     if not said and details_of(call).get("ended") != "cancelled":
         return content
-    return "\n".join([line for line in content.split("\n") if not _says_the_end(line)])
+    return "\n".join([line for line in content.split("\n") if not says_the_end(line)])
 
 
 def without_refusal(call: Call) -> Call:
@@ -46,11 +37,8 @@ def _reason(call: Call) -> str:
     content = call.content or ""
     if wanted := text_in(record(call.args), *COMMANDS).strip():  # whatever stands in the command itself is no reason
         content = content.replace(wanted, "", 1)
-    if found := _person_refused(content):
-        return found[1] or ""
-    if found := _rule_refused(content):
-        return f"not allowed {found[1]}"
-    return "nobody was there to ask" if _nobody_asked(content) else call.content or ""
+    reason = reason_refused(content)
+    return call.content or "" if reason is None else reason
 
 
 def plain_output(call: Call) -> str:

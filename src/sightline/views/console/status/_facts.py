@@ -3,9 +3,10 @@
 from typing import Any
 
 from sightline.text import clean_line
-from sightline.transcript import Call, Snapshot, Words
+from sightline.transcript import Call, Message, Snapshot, Words
 
 _DONE = ("completed", "abandoned", "done", "cancelled")
+_LOOKED_AT = 50  # entries, from the end
 
 
 class Facts:
@@ -95,25 +96,56 @@ class Facts:
     def going_on(self) -> str:
         """What the agent is at, in a word or two; empty when it is at nothing."""
         facts = self.state.state
-        retry, compaction = facts.get("retry"), facts.get("compaction")
+        compaction = facts.get("compaction")
         if isinstance(compaction, dict) and compaction.get("running"):
             return "summarising the conversation"
         if not self.state.running:
             return ""
         if self.waits:
             return "waiting for your answer"
-        if isinstance(retry, dict):
-            return clean_line(f"asking again: {retry.get('reason') or retry.get('error') or 'the server is busy'}")
+        if isinstance(facts.get("starting"), str):
+            return clean_line(f"starting {facts['starting']}")
+        if self.retry is not None:
+            return self.asking_again(None)
         return self._last_act()
 
+    @property
+    def retry(self) -> dict[str, Any] | None:
+        """Why and when a server that could not answer is asked again; None while none is."""
+        said = self.state.state.get("retry")
+        return said if isinstance(said, dict) else None
+
+    def asking_again(self, left: float | None) -> str:
+        """`left`: seconds until then, where that is known."""
+        retry = self.retry or {}
+        when = f" in {duration(left)}" if left is not None else ""
+        number, most = retry.get("attempt"), retry.get("attempts")
+        which = f" ({number} of {most})" if isinstance(number, int) and isinstance(most, int) else ""
+        why = retry.get("reason") or retry.get("error") or "the server is busy"
+        return clean_line(f"asking again{when}{which}: {why}")
+
     def _last_act(self) -> str:
-        for entry in reversed(self.state.entries[-50:]):
-            if isinstance(entry, Call) and entry.content is None and not entry.is_job:
-                name = clean_line(entry.name) or "a tool"
-                return f"writing a call of {name}" if entry.written else f"running {name}"
-            if isinstance(entry, Words):
+        """Of the agent's: what the person runs beside it is none of its doing, and what it said before it was asked, or
+        before a call that has ended, is over."""
+        over = False
+        for entry in reversed(self.state.entries[-_LOOKED_AT:]):
+            if isinstance(entry, Message) and not entry.agent and entry.how != "steer":
+                break
+            if isinstance(entry, Call) and not (entry.is_persons or entry.is_job):
+                if entry.content is None:
+                    name = clean_line(entry.name) or "a tool"
+                    return f"writing a call of {name}" if entry.written else f"running {name}"
+                over = True
+            if isinstance(entry, Words) and not over:
                 return "thinking" if entry.reasoning else "answering"
         return "working"
+
+    @property
+    def typed(self) -> Call | None:
+        """What the person runs themselves: the last that goes on."""
+        entries = reversed(self.state.entries[-_LOOKED_AT:])
+        calls = (entry for entry in entries if isinstance(entry, Call) and entry.is_persons)
+        return next((call for call in calls if call.content is None and not call.is_job), None)
 
 
 def _rows(value: Any) -> list[dict[str, Any]]:

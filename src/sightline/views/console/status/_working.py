@@ -1,13 +1,21 @@
-"""The line that turns while the agent works: what it is at, for how long, and the key that stops it."""
+"""The line that turns while something is worked on: what it is, for how long, and the key that stops it.
 
-from collections.abc import Callable
+It is about the agent while it works; else about a command of the person's own. What Escape would stop is what it says:
+a command that was entered here comes first. Once it was asked for, that it is being stopped is said until it is.
+"""
 
-from sightline.transcript import Snapshot
+from collections.abc import Callable, Sequence
+from math import ceil
+
+from sightline.text import clean_line
+from sightline.transcript import Call, Snapshot
 from sightline.tty import Component, Rows
 from sightline.tty.components import Loader
 from sightline.tty.components._loader import CallLater
 from sightline.views.console._drawing import Drawing
 from sightline.views.console.status._facts import Facts, duration
+
+AGENT = "agent"
 
 
 class Working(Component):
@@ -25,6 +33,12 @@ class Working(Component):
         self._state = state
         self._loader = Loader(call_later=call_later, request_render=lambda _: request_render(self), theme=drawing.theme)
         self._since: float | None = None
+        self._about: object = None
+        self._retry: tuple[object, float] = (None, 0.0)
+        self.entered: Callable[[], Sequence[str]] = lambda: ()
+        """The ids of commands that were entered here and go on, the last one last."""
+        self.stopping = ""
+        """What is being stopped: `AGENT`, or the id of a command of the person's."""
 
     @property
     def since(self) -> float | None:
@@ -33,28 +47,80 @@ class Working(Component):
 
     def update(self) -> None:
         """What goes on may have changed."""
-        busy = bool(Facts(self._state()).going_on)
-        if busy and self._since is None:
-            state = self._state()
-            self._since = state.began if state.running and state.began else self._drawing.clock()
-            if not self._drawing.linear:
-                self._loader.start()
-        elif not busy and self._since is not None:
-            self._since = None
+        state, facts = self._state(), Facts(self._state())
+        if facts.retry is not self._retry[0]:
+            self._retry = (facts.retry, self._drawing.clock())
+        typed = facts.typed
+        about = (AGENT, state.running and state.began) if facts.going_on else typed and typed.id
+        if about != self._about:
+            self._about = about
+            self.stopping = "" if self.stopping == AGENT else self.stopping
+            began = (state.running and state.began) if facts.going_on else typed and typed.began
+            self._since = (began or self._drawing.clock()) if about else None
+            self._turn()
+        if self.stopping and self.stopping != (typed and typed.id) and not (self.stopping == AGENT and facts.going_on):
+            self.stopping = ""
+
+    def _turn(self) -> None:
+        if self._since is None:
             self._loader.stop()
+            self.stopping = ""
+        elif not self._drawing.linear:
+            self._loader.start()
 
     def render(self, width: int) -> Rows:
         if self._since is None:
             return ()
         facts = Facts(self._state())
-        elapsed = duration(self._drawing.clock() - self._since)
-        keys = self._drawing.bindings.keys("interrupt")
-        stop = f" · {keys[0]} stops it" if keys and not facts.waits else ""
-        self._loader.set_quietly(f"{facts.going_on or 'working'} · {elapsed}{stop}")
+        elapsed = duration(self._drawing.clock() - ((facts.waits and self._state().asked) or self._since))
+        typed = facts.typed
+        if facts.going_on:
+            text = f"{self._at(facts)} · {elapsed}{self._way_out(facts, typed)}"
+        elif typed is not None:
+            stopping = self.stopping == typed.id
+            text = f"{'stopping' if stopping else 'running'} {_typed(typed)} · {elapsed}"
+            text += "" if stopping else self._way_out(facts, typed)
+        else:
+            text = f"working · {elapsed}"
+        self._loader.set_quietly(text)
         return self._loader.render(width)
+
+    def _at(self, facts: Facts) -> str:
+        if self.stopping == AGENT:
+            return "stopping…"
+        if facts.retry is not None and facts.going_on == facts.asking_again(None):
+            return facts.asking_again(self._left())
+        return facts.going_on
+
+    def _left(self) -> float | None:
+        """Seconds until the server is asked again."""
+        retry, told = self._retry
+        seconds = retry.get("seconds") if isinstance(retry, dict) else None
+        if not isinstance(seconds, int | float):
+            return None
+        return max(0, ceil(told + seconds - self._drawing.clock()))
+
+    def _way_out(self, facts: Facts, typed: Call | None) -> str:
+        key = next(iter(self._drawing.bindings.keys("interrupt")), "")
+        if not key or self.stopping == AGENT:
+            return ""
+        if facts.waits:
+            return f" · {key} twice stops it"
+        first = next(reversed(self.entered()), "")
+        if not facts.going_on:
+            return f" · {key} stops it" if typed is not None and typed.id == first else ""
+        if not first:
+            return f" · {key} stops it"
+        what = _typed(typed) if typed is not None and typed.id == first else "your command"
+        return f" · stopping {what}" if self.stopping == first else f" · {key} stops {what}"
 
     def invalidate(self) -> None:
         self._loader.invalidate()
 
     def dispose(self) -> None:
         self._loader.dispose()
+
+
+def _typed(call: Call) -> str:
+    """As it was entered."""
+    return clean_line(f"{'$' if call.name == 'Python' else '!'}{call.arg}")

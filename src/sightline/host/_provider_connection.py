@@ -1,0 +1,126 @@
+"""How the prompts of a session reach its provider: through its channel where it offers one, else in a run per prompt.
+
+Rules:
+
+- A channel that cannot be opened is given up for good, and that is said once.
+- Opening may take long, and can be cut short at any moment: what was begun of it is ended, with all its processes, and
+  the prompt is never worked on. One that is open already has a moment to take the prompt, so that the run can be ended
+  in its own way and what else goes on in it goes on.
+"""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+from sightline.events import Notice
+from sightline.host._session import Session
+from sightline.providers import Ask, Channel, OwnRuns, Provider, Run, Unreachable, start_run
+from sightline.text import clean_text
+
+_SECONDS_TO_TAKE = 2.0
+
+
+class Connection:
+    """`own_run`: called with each run that the provider begins by itself; false when nobody will read it."""
+
+    def __init__(
+        self,
+        session: Session,
+        provider: Provider,
+        ask: Ask,
+        own_run: Callable[[Run], bool],
+        mask: Callable[[str], str],
+    ) -> None:
+        """`ask`: what all prompts have in common."""
+        self._session = session
+        self._provider = provider
+        self._own_run = own_run
+        self._mask = mask
+        self._channel = self._new_channel(ask)
+        self._beginning: asyncio.Task[Run] | None = None
+        self._cutting: asyncio.Task[None] | None = None
+        self._stale = self._lowered = self._cut = False
+        self._replacing = asyncio.Lock()
+        self._open = False
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a prompt went through it, so that nothing has to be started for the next."""
+        return self._open and self._channel is not None
+
+    def renew(self, *, at_once: bool) -> None:
+        """An open conversation keeps the level it was opened with: the next prompt gets another. `at_once`: it may do
+        less now, so that nothing may go on in the old one, unasked, when its run is over."""
+        self._stale = True
+        self._lowered |= at_once
+
+    async def drop_lowered(self, ask: Ask) -> None:
+        """There is no run: end what is open under a level that allows more."""
+        async with self._replacing:
+            if self._lowered:
+                await self._replace_channel(ask)
+
+    async def begin(self, ask: Ask) -> Run | None:
+        """Have a prompt worked on. None: it was cut off, and nothing of it is left."""
+        self._cut = False
+        self._beginning = asyncio.get_running_loop().create_task(self._begun(ask))
+        await asyncio.wait([self._beginning])
+        if not self._beginning.cancelled():
+            run = self._beginning.result()
+            self._open = True
+            return run
+        await self._replace_channel(ask)
+        return None
+
+    def cut(self) -> None:
+        """End what `begin` has not brought about yet."""
+        if self._beginning is not None and not self._beginning.done() and not self._cut:
+            self._cut = True
+            self._cutting = asyncio.get_running_loop().create_task(self._cut_off(self._beginning))
+
+    async def steer(self, text: str) -> bool:
+        return self._channel is not None and await self._channel.steer(text)
+
+    def answer(self, request: str, answer: Any) -> bool:
+        return self._channel is not None and self._channel.answer(request, answer)
+
+    async def close(self) -> None:
+        if self._channel is not None:
+            await self._channel.close()
+
+    async def _begun(self, ask: Ask) -> Run:
+        async with self._replacing:
+            if self._stale:
+                await self._replace_channel(ask)
+        if self._channel is not None:
+            try:
+                return await self._channel.run(ask)
+            except Unreachable as problem:
+                if self._cut:
+                    raise asyncio.CancelledError from problem
+                await self._give_up_channel(problem)
+        return start_run(self._provider, ask)
+
+    async def _cut_off(self, beginning: asyncio.Task[Run]) -> None:
+        if self.is_open:
+            await asyncio.wait([beginning], timeout=_SECONDS_TO_TAKE)
+        beginning.cancel()
+
+    async def _replace_channel(self, ask: Ask) -> None:
+        if self._channel is not None:
+            await self._channel.close()
+            self._channel = self._new_channel(ask)
+        self._stale = self._lowered = self._open = False
+
+    def _new_channel(self, ask: Ask) -> Channel | None:
+        channel = self._provider.channel(ask) if self._provider.channel is not None else None
+        if isinstance(channel, OwnRuns):
+            channel.on_own_run(self._own_run)
+        return channel
+
+    async def _give_up_channel(self, problem: Unreachable) -> None:
+        assert self._channel is not None
+        channel, self._channel = self._channel, None
+        text = self._mask(f"{self._provider.title} is run once per prompt, without live output: {problem.message}")
+        self._session.publish(Notice(clean_text(text), "warning", problem.hint, source=self._provider.name))
+        await channel.close()

@@ -1,0 +1,167 @@
+"""A provider that takes its time to start: the run is shown, and can be stopped, once its prompt is taken."""
+
+import asyncio
+import stat
+from pathlib import Path
+
+import pytest
+
+from sightline.events import Notice, RunEnded, RunStarted, State, Text, ToolResult, User
+from sightline.host import Abort, Prompt, Session, Shell
+from sightline.journal import KeptSession, Store
+from sightline.transcript import Remark, fold
+from tests.providers.fake_app_server import install, path_with
+from tests.providers.support import lines
+
+from .support import alive, until
+from .test_provider_worker import DONE, Desk, asked_of, desk, said
+
+# Says nothing for as long as it is let, and what it was sent is never worked on; what it starts would outlive it.
+_SILENT = """#!/bin/sh
+here=$(dirname "$0")
+case "$1" in {refused}) echo "error: unrecognized subcommand" >&2; exit 2;; esac
+sleep 60 &
+echo $! > "$here/child"
+echo $$ > "$here/pid"
+wait
+touch "$here/worked"
+"""
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path / "store")
+
+
+@pytest.fixture
+def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where the program that stands for codex is."""
+    monkeypatch.setenv("PATH", path_with(tmp_path / "bin"))
+    (tmp_path / "bin").mkdir()
+    return tmp_path / "bin"
+
+
+def silent(program: Path, refused: str = "nothing") -> None:
+    file = program / "codex"
+    file.write_text(_SILENT.format(refused=refused))
+    file.chmod(file.stat().st_mode | stat.S_IXUSR)
+
+
+def runs(program: Path) -> bool:
+    return (program / "pid").exists() and (program / "pid").read_text().endswith("\n")
+
+
+def starting(it: Desk) -> list[object]:
+    return [event.value for event in it.of(State) if event.key == "starting"]
+
+
+async def stopped(it: Desk) -> None:
+    async with asyncio.timeout(10):  # it is not waited for
+        assert (await it.session.submit(Abort())).ok
+        await it.done()
+
+
+async def test_a_run_goes_on_from_the_prompt_on(store: Store, program: Path) -> None:
+    """Before the provider has said a word; and it says whom it waits for."""
+    silent(program)
+    async with desk(store) as it:
+        assert (await it.session.submit(Prompt("Go."))).ok
+        await until(lambda: it.of(RunStarted), "the beginning")
+        assert it.session.snapshot().running
+        assert it.session.snapshot().state["starting"] == "Codex"
+        assert it.session.worker is not None
+        assert it.session.worker.busy
+
+
+@pytest.mark.parametrize("refused", ["nothing", "app-server"], ids=["while it opens", "run once per prompt"])
+async def test_it_is_stopped_before_its_first_word(store: Store, program: Path, refused: str) -> None:
+    """Nobody waits for it to start, nothing of it is left, and it is said once that it was stopped."""
+    silent(program, refused)
+    async with desk(store) as it:
+        await it.session.submit(Prompt("Go."))
+        await until(lambda: runs(program), "its process")
+        await stopped(it)
+        assert not alive(int((program / "pid").read_text()))
+        assert not alive(int((program / "child").read_text()))
+        assert [event.stop_reason for event in it.of(RunEnded)] == ["cancelled"]
+        state = it.session.snapshot()
+        assert not state.running
+        assert [entry.text for entry in state.entries if isinstance(entry, Remark) and entry.level == "info"] == [
+            "stopped"
+        ]
+        assert starting(it) == ["Codex", None]
+    assert not (program / "worked").exists()
+
+
+async def test_stopped_at_once_nothing_is_started_for_it(store: Store, program: Path) -> None:
+    """Also when nothing of the provider is there yet."""
+    silent(program)
+    async with desk(store) as it:
+        await it.session.submit(Prompt("Go."))
+        await until(lambda: it.of(User), "the prompt")
+        await stopped(it)
+        assert it.of(RunEnded)[-1].stop_reason == "cancelled"
+        assert not _runs_something(program)
+
+
+def _runs_something(program: Path) -> bool:
+    return any(alive(int(file.read_text() or 0)) for name in ("pid", "child") if (file := program / name).exists())
+
+
+async def test_after_that_it_goes_on_through_the_channel(store: Store, program: Path) -> None:
+    """Stopping it is no reason to do without live output; and what was run before is told with the next prompt."""
+    silent(program)
+    async with desk(store) as it:
+        shell = await it.session.submit(Shell("echo typed"))
+        await until(lambda: [result for result in it.of(ToolResult) if result.id == shell.id], "the command")
+        await it.session.submit(Prompt("Go."))
+        await until(lambda: runs(program), "its process")
+        await stopped(it)
+        install(program, lines(said("One."), DONE))
+        await it.session.submit(Prompt("Again."))
+        await it.done()
+        assert [event.text for event in it.of(Text)] == ["One."]
+        assert not it.of(Notice)
+    (params,) = [asked["params"] for asked in asked_of(program) if asked.get("method") == "turn/start"]
+    assert "echo typed" in params["input"][0]["text"]
+    assert params["input"][0]["text"].endswith("Again.")
+
+
+async def test_it_begins_once(store: Store, program: Path) -> None:
+    """The provider's own word on it begins no second run: one beginning and one end for each prompt, told and kept."""
+    install(program, lines(said("One."), DONE), lines(said("Two.", "n"), DONE))
+    async with desk(store) as it:
+        for text in ("First.", "Second."):
+            await it.session.submit(Prompt(text))
+            await it.done()
+        begun, ended = it.of(RunStarted), it.of(RunEnded)
+        assert (len(begun), len(ended)) == (2, 2)
+        assert all(first.seq < last.seq for first, last in zip(begun, ended, strict=True))
+        assert [event.session for event in begun] == ["", "T1"]
+        assert fold(it.events).began == begun[-1].time
+        assert it.session.snapshot().state["model"] == "m-1"
+        folder = it.session.folder
+    assert [event for event in KeptSession(folder).events() if isinstance(event, RunStarted)] == begun
+
+
+async def test_what_is_open_is_not_said_to_start(store: Store, program: Path) -> None:
+    """Only the first prompt waits for a start."""
+    install(program, lines(said("One."), DONE), lines(said("Two.", "n"), DONE))
+    async with desk(store) as it:
+        for text in ("First.", "Second."):
+            await it.session.submit(Prompt(text))
+            await it.done()
+        assert starting(it) == ["Codex", None]
+        cleared = [event for event in it.of(State) if event.key == "starting"][-1]
+        assert cleared.seq < it.of(Text)[0].seq
+
+
+async def test_a_session_ends_while_it_starts(store: Store, program: Path) -> None:
+    """A host that stops does not wait for it either."""
+    silent(program)
+    async with asyncio.timeout(20):
+        async with desk(store) as it:
+            session: Session = it.session
+            await session.submit(Prompt("Go."))
+            await until(lambda: runs(program), "its process")
+    assert not _runs_something(program)
