@@ -45,10 +45,10 @@ _TALK = (
 
 def console_pictures() -> None:
     """All of them."""
-    leaving = [("\x03\x03", "Leave?"), ("\x1b[B\r", "")]
+    leaving = [("\x03\x03", "Leave?"), ("\r", "")]
     record("console", "sightline demo", [("", "[ 7/24]")], leaving=leaving, rows=37, moving=True)
     with _shop(_ASKING) as start:
-        steps = [("", "medium"), (f"{_PROMPT}\r", "change the rule")]
+        steps = [("", "medium"), (f"{_PROMPT}\r", "changes it")]
         record("approval", "sightline", steps, argv=start, rows=36, moving=True)
     with _shop([[{"text": answer}] for _, answer in _TALK]) as start:
         record("tree", "sightline", _branching(), argv=start, rows=19)
