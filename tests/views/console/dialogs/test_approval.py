@@ -97,7 +97,7 @@ def test_no_key_is_left_out_for_want_of_columns(width: int) -> None:
     """Hints take another row instead."""
     shown = bench(height=30).text(width)
     assert "enter choose" in shown
-    assert "escape close" in shown
+    assert "escape no" in shown
 
 
 def test_what_would_change_is_a_diff() -> None:

@@ -155,7 +155,7 @@ class ApprovalDialog(Dialog):
         if self._too_low:
             warning = Text(_TOO_LOW, "warning", theme=self.theme)
             return self.show(warning, self._list, hints=[("approve_no", NO)])
-        return self.show(self._body, self._list, hints=[("select_confirm", "choose"), ("interrupt", "close")])
+        return self.show(self._body, self._list, hints=[("select_confirm", "choose"), ("interrupt", "no")])
 
     def _choose(self, choice: str) -> None:
         if choice == NO:
