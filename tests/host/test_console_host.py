@@ -227,7 +227,7 @@ async def test_a_request_made_while_nobody_watches_waits(launch: Launch, tmp_pat
         while not await waiting():  # noqa: ASYNC110, another process tells nobody
             await asyncio.sleep(0.01)
     table = await asyncio.to_thread(sessions_table, Store(data_folder()), PLAIN)
-    assert "(waits for an answer)" in table
+    assert "waits for you" in table
     view = await view_of(session)
     await view.until(lambda: view.now.requests)
     (request,) = view.now.requests

@@ -357,7 +357,7 @@ def _is_idle(hello: Hello) -> bool:
 
 def _at(hello: Hello) -> str:
     if hello.waiting:
-        return "waits for an answer"
+        return "waits for you"
     return "working" if hello.busy else "jobs run" if hello.running else "idle"
 
 

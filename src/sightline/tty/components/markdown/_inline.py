@@ -35,7 +35,6 @@ _inline_target = re.compile(rf"\(\s*+{TARGET}(?:\s++{TITLE})?\s*\)", re.DOTALL).
 _label = re.compile(r"\[((?:[^\[\]\\]|\\.){0,999})\]", re.DOTALL).match
 _escaped = re.compile(r"\\([!-/:-@\[-`{-~])|(&(?:#[xX]?[0-9a-fA-F]{1,7}|[A-Za-z][A-Za-z0-9]{1,31});)").sub
 _ticks = re.compile("`+").finditer
-_MARKS = {"emphasis": "*", "strong": "**", "strike": "~~"}
 _METHODS = {
     name: f"_{name}"
     for name in ("escape", "hard", "soft", "ticks", "angle", "entity", "image", "open", "close", "mark", "address")
@@ -267,34 +266,21 @@ def _shown_target(url: str, text: str, *, links: bool) -> str:
 
 
 def _styled(nodes: list[Node], theme: Theme, base: str) -> list[Run]:
-    """The nodes' text, each in what is open around it; neighbours that look the same are one run. Emphasis that has no
-    look keeps its marks, as code does."""
+    """The nodes' text, each in what is open around it; neighbours that look the same are one run."""
     runs: list[Run] = []
-    around: list[tuple[str, str, str]] = [(base, "", "")]
-
-    def say(text: str, style: str, url: str) -> None:
-        if runs and runs[-1].style == style and runs[-1].url == url:
-            runs[-1] = Run(runs[-1].text + text, style, url)
-        elif text:
-            runs.append(Run(text, style, url))
-
-    def close(count: int) -> None:
-        for _ in range(count):
-            style, url, mark = around.pop()
-            say(mark, style, url)
-
+    around: list[tuple[str, str]] = [(base, "")]
     for node in nodes:
-        close(node.closes)
-        style, url, _ = around[-1]
+        del around[len(around) - node.closes :]
+        style, url = around[-1]
         if node.role:
             style, url = style + theme.open(node.role), url or node.url
         if node.text:
-            say(node.text, style, url)
-        close(node.closing)
+            if runs and runs[-1].style == style and runs[-1].url == url:
+                runs[-1] = Run(runs[-1].text + node.text, style, url)
+            else:
+                runs.append(Run(node.text, style, url))
+        del around[len(around) - node.closing :]
         for role, target in node.opens:
-            style, url, _ = around[-1]
-            look = theme.open(role)
-            mark = "" if look else _MARKS.get(role, "")
-            around.append((style + look, target or url, mark))
-            say(mark, *around[-1][:2])
+            style, url = around[-1]
+            around.append((style + theme.open(role), target or url))
     return runs

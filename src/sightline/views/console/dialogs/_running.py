@@ -12,7 +12,7 @@ _ATTACH, _NEW, _PICK = "attach:", "new", "pick"
 
 
 class RunningSession(msgspec.Struct, frozen=True):
-    """One to go back to. `about`: what it does, `working for 3 m`, `waits for an answer`."""
+    """One to go back to. `about`: what it does, `working for 3 m`, `waits for you`."""
 
     id: str
     title: str = ""
