@@ -28,6 +28,7 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     cwd: str
     model: str = ""
     approval: str = ""
+    approval_named: bool = True
     option: dict[str, Any] = {}
 
 
