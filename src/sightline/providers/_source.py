@@ -90,6 +90,13 @@ _c1 = re.compile(rb"\xc2[\x80-\x9f]").search
 _bidi = re.compile(rb"\xe2(?:\x80[\xaa-\xae]|\x81[\xa6-\xa9])").search
 
 
+def text_at(value: Any, *path: str) -> str:
+    """The text at the end of a path through nested objects; empty where there is none."""
+    for name in path:
+        value = value.get(name) if isinstance(value, dict) else None
+    return value if isinstance(value, str) else ""
+
+
 def is_suspect(line: bytes) -> bool:
     """Whether strings decoded from this JSON line could hold anything the filter removes.
 

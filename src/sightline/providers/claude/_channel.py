@@ -11,17 +11,15 @@ Rules of this wire:
 - Input is read in order: the answer to a request that was sent after some words says that those have been read.
 """
 
-import asyncio
 from collections.abc import Callable
 from typing import Any
 from uuid import uuid4
 
 from sightline.events import Error, Event, Notice, RequestResolved, RunEnded, RunStarted, State
-from sightline.exec import Process
 from sightline.providers._channel_run import ChannelRun
 from sightline.providers._provider import Ask, Run, Unreachable
-from sightline.providers._source import unknown
-from sightline.providers._stream import EventStream
+from sightline.providers._source import text_at, unknown
+from sightline.providers._spoken_program import SpokenProgram
 from sightline.providers.claude import _channel_wire as wire
 from sightline.providers.claude._channel_requests import Asked, Asking, asked
 from sightline.providers.claude._channel_turns import Turns
@@ -44,9 +42,8 @@ class ClaudeChannel:
         self._binary = binary
         self._begun_by_itself: Callable[[Run], bool] | None = None
         self._run: ChannelRun | None = None
-        self._reading: asyncio.Task[None] | None = None
+        self._program = SpokenProgram("claude", self, seconds=_SECONDS_TO_OPEN)
         self._count = 0
-        self._process: Process | None = None
         self._forget()
 
     def _forget(self) -> None:
@@ -54,7 +51,6 @@ class ClaudeChannel:
         self._source = ClaudeSource()
         self._turns = Turns()
         self._session = self._model = ""
-        self._waiting: dict[str, asyncio.Future[Any]] = {}
         self._unread: dict[str, int] = {}  # requests whose answer says that words were read, which were sent then
         self._said: dict[str, str] = {}  # in this run, by their uuid
         self._requests: dict[str, tuple[Any, Asked]] = {}  # open: by our id, theirs and how to answer
@@ -72,7 +68,7 @@ class ClaudeChannel:
         self._turns.prompted()
         self._said.clear()
         self._say(ask.prompt)
-        if self._reading is None or self._reading.done():
+        if not self._program.is_heard:
             await run.fail(Error("Claude Code has ended", "say it again", source="claude"))
         return run
 
@@ -102,26 +98,21 @@ class ClaudeChannel:
         return True
 
     async def close(self) -> None:
-        await self._end()
+        await self._program.end()
         if self._run is not None:
             self._run.unbind()
-        if self._reading is not None:
-            await asyncio.wait([self._reading])
+        await self._program.heard_out()
 
     # The conversation
 
     async def _open(self, ask: Ask) -> None:
-        if self._process is not None and self._process.exit_code is None and ask.resume in ("", self._session):
+        if self._program.is_running and ask.resume in ("", self._session):
             return
         await self.close()
         self._forget()
         self._session, self._model = ask.resume, ask.model
         argv, env = [self._binary, *channel_arguments(ask)], {**self._ask.env, **_ENVIRONMENT}
-        try:
-            self._process = Process(argv, cwd=self._ask.cwd, env=env, keep_stdin=True)
-        except (OSError, ValueError) as problem:
-            raise Unreachable(clean_line(f"claude cannot be started: {problem}"), _HINT) from None
-        self._reading = asyncio.get_running_loop().create_task(self._read(self._process))
+        self._program.start(argv, cwd=self._ask.cwd, env=env, hint=_HINT)
         await self._call("initialize")
 
     async def _use_model(self, model: str) -> None:
@@ -130,7 +121,7 @@ class ClaudeChannel:
             await self._call("set_model", **({"model": model} if model else {}))
 
     def _new_run(self) -> ChannelRun:
-        return ChannelRun("claude", self._session, self._interrupt, self._end)
+        return ChannelRun("claude", self._session, self._interrupt, self._program.end)
 
     def _approval(self, ask: Ask) -> State:
         flags = list(COMMAND.approvals[ask.approval])
@@ -139,27 +130,23 @@ class ClaudeChannel:
     async def _interrupt(self) -> None:
         self._turns.stopping = True
         if self._source.has_background:
-            return await self._end()  # an interrupt ends the round, not the subagents beside it
+            return await self._program.end()  # an interrupt ends the round, not the subagents beside it
         try:
             unheard = {uuid: text for uuid, text in list(self._said.items()) if await self._taken_back(uuid)}
             await self._call("interrupt")
         except Unreachable:
-            return await self._end()
+            return await self._program.end()
         events: list[Event] = [
             Notice(f"stopped before Claude Code read this: {clean_text(text)}", source="claude")
             for text in unheard.values()
         ]
         if not self._turns.begun and next(iter(self._said), "") in unheard:
             events += self._turns.given_up()  # the prompt was never begun: nothing of it will end
-        return await self._pass_on(events)
+        return await self.pass_on(events)
 
     async def _taken_back(self, uuid: str) -> bool:
         answer = await self._call("cancel_async_message", message_uuid=uuid)
         return isinstance(answer, dict) and answer.get("cancelled") is True
-
-    async def _end(self) -> None:
-        if self._process is not None:
-            await self._process.end()
 
     # Messages
 
@@ -173,35 +160,16 @@ class ClaudeChannel:
     async def _call(self, subtype: str, **fields: Any) -> Any:
         """The answer; Unreachable when there is none, or it is an error."""
         id = self._next_id()
-        future = self._waiting[id] = asyncio.get_running_loop().create_future()
-        self._send(wire.control(id, subtype, **fields))
-        try:
-            async with asyncio.timeout(_SECONDS_TO_OPEN):
-                return await future
-        except TimeoutError:
-            text = f"claude did not answer {subtype} in {_SECONDS_TO_OPEN:.0f} s"
-            raise Unreachable(text, _HINT) from None
-        finally:
-            self._waiting.pop(id, None)
+        return await self._program.ask(id, wire.encoded(wire.control(id, subtype, **fields)), subtype, _HINT)
 
     def _next_id(self) -> str:
         self._count += 1
         return f"sightline-{self._count}"
 
     def _send(self, *messages: dict[str, Any]) -> None:
-        if self._process is not None:
-            self._process.write(wire.encoded(*messages))
+        self._program.send(wire.encoded(*messages))
 
-    async def _read(self, process: Process) -> None:
-        stream = EventStream(self)
-        try:
-            while chunk := await process.read():
-                await self._pass_on(stream.feed(chunk))
-            await self._pass_on(stream.end())
-        finally:
-            await self._broke(process)
-
-    async def _pass_on(self, events: list[Event]) -> None:
+    async def pass_on(self, events: list[Event]) -> None:
         """To the run they belong to: what follows the end of one does not."""
         while events:
             run = self._run_for(events)
@@ -228,21 +196,17 @@ class ClaudeChannel:
         self._run = run
         return run
 
-    async def _broke(self, process: Process) -> None:
-        """The process has ended: whoever waits for it hears of it."""
+    def why_ended(self, exit_code: int | None, stderr: str) -> Unreachable:
         from sightline.providers.running import _explain
 
-        said = process.stderr.decode("utf-8", "replace")
-        text, hint = _explain.channel_ended("claude", COMMAND, process.exit_code, said)
-        await process.end()  # what it was running outlives it otherwise
-        process.close()
-        for future in self._waiting.values():
-            if not future.done():
-                future.set_exception(Unreachable(text, hint))
+        return Unreachable(*_explain.channel_ended("claude", COMMAND, exit_code, stderr))
+
+    async def ended(self, problem: Unreachable) -> None:
         self._requests.clear()
-        await self._pass_on(self._turns.broke(busy=self._is_busy))
+        await self.pass_on(self._turns.broke(busy=self._is_busy))
         if self._run is not None:
-            await self._run.fail(Error(text, "say it again: the conversation goes on where it was", source="claude"))
+            hint = "say it again: the conversation goes on where it was"
+            await self._run.fail(Error(problem.message, hint, source="claude"))
 
     def parse_events(self, line: bytes) -> list[Event]:
         """One line of theirs."""
@@ -281,25 +245,24 @@ class ClaudeChannel:
         return bool(self._unread) or self._source.has_background
 
     def _answered(self, response: Any) -> None:
-        id = wire.text_in(response, "request_id")
+        id = text_at(response, "request_id")
         if id in self._unread:
             self._turns.has_read(self._unread.pop(id))
-        future = self._waiting.get(id)
-        if future is None or future.done():
+        if not isinstance(response, dict):
             return
         if response.get("subtype") == "success":
-            future.set_result(response.get("response"))
+            self._program.answered(id, response.get("response"))
         else:
-            text = clean_text(wire.text_in(response, "error")) or "claude refused"
-            future.set_exception(Unreachable(text, _HINT))
+            text = clean_text(text_at(response, "error")) or "claude refused"
+            self._program.answered(id, Unreachable(text, _HINT))
 
     def _asked(self, head: wire.Head) -> list[Event]:
         request, id = head.request, clean_line(str(head.request_id))
-        kind = wire.text_in(request, "subtype")
+        kind = text_at(request, "subtype")
         if kind == "can_use_tool":
-            native = wire.text_in(request, "tool_use_id")
+            native = text_at(request, "tool_use_id")
             call = self._source.call_id(clean_line(native)) if native else ""
-            agent = self._source.agent_of(self._tasks.get(wire.text_in(request, "agent_id"), ""))
+            agent = self._source.agent_of(self._tasks.get(text_at(request, "agent_id"), ""))
             made = asked(request, Asking(id, call, agent, self._ask.cwd))
             if made is not None:
                 self._requests[id] = (head.request_id, made)

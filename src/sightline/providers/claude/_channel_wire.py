@@ -58,8 +58,3 @@ def answer(id: Any, response: dict[str, Any]) -> dict[str, Any]:
 
 def refusal(id: Any, why: str) -> dict[str, Any]:
     return {"type": "control_response", "response": {"subtype": "error", "request_id": id, "error": why}}
-
-
-def text_in(value: Any, name: str) -> str:
-    found = value.get(name) if isinstance(value, dict) else None
-    return found if isinstance(found, str) else ""

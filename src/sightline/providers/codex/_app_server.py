@@ -16,11 +16,10 @@ from typing import Any
 import msgspec
 
 from sightline.events import Error, Event, RunStarted, State
-from sightline.exec import Process
 from sightline.providers._channel_run import ChannelRun
 from sightline.providers._provider import Approval, Ask, Unreachable
-from sightline.providers._source import decode_leniently, unknown
-from sightline.providers._stream import EventStream
+from sightline.providers._source import decode_leniently, text_at, unknown
+from sightline.providers._spoken_program import SpokenProgram
 from sightline.providers.codex import _app_server_wire as wire
 from sightline.providers.codex._app_server_items import diff_of
 from sightline.providers.codex._app_server_requests import Answer, asked
@@ -54,10 +53,8 @@ class AppServer:
     def __init__(self, ask: Ask, binary: str = "codex") -> None:
         self._ask = ask
         self._binary = binary
-        self._process: Process | None = None
-        self._reading: asyncio.Task[None] | None = None
+        self._program = SpokenProgram("codex app-server", self, seconds=_SECONDS_TO_OPEN)
         self._source = AppServerSource()
-        self._waiting: dict[int, asyncio.Future[Any]] = {}
         self._requests: dict[str, tuple[Any, Answer]] = {}  # open: their id, how to answer
         self._changes: dict[str, tuple[str, str, str]] = {}  # of file changes: tool, path, diff
         self._count = 0
@@ -68,7 +65,7 @@ class AppServer:
     async def run(self, ask: Ask) -> ChannelRun:
         await self._open()
         opened = await self._open_thread(ask)
-        run = self._run = ChannelRun("codex", self._thread, self._interrupt, self._end)
+        run = self._run = ChannelRun("codex", self._thread, self._interrupt, self._program.end)
         flags = list(_APPROVALS[ask.approval].values())
         begun = RunStarted(
             clean_line(self._thread), clean_line(ask.model or self._model), clean_line(ask.cwd), source="codex"
@@ -77,7 +74,7 @@ class AppServer:
         more = {"model": ask.model} if ask.model else {}
         try:
             answer = await self._call("turn/start", threadId=self._thread, input=_input(ask.prompt), **more)
-            self._turn = _text(answer, "turn", "id")
+            self._turn = text_at(answer, "turn", "id")
         except Unreachable as problem:
             await run.fail(Error(problem.message, problem.hint, source="codex"))
         return run
@@ -103,24 +100,19 @@ class AppServer:
         return True
 
     async def close(self) -> None:
-        await self._end()
+        await self._program.end()
         if self._run is not None:
             self._run.unbind()
-        if self._reading is not None:
-            await asyncio.wait([self._reading])
+        await self._program.heard_out()
 
     # The conversation
 
     async def _open(self) -> None:
-        if self._process is not None and self._process.exit_code is None:
+        if self._program.is_running:
             return
         self._thread = ""
-        try:
-            self._process = Process([self._binary, "app-server"], cwd=self._ask.cwd, env=self._ask.env, keep_stdin=True)
-        except (OSError, ValueError) as problem:
-            hint = f"npm install -g {COMMAND.package}"
-            raise Unreachable(clean_line(f"codex app-server cannot be started: {problem}"), hint) from None
-        self._reading = asyncio.get_running_loop().create_task(self._read(self._process))
+        argv, hint = [self._binary, "app-server"], f"npm install -g {COMMAND.package}"
+        self._program.start(argv, cwd=self._ask.cwd, env=self._ask.env, hint=hint)
         from importlib.metadata import version
 
         client = {"name": "sightline", "title": "Sightline", "version": version("sightline")}
@@ -136,8 +128,8 @@ class AppServer:
             answer = await self._call("thread/resume", threadId=ask.resume, excludeTurns=True, **more)
         else:
             answer = await self._call("thread/start", **more)
-        self._thread = self._source.thread = _text(answer, "thread", "id")
-        self._model = _text(answer, "model") or _text(answer, "thread", "model")
+        self._thread = self._source.thread = text_at(answer, "thread", "id")
+        self._model = text_at(answer, "model") or text_at(answer, "thread", "model")
         if not self._thread:
             raise Unreachable("codex app-server started no thread", _HINT)
         return []
@@ -147,60 +139,34 @@ class AppServer:
             try:
                 await self._call("turn/interrupt", threadId=self._thread, turnId=self._turn)
             except Unreachable:
-                await self._end()
-
-    async def _end(self) -> None:
-        if self._process is not None:
-            await self._process.end()
+                await self._program.end()
 
     # Messages
 
     async def _call(self, method: str, **params: Any) -> Any:
         """The answer; Unreachable when there is none, or it is an error."""
         self._count += 1
-        id = self._count
-        future = self._waiting[id] = asyncio.get_running_loop().create_future()
-        self._send(
-            {"id": id, "method": method, "params": {key: value for key, value in params.items() if value is not None}}
-        )
-        try:
-            async with asyncio.timeout(_SECONDS_TO_OPEN):
-                return await future
-        except TimeoutError:
-            raise Unreachable(f"codex app-server did not answer {method} in {_SECONDS_TO_OPEN:.0f} s", _HINT) from None
-        finally:
-            self._waiting.pop(id, None)
+        given = {key: value for key, value in params.items() if value is not None}
+        message = _encoded({"id": self._count, "method": method, "params": given})
+        return await self._program.ask(self._count, message, method, _HINT)
 
     def _send(self, message: dict[str, Any]) -> None:
-        if self._process is not None:
-            self._process.write(msgspec.json.encode(message) + b"\n")
+        self._program.send(_encoded(message))
 
-    async def _read(self, process: Process) -> None:
-        stream = EventStream(self)
-        try:
-            while chunk := await process.read():
-                await self._pass_on(stream.feed(chunk))
-            await self._pass_on(stream.end())
-        finally:
-            await self._broke(process)
-
-    async def _pass_on(self, events: list[Event]) -> None:
+    async def pass_on(self, events: list[Event]) -> None:
         if self._run is not None:
             await self._run.put(events)
 
-    async def _broke(self, process: Process) -> None:
-        """The process has ended: whoever waits for it hears of it."""
-        why, hint = _last_words(process.stderr.decode("utf-8", "replace"))
-        text = f"codex app-server ended with exit code {process.exit_code}{why}"
-        await process.end()  # what it was running outlives it otherwise
-        process.close()
-        for future in self._waiting.values():
-            if not future.done():
-                future.set_exception(Unreachable(text, hint))
+    def why_ended(self, exit_code: int | None, stderr: str) -> Unreachable:
+        why, hint = _last_words(stderr)
+        return Unreachable(f"codex app-server ended with exit code {exit_code}{why}", hint)
+
+    async def ended(self, problem: Unreachable) -> None:
         self._requests.clear()
         self._turn = ""
         if self._run is not None:
-            await self._run.fail(Error(text, "say it again: the conversation goes on where it was", source="codex"))
+            hint = "say it again: the conversation goes on where it was"
+            await self._run.fail(Error(problem.message, hint, source="codex"))
 
     def parse_events(self, line: bytes) -> list[Event]:
         """One line of theirs. An answer wakes who waits for it, anything else is events."""
@@ -226,14 +192,12 @@ class AppServer:
         return events
 
     def _answered(self, message: wire.Message) -> None:
-        future = self._waiting.get(message.id) if isinstance(message.id, int) else None
-        if future is None or future.done():
-            return
-        if message.error is None:
-            future.set_result(message.result)
-        else:
-            text = clean_text(_text(message.error, "message") or "codex app-server refused")
-            future.set_exception(Unreachable(text, _hint_for_refusal(message.error, text)))
+        answer = message.result
+        if message.error is not None:
+            text = clean_text(text_at(message.error, "message") or "codex app-server refused")
+            answer = Unreachable(text, _hint_for_refusal(message.error, text))
+        if isinstance(message.id, int):
+            self._program.answered(message.id, answer)
 
     def _asked(self, message: wire.Message) -> list[Event]:
         id, item = clean_line(str(message.id)), message.params.get("itemId")
@@ -254,7 +218,7 @@ class AppServer:
             return
         sound = [change for change in changes if isinstance(change, dict)]
         paths = [change["path"] for change in sound if isinstance(change.get("path"), str)]
-        tool = "Write" if all(_text(change, "kind", "type") == "add" for change in sound) else "Edit"
+        tool = "Write" if all(text_at(change, "kind", "type") == "add" for change in sound) else "Edit"
         self._changes[id] = (tool, clean_line(", ".join(paths)), clean_text(diff_of(sound)))
         if len(self._changes) > _CHANGES_AT_MOST:
             del self._changes[next(iter(self._changes))]
@@ -267,10 +231,8 @@ def _input(text: str) -> list[dict[str, Any]]:
     return [{"type": "text", "text": text.encode("utf-8", "replace").decode(), "text_elements": []}]
 
 
-def _text(value: Any, *path: str) -> str:
-    for name in path:
-        value = value.get(name) if isinstance(value, dict) else None
-    return value if isinstance(value, str) else ""
+def _encoded(message: dict[str, Any]) -> bytes:
+    return msgspec.json.encode(message) + b"\n"
 
 
 def _last_words(stderr: str) -> tuple[str, str]:

@@ -16,18 +16,16 @@ Rules of this wire:
   call, and of those that it refuses because the level has no such tool.
 """
 
-import asyncio
 from contextlib import suppress
 from typing import Any
 
 import msgspec
 
 from sightline.events import Error, Event, Notice, RequestResolved, RunStarted, State
-from sightline.exec import Process
 from sightline.providers._channel_run import ChannelRun
 from sightline.providers._provider import Approval, Ask, Run, Unreachable
-from sightline.providers._source import decode_leniently, unknown
-from sightline.providers._stream import EventStream
+from sightline.providers._source import decode_leniently, text_at, unknown
+from sightline.providers._spoken_program import SpokenProgram
 from sightline.providers.gemini._channel_requests import Answer, asked, call_asked_about
 from sightline.providers.gemini._channel_source import ChannelSource
 from sightline.providers.gemini._command import COMMAND, channel_arguments
@@ -61,8 +59,7 @@ class GeminiChannel:
     def __init__(self, ask: Ask, binary: str = COMMAND.binary) -> None:
         self._ask = ask
         self._binary = binary
-        self._process: Process | None = None
-        self._reading: asyncio.Task[None] | None = None
+        self._program = SpokenProgram("gemini --acp", self, seconds=_SECONDS_TO_OPEN)
         self._run: ChannelRun | None = None
         self._count = 0
         self._forget()
@@ -70,7 +67,6 @@ class GeminiChannel:
     def _forget(self) -> None:
         """What belongs to one process."""
         self._source = ChannelSource(self._ask.cwd)
-        self._waiting: dict[int, asyncio.Future[Any]] = {}
         self._requests: dict[str, tuple[Any, str, Answer]] = {}  # open: their id, that of the call, how to answer
         self._session = self._handle = ""  # its id, and what this process calls it
         self._model = self._wanted_model = self._reason = ""
@@ -84,13 +80,13 @@ class GeminiChannel:
 
             return start_run(get_provider("gemini"), ask)
         await self._open(ask)
-        run = self._run = ChannelRun("gemini", self._session, self._stop, self._end)
+        run = self._run = ChannelRun("gemini", self._session, self._stop, self._program.end)
         self._stopping, self._reason = False, ""
         flags = list(COMMAND.approvals[ask.approval])
         begun = RunStarted(clean_line(self._session), clean_line(self._model), clean_line(ask.cwd), source="gemini")
         await run.put([State("approval", {"level": ask.approval, "flags": flags}, source="gemini"), begun])
         self._say(ask.prompt)
-        if self._reading is None or self._reading.done():
+        if not self._program.is_heard:
             await run.fail(Error("Gemini CLI has ended", "say it again", source="gemini"))
         return run
 
@@ -115,27 +111,21 @@ class GeminiChannel:
         return False
 
     async def close(self) -> None:
-        await self._end()
+        await self._program.end()
         if self._run is not None:
             self._run.unbind()
-        if self._reading is not None:
-            await asyncio.wait([self._reading])
+        await self._program.heard_out()
 
     # The conversation
 
     async def _open(self, ask: Ask) -> None:
-        running = self._process is not None and self._process.exit_code is None
-        if running and ask.model == self._wanted_model and ask.resume in ("", self._session):
+        if self._program.is_running and ask.model == self._wanted_model and ask.resume in ("", self._session):
             return
         await self.close()
         self._forget()
         self._wanted_model = ask.model
         argv, env = [self._binary, *channel_arguments(ask)], {**self._ask.env, **_ENVIRONMENT}
-        try:
-            self._process = Process(argv, cwd=self._ask.cwd, env=env, keep_stdin=True)
-        except (OSError, ValueError) as problem:
-            raise Unreachable(clean_line(f"gemini --acp cannot be started: {problem}"), _HINT) from None
-        self._reading = asyncio.get_running_loop().create_task(self._read(self._process))
+        self._program.start(argv, cwd=self._ask.cwd, env=env, hint=_HINT)
         from importlib.metadata import version
 
         client = {"name": "sightline", "title": "Sightline", "version": version("sightline")}
@@ -155,8 +145,8 @@ class GeminiChannel:
             self._source.replaying = False
         else:
             answer = await self._call("session/new", **place)
-            self._session = self._handle = _text(answer, "sessionId")
-        self._model = ask.model or _text(answer, "models", "currentModelId")
+            self._session = self._handle = text_at(answer, "sessionId")
+        self._model = ask.model or text_at(answer, "models", "currentModelId")
         if not self._session:
             raise Unreachable("gemini --acp started no session", _HINT)
 
@@ -181,40 +171,18 @@ class GeminiChannel:
         self._requests.clear()
         return events
 
-    async def _end(self) -> None:
-        if self._process is not None:
-            await self._process.end()
-
     # Messages
 
     async def _call(self, method: str, **params: Any) -> Any:
         """The answer; Unreachable when there is none, or it is an error."""
         self._count += 1
-        id = self._count
-        future = self._waiting[id] = asyncio.get_running_loop().create_future()
-        self._send({"id": id, "method": method, "params": params})
-        try:
-            async with asyncio.timeout(_SECONDS_TO_OPEN):
-                return await future
-        except TimeoutError:
-            raise Unreachable(f"gemini --acp did not answer {method} in {_SECONDS_TO_OPEN:.0f} s", _HINT) from None
-        finally:
-            self._waiting.pop(id, None)
+        message = _encoded({"id": self._count, "method": method, "params": params})
+        return await self._program.ask(self._count, message, method, _HINT)
 
     def _send(self, message: dict[str, Any]) -> None:
-        if self._process is not None:
-            self._process.write(msgspec.json.encode({"jsonrpc": "2.0", **message}) + b"\n")
+        self._program.send(_encoded(message))
 
-    async def _read(self, process: Process) -> None:
-        stream = EventStream(self)
-        try:
-            while chunk := await process.read():
-                await self._pass_on(stream.feed(chunk))
-            await self._pass_on(stream.end())
-        finally:
-            await self._broke(process)
-
-    async def _pass_on(self, events: list[Event]) -> None:
+    async def pass_on(self, events: list[Event]) -> None:
         if self._run is not None:
             await self._run.put(events)
 
@@ -222,21 +190,17 @@ class GeminiChannel:
         if self._run is not None:
             self._run.tell(events)
 
-    async def _broke(self, process: Process) -> None:
-        """The process has ended: whoever waits for it hears of it."""
+    def why_ended(self, exit_code: int | None, stderr: str) -> Unreachable:
         from sightline.providers.running import _explain
 
-        said = process.stderr.decode("utf-8", "replace")
-        text, hint = _explain.channel_ended("gemini --acp", COMMAND, process.exit_code, said)
-        await process.end()  # what it was running outlives it otherwise
-        process.close()
-        for future in self._waiting.values():
-            if not future.done():
-                future.set_exception(Unreachable(text, hint))
+        return Unreachable(*_explain.channel_ended("gemini --acp", COMMAND, exit_code, stderr))
+
+    async def ended(self, problem: Unreachable) -> None:
         self._requests.clear()
-        await self._pass_on(self._source.turn_over())
+        await self.pass_on(self._source.turn_over())
         if self._run is not None:
-            await self._run.fail(Error(text, "say it again: the conversation goes on where it was", source="gemini"))
+            hint = "say it again: the conversation goes on where it was"
+            await self._run.fail(Error(problem.message, hint, source="gemini"))
 
     def parse_events(self, line: bytes) -> list[Event]:
         """One line of theirs. An answer wakes who waits for it, anything else is events."""
@@ -261,14 +225,11 @@ class GeminiChannel:
             return []
         if id == self._prompt:
             return self._prompt_over(message)
-        future = self._waiting.get(id)
-        if future is not None and not future.done():
-            if message.error is None:
-                future.set_result(message.result)
-            else:
-                words = [_text(message.error, "message"), _text(message.error, "data", "details")]
-                text = ": ".join(filter(None, words)) or "gemini --acp refused"
-                future.set_exception(Unreachable(clean_text(text), _HINT))
+        answer = message.result
+        if message.error is not None:
+            words = [text_at(message.error, "message"), text_at(message.error, "data", "details")]
+            answer = Unreachable(clean_text(": ".join(filter(None, words)) or "gemini --acp refused"), _HINT)
+        self._program.answered(id, answer)
         return []
 
     def _prompt_over(self, message: _Message) -> list[Event]:
@@ -294,7 +255,5 @@ class GeminiChannel:
         return [*events, request]
 
 
-def _text(value: Any, *path: str) -> str:
-    for name in path:
-        value = value.get(name) if isinstance(value, dict) else None
-    return value if isinstance(value, str) else ""
+def _encoded(message: dict[str, Any]) -> bytes:
+    return msgspec.json.encode({"jsonrpc": "2.0", **message}) + b"\n"
