@@ -15,7 +15,6 @@ Rules:
 """
 
 import os
-import sys
 from collections.abc import Iterator
 from functools import cache
 
@@ -34,14 +33,12 @@ class UntrustedProgram(OutsideFailure):
 
 
 def work_in(folder: str | os.PathLike[str]) -> None:
-    """From now on no program is run from this folder, and no module is imported from it."""
+    """From now on no program is run from this folder."""
     real = os.path.realpath(folder)
     if real in _workspaces or real == "/":  # no command may write to all of `/`: the sandbox refuses it
         return
     _workspaces.add(real)
     _found.clear()
-    # `python -m` and a relative PYTHONPATH put the folder first: a file there would be imported as a module of ours.
-    sys.path[:] = [entry for entry in sys.path if os.path.realpath(entry) != real]
 
 
 def program(name: str) -> str:
