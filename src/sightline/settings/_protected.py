@@ -380,17 +380,18 @@ def _person_files() -> list[str]:
 _scanned: dict[str, tuple[int, frozenset[str], tuple[str, ...]]] = {}
 
 
-_last_look: tuple[str, float, list[tuple[str, frozenset[str]]]] = ("", 0.0, [])
+_last_look: tuple[str, tuple[str, ...], float, list[tuple[str, frozenset[str]]]] = ("", (), 0.0, [])
 
 
 def _noted(root: str) -> list[tuple[str, frozenset[str]]]:
     """The folders with names that matter. One look below the workspace serves a question and the command that follows
     at once; what it found is looked at again each time."""
     global _last_look
-    now = time.monotonic()
-    if _last_look[0] != root or now - _last_look[1] > _ONE_LOOK_SERVES:
-        _last_look = root, now, [(folder, names) for folder, names in _folders(root) if names and folder != root]
-    return [(root, _scan(root)[0]), *_last_look[2]]
+    now, (names, inner) = time.monotonic(), _scan(root)
+    if _last_look[:2] != (root, inner) or now - _last_look[2] > _ONE_LOOK_SERVES:
+        below = [(folder, noted) for folder, noted in _folders(root) if noted and folder != root]
+        _last_look = root, inner, now, below
+    return [(root, names), *_last_look[3]]
 
 
 def _folders(root: str) -> Iterator[tuple[str, frozenset[str]]]:
