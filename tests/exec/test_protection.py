@@ -154,11 +154,18 @@ def test_a_placeholder_is_not_made_through_a_link(work, tmp_path):
     assert (made, list((tmp_path / "outside").iterdir())) == ({}, [])
 
 
-def test_the_lock_is_out_of_a_commands_reach(work):
-    """Holding it would keep every other command from starting."""
-    folder = Path(os.environ["SIGHTLINE_HOME"]) / "run"
-    assert run(work, f"ls {folder}").stdout == ""
-    assert list(folder.iterdir())
+def test_a_command_cannot_have_the_lock_alone(work):
+    """It would keep every other command from starting. Of the other kind of lock nobody takes notice."""
+    folder = Path(os.environ["SIGHTLINE_HOME"]) / "workspaces"
+    code = (
+        "import fcntl, os, struct, sys\n"
+        f"fd = os.open(os.path.join({str(folder)!r}, os.listdir({str(folder)!r})[0]), os.O_RDONLY)\n"
+        "fcntl.flock(fd, fcntl.LOCK_EX)\n"
+        "fcntl.fcntl(fd, fcntl.F_OFD_SETLK, struct.pack('hhqqixxxx', fcntl.F_WRLCK, 0, 0, 0, 0))"
+    )
+    (work / "try.py").write_text(code)
+    done = run(work, f"{sys.executable} try.py")
+    assert (done.returncode, "Bad file descriptor" in done.stderr) == (1, True)
 
 
 def test_what_cannot_be_held_is_said(work):

@@ -179,13 +179,13 @@ def test_ours_is_protected_wherever_it_is(work, monkeypatch):
     monkeypatch.setattr(sys, "prefix", str(work / "env"))
     monkeypatch.setattr(sys, "executable", str(work / "env" / "bin" / "python"))
     monkeypatch.setattr(sys, "path", [*sys.path, str(work / "lib"), str(work)])
-    _protected._our_places.cache_clear()
+    _protected._look_up_places.cache_clear()
     assert names(protected(work), work) == {"data", "env", "lib"}
     monkeypatch.delenv("SIGHTLINE_HOME")
     monkeypatch.setenv("XDG_CONFIG_HOME", str(work / "config"))
     monkeypatch.setenv("XDG_DATA_HOME", str(work / "share"))
     assert absent(protected(work), work) == {"config/sightline/", "share/sightline/"}
-    _protected._our_places.cache_clear()
+    _protected._look_up_places.cache_clear()
 
 
 def test_when_home_is_the_workspace_its_hidden_files_are_protected(work, monkeypatch):

@@ -7,14 +7,16 @@ Rules:
 - A missing path is held by a placeholder, because only what exists can be mounted over: made before the first command,
   read-only for all, removed after the last. What it holds changes nothing for a program that looks at it meanwhile. One
   left behind by a crash is removed by the next command.
-- One file for each workspace, in the folder of our sockets, which sandboxed commands cannot see: whoever runs a command
-  has a shared lock on it; whoever can have it alone is the first or the last. Sessions in other processes count too.
+- One file for each workspace says what holds: whoever runs a command has a shared lock on it; whoever can have it alone
+  is the first or the last. Sessions in other processes count too. The lock is of the kind that only who may write the
+  file can have alone: a sandboxed command cannot, and so keeps nobody waiting.
 - Placeholders are made and removed through descriptors that follow no link.
 """
 
 import contextlib
 import fcntl
 import os
+import struct
 from collections.abc import Iterator
 from hashlib import sha256
 
@@ -43,7 +45,7 @@ class Protection:
         self._workspace = workspace
         self._lock = _opened(workspace)
         try:
-            self.protected = self._first() if _is_alone(self._lock) else self._joined()
+            self.protected = self._first() if _locked(self._lock, fcntl.F_WRLCK) else self._joined()
         except BaseException:
             os.close(self._lock)
             raise
@@ -56,7 +58,8 @@ class Protection:
 
     def release(self) -> None:
         try:
-            if _is_alone(self._lock):
+            _locked(self._lock, fcntl.F_UNLCK)  # two that end at once would else both find the other
+            if _locked(self._lock, fcntl.F_WRLCK):
                 self._remove(_read(self._lock))
         finally:
             os.close(self._lock)
@@ -71,11 +74,11 @@ class Protection:
         finally:
             if found != Protected():
                 _write(self._lock, _State(found, made))
-        fcntl.flock(self._lock, fcntl.LOCK_SH)
+        _locked(self._lock, fcntl.F_RDLCK)
         return found
 
     def _joined(self) -> Protected:
-        fcntl.flock(self._lock, fcntl.LOCK_SH)
+        _locked(self._lock, fcntl.F_RDLCK, wait=True)
         state = _read(self._lock)
         return Protected() if state is None else state.protected
 
@@ -88,21 +91,23 @@ class Protection:
 
 
 def _opened(workspace: str) -> int:
-    folder = paths.data_folder() / "run"
+    folder = paths.data_folder() / "workspaces"
     try:
         for each in (folder.parent, folder):
             os.makedirs(each, 0o700, exist_ok=True)
         name = sha256(os.fsencode(workspace)).hexdigest()[:32]
-        return os.open(folder / f"{name}.workspace", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        return os.open(folder / name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     except OSError as error:
         said = f"cannot write in {folder}: {error.strerror}"
         raise OutsideFailure(said, "make room, or move it elsewhere with SIGHTLINE_HOME") from error
 
 
-def _is_alone(lock: int) -> bool:
+def _locked(lock: int, kind: int, *, wait: bool = False) -> bool:
+    """A lock of the open file, not of the process: one process runs several commands."""
+    wanted = struct.pack("hhqqixxxx", kind, os.SEEK_SET, 0, 0, 0)
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
+        fcntl.fcntl(lock, fcntl.F_OFD_SETLKW if wait else fcntl.F_OFD_SETLK, wanted)
+    except (BlockingIOError, PermissionError):
         return False
     return True
 

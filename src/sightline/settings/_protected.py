@@ -81,9 +81,9 @@ class Protected(msgspec.Struct, frozen=True, kw_only=True):
 def protected(workspace: str | os.PathLike[str]) -> Protected:
     """What is protected in a workspace as it is now."""
     root = os.path.realpath(workspace)
-    gathered = _Gathered(root)
-    _gather_ours(gathered)
-    _gather_home(gathered)
+    gathered, known = _Gathered(root), _known_places()
+    _gather_ours(gathered, known)
+    _gather_home(gathered, known.home)
     for folder, names in _noted(root):
         _gather_noted(gathered, folder, names)
     return gathered.sorted()
@@ -97,7 +97,7 @@ def is_guarded(path: str, workspace: str) -> bool:
         return True
     if last.endswith(_ASKED_ENDING) or (folder == ".vscode" and last in _OF_VS_CODE):
         return True
-    home = os.path.realpath(os.path.expanduser("~"))
+    home = _known_places().home
     if _is_in(home, workspace) and _is_in(path, home):
         first = os.path.relpath(path, home).split(os.sep)[0]
         if first.startswith(".") and first not in (".", _CACHE_OF_HOME):
@@ -206,35 +206,49 @@ class _Gathered:
         return False
 
 
-def _gather_ours(gathered: _Gathered) -> None:
-    places, folders = _our_places(tuple(sys.path), str(data_folder()), str(user_file(os.environ)))
-    for path in places:
+def _gather_ours(gathered: _Gathered, known: "_Known") -> None:
+    for path in known.places:
         gathered.add(path)
-    for path in folders:
+    for path in known.folders:
         gathered.add(path)
         if _is_in(path, gathered.root) and not os.path.lexists(path):
             gathered.add_missing_folder(path)
-    package, environment = places[0], os.path.realpath(sys.prefix) if sys.prefix != sys.base_prefix else ""
-    if any(holds and _is_in(gathered.root, holds) for holds in (package, environment)):
+    if any(_is_in(gathered.root, holds) for holds in known.holding):
         gathered.expose(gathered.root)
     for name in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"):
         if os.environ.get(name):
             gathered.add(os.path.abspath(os.environ[name]), absent="")
 
 
+class _Known(msgspec.Struct, frozen=True):
+    """Where this program and the person are: `places` as written and as they really are, the `folders` of our data and
+    settings, the places that may hold a workspace and must not be written then, and home."""
+
+    places: tuple[str, ...]
+    folders: tuple[str, ...]
+    holding: tuple[str, ...]
+    home: str
+
+
+def _known_places() -> _Known:
+    variables = ("SIGHTLINE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "HOME")
+    return _look_up_places(tuple(sys.path), tuple(os.environ.get(name) for name in variables))
+
+
 @lru_cache(maxsize=8)
-def _our_places(imported: tuple[str, ...], data: str, settings: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Where this program is, as written and as it really is, its package first; and its folders. No command can change
-    where these lead: that is what they are protected for."""
+def _look_up_places(imported: tuple[str, ...], environment: tuple[str | None, ...]) -> _Known:
+    """Once: no command can change where these lead, that is what they are protected for."""
     package = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+    settings = str(user_file(os.environ))
     places = [package, sys.prefix, sys.base_prefix, sys.executable, *imported, settings]
     both = [path for place in places if place for path in (os.path.abspath(place), os.path.realpath(place))]
-    folders = [os.path.realpath(data), os.path.realpath(os.path.dirname(settings))]
-    return tuple(dict.fromkeys(both)), tuple(dict.fromkeys(folders))
-
-
-def _gather_home(gathered: _Gathered) -> None:
+    folders = [os.path.realpath(data_folder()), os.path.realpath(os.path.dirname(settings))]
+    holding = [package, *([os.path.realpath(sys.prefix)] if sys.prefix != sys.base_prefix else [])]
     home = os.path.realpath(os.path.expanduser("~"))
+    return _Known(tuple(dict.fromkeys(both)), tuple(dict.fromkeys(folders)), tuple(holding), home)
+
+
+def _gather_home(gathered: _Gathered, home: str) -> None:
     if not _is_in(home, gathered.root):
         return
     try:
