@@ -49,15 +49,15 @@ class Mounts(msgspec.Struct, frozen=True, kw_only=True):
     hidden: tuple[str, ...] = ()
 
 
-def problem() -> str:
-    """Why bubblewrap cannot be used here; nothing when it can. Tried once, for real."""
+def problem(entering: tuple[str, ...] = ()) -> str:
+    """Why bubblewrap cannot be used here; nothing when it can. Tried once, for real. `entering`: as with `wrapped`."""
     binary = shutil.which("bwrap")
-    return "bubblewrap is not installed" if binary is None else _probe(binary)
+    return "bubblewrap is not installed" if binary is None else _probe(binary, entering)
 
 
 @lru_cache(maxsize=4)
-def _probe(binary: str) -> str:
-    argv = _argv(binary, ["true"], Mounts(), cwd="/", network=False)
+def _probe(binary: str, entering: tuple[str, ...]) -> str:
+    argv = _argv(binary, ["true"], Mounts(), cwd="/", network=False, entering=entering)
     try:
         # In a session of its own: a child it leaves to us is collected like any other orphan.
         done = subprocess.run(
@@ -73,16 +73,21 @@ def _probe(binary: str) -> str:
     return f"bubblewrap does not work here: {said[-1] if said else f'exit code {done.returncode}'}"
 
 
-def wrapped(command: Sequence[str], mounts: Mounts, *, cwd: str, network: bool) -> list[str]:
-    """The command line that runs `command` with these mounts."""
+def wrapped(
+    command: Sequence[str], mounts: Mounts, *, cwd: str, network: bool, entering: tuple[str, ...] = ()
+) -> list[str]:
+    """The command line that runs `command` with these mounts. `entering`: words that start it in a network namespace
+    there is, in place of a new and empty one."""
     binary = shutil.which("bwrap")
     assert binary is not None, "asked for without a look at `problem`"
-    return _argv(binary, command, mounts, cwd=cwd, network=network)
+    return _argv(binary, command, mounts, cwd=cwd, network=network, entering=entering)
 
 
-def _argv(binary: str, command: Sequence[str], mounts: Mounts, *, cwd: str, network: bool) -> list[str]:
-    argv = ["env", "--ignore-signal=TERM", "--", os.path.abspath(binary), "--die-with-parent"]
-    argv += ["--unshare-pid", "--unshare-ipc", *([] if network else ["--unshare-net"])]
+def _argv(
+    binary: str, command: Sequence[str], mounts: Mounts, *, cwd: str, network: bool, entering: tuple[str, ...]
+) -> list[str]:
+    argv = [*entering, "env", "--ignore-signal=TERM", "--", os.path.abspath(binary), "--die-with-parent"]
+    argv += ["--unshare-pid", "--unshare-ipc", *([] if network or entering else ["--unshare-net"])]
     argv += ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
     if os.geteuid() == 0:
         argv += ["--remount-ro", "/proc", "--cap-drop", "ALL"]

@@ -21,6 +21,7 @@ import msgspec
 
 from sightline import paths
 from sightline.exceptions import OutsideFailure, UserMistake
+from sightline.exec.gateway._entrance import Entrance
 
 Kind = Literal["bubblewrap", "landlock", "none"]
 
@@ -31,6 +32,7 @@ class SandboxSpec(msgspec.Struct, frozen=True, kw_only=True):
     workspace: str
     network: bool = False
     read_only: tuple[str, ...] = ()  # absolute paths; what is not there or not in the workspace is passed over
+    entrance: Entrance | None = None  # into a network where a proxy decides; in place of none, with bubblewrap only
 
 
 class SandboxStatus(msgspec.Struct, frozen=True, kw_only=True):
@@ -89,7 +91,9 @@ def sandboxed(argv: Sequence[str], cwd: str, spec: SandboxSpec, *, _kind: Kind |
     if kind == "bubblewrap":
         protected = (*own_files, *kept)
         mounts = _bubblewrap.Mounts(writable=(workspace, temp), protected=protected, hidden=_own_sockets())
-        words = _bubblewrap.wrapped(argv, mounts, cwd=cwd, network=spec.network)
+        entering = spec.entrance.argv if spec.entrance is not None and not spec.network else ()
+        env |= spec.entrance.env if spec.entrance is not None and entering else {}
+        words = _bubblewrap.wrapped(argv, mounts, cwd=cwd, network=spec.network, entering=entering)
         return Sandboxed(argv=tuple(words), env=env, temp=temp)
     words = [sys.executable, "-I", "-S", _landlock.__file__, "network" if spec.network else "no-network"]
     words += [workspace, temp, "--", *argv]

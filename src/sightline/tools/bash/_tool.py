@@ -22,6 +22,7 @@ from msgspec import Meta
 from sightline.events import ToolResult
 from sightline.exceptions import OutsideFailure
 from sightline.exec import CommandSpec, Jobs, SandboxSpec, filtered_environment, sandbox_status
+from sightline.exec.gateway import Entrance
 from sightline.settings import runs_by_itself
 from sightline.text import clean_line, cut_graphemes
 from sightline.tools._context import ToolContext
@@ -74,7 +75,7 @@ class BashTool(Tool[BashParams]):
         if context.start is None:
             raise ToolError("commands cannot be run here")
         jobs = self._jobs(params, context)
-        spec = self._spec(params, context)
+        spec = await self._spec(params, context)
         command = context.start(spec)
         if params.background:
             assert jobs is not None
@@ -104,6 +105,8 @@ class BashTool(Tool[BashParams]):
         why: str,
     ) -> Outcome:
         job = command.become_job()
+        if spec.sandbox is not None and spec.sandbox.entrance is not None:
+            spec.sandbox.entrance.become(job)
         label = cut_graphemes(clean_line(params.command.strip()), _LABEL_AT_MOST)
         jobs.register("bash", label, lambda: _work(command, spec), owner=context.agent, id=job)
         details = {
@@ -135,7 +138,7 @@ class BashTool(Tool[BashParams]):
         assert spec.timeout is not None
         return max(0.0, min(threshold, spec.timeout - _SECONDS_BEFORE_TIMEOUT))
 
-    def _spec(self, params: BashParams, context: ToolContext) -> CommandSpec:
+    async def _spec(self, params: BashParams, context: ToolContext) -> CommandSpec:
         settings = context.settings
         timeout = min(params.timeout or settings.bash.timeout, settings.bash.max_timeout)
         sandbox = None
@@ -144,6 +147,7 @@ class BashTool(Tool[BashParams]):
                 workspace=str(context.cwd),
                 network=settings.permissions.sandbox_network,
                 read_only=(*runs_by_itself(context.cwd), *context.workplace.read_only),
+                entrance=await self._entrance(params, context),
             )
         return CommandSpec(
             argv=(_shell(settings.bash.shell), "-c", params.command),
@@ -152,6 +156,14 @@ class BashTool(Tool[BashParams]):
             timeout=None if params.background and params.timeout is None else timeout,
             sandbox=sandbox,
         )
+
+    async def _entrance(self, params: BashParams, context: ToolContext) -> Entrance | None:
+        """Into the network that rules and the person decide about; None: all of it is open, or there is none here."""
+        gateway = context.workplace.gateway
+        if gateway is None or context.settings.permissions.sandbox_network or sandbox_status().kind != "bubblewrap":
+            return None
+        args = {"command": params.command, **({"cwd": params.cwd} if params.cwd else {})}
+        return await gateway.enter(context.call, args)
 
     def _is_sandboxed(self, params: BashParams, context: ToolContext) -> bool:
         return params.sandbox and context.workplace.sandbox and sandbox_status().kind != "none"
