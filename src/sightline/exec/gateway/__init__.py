@@ -1,4 +1,4 @@
-"""The network of sandboxed commands: a namespace with nothing in it but a proxy of ours, which asks before it connects."""
+"""The network of sandboxed commands: a namespace with nothing in it but a proxy of ours, and who may leave by it."""
 
 from typing import TYPE_CHECKING
 
@@ -7,10 +7,10 @@ from sightline._later import later
 if TYPE_CHECKING:
     from sightline.exec.gateway._addresses import IPAddress, is_public
     from sightline.exec.gateway._entrance import Entrance
-    from sightline.exec.gateway._gateway import Gateway, Judge, Ruling
+    from sightline.exec.gateway._gateway import Gateway, Judge, Ruling, gateway_problem
     from sightline.exec.gateway._namespace import NoNamespace
 
-__all__ = ["Entrance", "Gateway", "IPAddress", "Judge", "NoNamespace", "Ruling", "is_public"]
+__all__ = ["Entrance", "Gateway", "IPAddress", "Judge", "NoNamespace", "Ruling", "gateway_problem", "is_public"]
 
 _LATER = {
     "Entrance": "_entrance",
@@ -19,6 +19,7 @@ _LATER = {
     "Judge": "_gateway",
     "NoNamespace": "_namespace",
     "Ruling": "_gateway",
+    "gateway_problem": "_gateway",
     "is_public": "_addresses",
 }
 

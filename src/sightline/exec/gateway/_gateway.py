@@ -21,7 +21,7 @@ from typing import Any, Protocol
 
 import msgspec
 
-from sightline.events import Event
+from sightline.events import Event, Notice
 from sightline.exec.gateway._entrance import Connection, Entrance
 from sightline.exec.gateway._namespace import Namespace, NoNamespace, create
 from sightline.exec.gateway._requests import (
@@ -34,6 +34,7 @@ from sightline.exec.gateway._requests import (
     read_request,
 )
 from sightline.exec.gateway._upstream import Streams, Unreachable, Upstream
+from sightline.text import clean_line
 
 CONNECTIONS_AT_MOST = 128
 _REQUEST_SECONDS = 30.0
@@ -79,6 +80,7 @@ class Gateway:
         self._entering: tuple[str, ...] = ()
         self._upstream = Upstream(_PIECE)
         self._entrances: dict[str, Entrance] = {}  # by address
+        self._unknown = Entrance("", {}, publish)  # of those who came to another address
         self._questions: dict[tuple[str, str, int], _Question] = {}
         self._clients: set[asyncio.Task[Any] | None] = set()
         self._made = 0
@@ -103,7 +105,7 @@ class Gateway:
         return entrance
 
     async def close(self) -> None:
-        for entrance in list(self._entrances.values()):
+        for entrance in [*self._entrances.values(), self._unknown]:
             entrance.leave()
         for client in self._clients:
             if client is not None:
@@ -121,6 +123,8 @@ class Gateway:
             namespace, self._entering = await asyncio.to_thread(_opened)
         except NoNamespace as problem:
             self.problem = str(problem)
+            text = f"commands in the sandbox have no network here, not even to hosts that are allowed: {problem}"
+            self._publish(Notice(clean_line(text), source="exec"))
             return
         self._namespace = namespace
         self._server = await asyncio.start_server(self._serve, sock=namespace.listener, limit=HEAD_AT_MOST)
@@ -162,9 +166,7 @@ class Gateway:
         if asked is None:
             return
         self._made += 1
-        entrance = self._entrances.get(writer.get_extra_info("sockname")[0])
-        if entrance is None:
-            entrance = Entrance("", {}, self._publish)
+        entrance = self._entrances.get(writer.get_extra_info("sockname")[0], self._unknown)
         connection = entrance.connection(self._made, asked.host, asked.port)
         try:
             await self._connect(asked, entrance, connection, (reader, writer))
@@ -207,13 +209,13 @@ class Gateway:
         ruling = self._judge.rule(host, port)
         if ruling is not None:
             return ruling
-        if (host, port) in entrance.granted:
+        if entrance.call and (host, port) in entrance.granted:
             return Ruling(True, "allowed once")
-        if connection.name in entrance.refused:
+        if entrance.call and connection.name in entrance.refused:
             return Ruling(False, "", entrance.refused[connection.name])
         connection.ask()
         answer = await self._asked(entrance, host, port, client)
-        if answer.allowed and entrance.id:
+        if answer.allowed:
             entrance.granted.add((host, port))
         return answer
 
@@ -314,6 +316,16 @@ class _Relay:
 
     def _moved(self) -> None:
         self._patience.reschedule(asyncio.get_running_loop().time() + _IDLE_SECONDS)
+
+
+def gateway_problem() -> str:
+    """Why hosts cannot be allowed one by one on this machine; nothing when they can. Tried, which takes a while."""
+    try:
+        namespace, _ = _opened()
+    except NoNamespace as problem:
+        return str(problem)
+    namespace.close()
+    return ""
 
 
 def _opened() -> tuple[Namespace, tuple[str, ...]]:

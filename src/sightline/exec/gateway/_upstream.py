@@ -132,4 +132,6 @@ def _looked_up(host: str, port: int) -> list[str]:
 
 
 def _words(problem: BaseException | None) -> str:
-    return getattr(problem, "strerror", None) or ("it takes too long" if isinstance(problem, TimeoutError) else "failed")
+    if isinstance(problem, TimeoutError):
+        return "it takes too long"
+    return str(getattr(problem, "strerror", None) or "failed")

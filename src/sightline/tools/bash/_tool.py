@@ -54,7 +54,9 @@ class BashTool(Tool[BashParams]):
     name = "bash"
     description = (
         "Run a command with bash and get what it prints and its exit code. Unless the person set it otherwise it runs "
-        "in a sandbox: it can write below the working folder only and has no network. It gets no input. Use `read`, "
+        "in a sandbox: it can write below the working folder only, and reaches the network through a proxy that its "
+        "environment names (HTTP_PROXY and the like): the person is asked about each new host, or rules allow it. "
+        "Servers of commands that run at the same time reach each other on localhost. It gets no input. Use `read`, "
         "`search`, `find`, `edit` and `write` instead of cat, grep, ls, sed and echo where they do the job. Output is "
         "cut to its last 50 KB; the whole of it is kept as an artifact you can `read`. Long-running commands: pass "
         "async: true."
