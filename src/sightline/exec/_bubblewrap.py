@@ -11,7 +11,7 @@ Rules:
 - The command has its own process namespace and ends whole with bwrap, which ends with us. From outside all of it is
   visible under bwrap's own process, so a tree can be ended as always. One catch: who ends a tree asks every process in
   it, and bwrap asked with SIGTERM would end at once and the command with it, its grace unused. So bwrap is started with
-  SIGTERM ignored and the command with it back to normal.
+  SIGTERM ignored or blocked, and the command with it back to normal (`env --default-signal` does both).
 - Root keeps the rights over other people's files, none over the system: with more it could undo the mounts, and /proc
   would let it write to the kernel's settings (they are guarded by ownership alone).
 - Read-only is not unreachable: whoever may open a service's socket may ask it to write. The well-known ones that run
@@ -86,7 +86,8 @@ def wrapped(
 def _argv(
     binary: str, command: Sequence[str], mounts: Mounts, *, cwd: str, network: bool, entering: tuple[str, ...]
 ) -> list[str]:
-    argv = [*entering, "env", "--ignore-signal=TERM", "--", os.path.abspath(binary), "--die-with-parent"]
+    # One program less to start where another is in its place: who starts that blocks the signal instead.
+    argv = [*(entering or ("env", "--ignore-signal=TERM", "--")), os.path.abspath(binary), "--die-with-parent"]
     argv += ["--unshare-pid", "--unshare-ipc", *([] if network or entering else ["--unshare-net"])]
     argv += ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
     if os.geteuid() == 0:

@@ -53,6 +53,7 @@ class Sandboxed(msgspec.Struct, frozen=True, kw_only=True):
     env: dict[str, str] = {}
     message: str = ""
     temp: str = ""
+    block_term: bool = False  # start it with SIGTERM blocked
 
     def cleanup(self) -> None:
         """Remove the temporary folder. May take a while; call it when the command has ended."""
@@ -94,7 +95,7 @@ def sandboxed(argv: Sequence[str], cwd: str, spec: SandboxSpec, *, _kind: Kind |
         entering = spec.entrance.argv if spec.entrance is not None and not spec.network else ()
         env |= spec.entrance.env if spec.entrance is not None and entering else {}
         words = _bubblewrap.wrapped(argv, mounts, cwd=cwd, network=spec.network, entering=entering)
-        return Sandboxed(argv=tuple(words), env=env, temp=temp)
+        return Sandboxed(argv=tuple(words), env=env, temp=temp, block_term=bool(entering))
     words = [sys.executable, "-I", "-S", _landlock.__file__, "network" if spec.network else "no-network"]
     words += [workspace, temp, "--", *argv]
     message = _gaps(_landlock.abi(), network=spec.network, kept=[os.path.relpath(path, workspace) for path in kept])
