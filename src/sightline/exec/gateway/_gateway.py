@@ -330,11 +330,13 @@ def gateway_problem() -> str:
 
 def _opened() -> tuple[Namespace, tuple[str, ...]]:
     """A namespace, and the words that start a command in it: tried once, with bubblewrap."""
-    import shutil
-
     from sightline.exec import _bubblewrap
+    from sightline.exec._programs import UntrustedProgram, find_program
 
-    nsenter = shutil.which("nsenter")
+    try:
+        nsenter = find_program("nsenter")
+    except UntrustedProgram as refused:
+        raise NoNamespace(refused.message) from None
     if nsenter is None:
         raise NoNamespace("nsenter (of util-linux) is not installed")
     namespace = create()
