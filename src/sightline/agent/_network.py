@@ -10,13 +10,12 @@ Rules:
   of the open internet has to be named by a rule itself (`localhost` names loopback), or `web.private_hosts` be on.
 """
 
-import ipaddress
 from collections.abc import Callable
 
 from sightline.agent._approvals import Approvals, Refusal, way_to_allow
 from sightline.agent._stage import Stage
 from sightline.events import Notice
-from sightline.exec.gateway import Entrance, Ruling, is_public
+from sightline.exec.gateway import Entrance, Ruling
 from sightline.settings import Decision, allows_alone, parse_rule
 from sightline.tools import Need
 
@@ -38,7 +37,7 @@ class NetworkJudge:
         decision = policy.decide(_need(host, port))
         if decision.verdict == "deny":
             return Ruling(False, decision.rule, f"a rule denies it: {decision.rule}")
-        if _address(host) is not None:
+        if _is_address(host):
             ruling = self.rule_address(host, port, host)
             if not ruling.allowed:
                 return ruling
@@ -49,7 +48,7 @@ class NetworkJudge:
         decision = policy.decide(_need(address, port))
         if decision.verdict == "deny":
             return Ruling(False, decision.rule, f"a rule denies its address: {decision.rule}")
-        if self._private() or policy.approval == "full" or is_public(ipaddress.ip_address(address)):
+        if self._private() or policy.approval == "full" or _is_public(address):
             return Ruling(True, decision.rule)
         names = {_name(address, port)} | ({_name(host, port)} if host == "localhost" else set())
         if any(self._names(rule, name) for rule in policy.allow for name in names):
@@ -63,7 +62,7 @@ class NetworkJudge:
             return self._refuse(entrance, self._approvals.policy.decide(_need(host, port)), _name(host, port))
         need = Need("network", _name(host, port), why="a command in the sandbox wants to connect")
         try:
-            await self._approvals.ask("bash", entrance.call, [need], entrance.args)
+            await self._approvals.ask("bash", entrance.id, [need], entrance.args)
         except Refusal as refusal:
             return Ruling(False, "", refusal.message)
         ruling = self.rule(host, port)
@@ -92,8 +91,19 @@ def _name(host: str, port: int) -> str:
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
-def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+def _is_public(address: str) -> bool:
+    import ipaddress
+
+    from sightline.exec.gateway import is_public
+
+    return is_public(ipaddress.ip_address(address))
+
+
+def _is_address(host: str) -> bool:
+    import ipaddress
+
     try:
-        return ipaddress.ip_address(host)
+        ipaddress.ip_address(host)
     except ValueError:
-        return None
+        return False
+    return True

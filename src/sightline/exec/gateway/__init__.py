@@ -7,7 +7,8 @@ from sightline._later import later
 if TYPE_CHECKING:
     from sightline.exec.gateway._addresses import IPAddress, is_public
     from sightline.exec.gateway._entrance import Entrance
-    from sightline.exec.gateway._gateway import Gateway, Judge, Ruling, gateway_problem
+    from sightline.exec.gateway._gateway import Gateway, gateway_problem
+    from sightline.exec.gateway._judge import Judge, Ruling
     from sightline.exec.gateway._namespace import NoNamespace
 
 __all__ = ["Entrance", "Gateway", "IPAddress", "Judge", "NoNamespace", "Ruling", "gateway_problem", "is_public"]
@@ -16,9 +17,9 @@ _LATER = {
     "Entrance": "_entrance",
     "Gateway": "_gateway",
     "IPAddress": "_addresses",
-    "Judge": "_gateway",
+    "Judge": "_judge",
     "NoNamespace": "_namespace",
-    "Ruling": "_gateway",
+    "Ruling": "_judge",
     "gateway_problem": "_gateway",
     "is_public": "_addresses",
 }

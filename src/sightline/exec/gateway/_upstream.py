@@ -12,11 +12,11 @@ Rules:
 
 import asyncio
 import base64
+import contextlib
 import ipaddress
 import socket
-from concurrent.futures import ThreadPoolExecutor
+import threading
 from urllib.parse import SplitResult, unquote, urlsplit
-from urllib.request import getproxies, proxy_bypass
 
 from sightline.exec.gateway._addresses import is_public
 
@@ -38,7 +38,7 @@ class Upstream:
     def __init__(self, limit: int) -> None:
         """`limit`: bytes a reader holds at most before the other side has to wait, half of it."""
         self._limit = limit
-        self._threads: ThreadPoolExecutor | None = None
+        self._lookups = asyncio.Semaphore(_LOOKUPS_AT_ONCE)
 
     async def addresses(self, host: str, port: int) -> list[str]:
         """All of a name; none when it has none here. An address is its own."""
@@ -46,14 +46,14 @@ class Upstream:
             return [str(ipaddress.ip_address(host))]
         except ValueError:
             pass
-        if self._threads is None:
-            self._threads = ThreadPoolExecutor(_LOOKUPS_AT_ONCE, thread_name_prefix="sightline-lookup")
-        loop = asyncio.get_running_loop()
-        looking = loop.run_in_executor(self._threads, _looked_up, host, port)
-        try:
-            return await asyncio.wait_for(looking, _LOOKUP_SECONDS)
-        except TimeoutError:
-            return []
+        async with self._lookups:
+            loop = asyncio.get_running_loop()
+            found: asyncio.Future[list[str]] = loop.create_future()
+            threading.Thread(target=_look_up, args=(host, port, loop, found), daemon=True).start()
+            try:
+                return await asyncio.wait_for(found, _LOOKUP_SECONDS)
+            except TimeoutError:
+                return []
 
     async def connect(self, host: str, port: int, addresses: list[str], *, plain: bool) -> Streams:
         """`addresses` are judged. `plain`: HTTP without encryption, which may have a proxy of its own."""
@@ -70,14 +70,12 @@ class Upstream:
                 problem = problem or failed
         raise Unreachable(f"{host}:{port} cannot be connected to: {_words(problem)}")
 
-    def close(self) -> None:
-        if self._threads is not None:
-            self._threads.shutdown(wait=False, cancel_futures=True)
-
     async def _open(self, address: str, port: int) -> Streams:
         return await asyncio.wait_for(asyncio.open_connection(address, port, limit=self._limit), _CONNECT_SECONDS)
 
     def _proxy(self, host: str, port: int, addresses: list[str], *, plain: bool) -> str:
+        from urllib.request import getproxies, proxy_bypass
+
         proxies = getproxies()
         url = proxies.get("http" if plain else "https") or proxies.get("all") or ""
         private = any(not is_public(ipaddress.ip_address(address)) for address in addresses)
@@ -123,12 +121,20 @@ async def _tunnel(
     return "" if len(answer) > 1 and answer[1] == b"200" else b" ".join(answer[1:]).decode("ascii", "replace")[:100]
 
 
-def _looked_up(host: str, port: int) -> list[str]:
+def _look_up(host: str, port: int, loop: asyncio.AbstractEventLoop, answer: "asyncio.Future[list[str]]") -> None:
+    """In a thread of its own that nobody waits for at the end of the program."""
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
-        return []
-    return list(dict.fromkeys(str(one[4][0]) for one in found))
+        found = []
+    addresses = list(dict.fromkeys(str(one[4][0]) for one in found))
+    with contextlib.suppress(RuntimeError):  # the loop is closed by now
+        loop.call_soon_threadsafe(_settle, answer, addresses)
+
+
+def _settle(answer: "asyncio.Future[list[str]]", addresses: list[str]) -> None:
+    if not answer.done():
+        answer.set_result(addresses)
 
 
 def _words(problem: BaseException | None) -> str:
