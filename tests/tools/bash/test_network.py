@@ -417,3 +417,11 @@ async def test_the_whole_network_has_no_proxy(tmp_path: Path) -> None:
             await here.run()
             assert Ran(here).text == "hello"
     assert told(here) == []
+
+
+async def test_a_command_has_its_grace(tmp_path: Path) -> None:
+    """Asked to end, it hears the signal itself, and what it says then is heard."""
+    command = "trap 'echo bye; exit 0' TERM; echo begun; while :; do sleep 0.05; done"
+    async with lab(tmp_path, turns(command, timeout=1), settings=BOXED) as here:
+        await here.run()
+        assert Ran(here).text.startswith("begun\nbye\n[timed out")
