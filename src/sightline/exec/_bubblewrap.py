@@ -11,7 +11,7 @@ Rules:
 - The command has its own process namespace and ends whole with bwrap, which ends with us. From outside all of it is
   visible under bwrap's own process, so a tree can be ended as always. One catch: who ends a tree asks every process in
   it, and bwrap asked with SIGTERM would end at once and the command with it, its grace unused. So bwrap is started with
-  SIGTERM ignored and the command with it back to normal.
+  SIGTERM ignored or blocked, and the command with it back to normal (`env --default-signal` does both).
 - Root keeps the rights over other people's files, none over the system: with more it could undo the mounts, and /proc
   would let it write to the kernel's settings (they are guarded by ownership alone).
 - Read-only is not unreachable: whoever may open a service's socket may ask it to write. The well-known ones that run
@@ -49,17 +49,18 @@ class Mounts(msgspec.Struct, frozen=True, kw_only=True):
     hidden: tuple[str, ...] = ()
 
 
-def problem() -> str:
-    """Why bubblewrap cannot be used here; nothing when it can. Tried for real; ask once and remember the answer."""
+def problem(entering: tuple[str, ...] = ()) -> str:
+    """Why bubblewrap cannot be used here; nothing when it can. Tried for real; ask once and remember the answer.
+    `entering`: as with `wrapped`."""
     try:
         binary = find_program("bwrap")
     except UntrustedProgram as refused:
         return refused.message
-    return "bubblewrap is not installed" if binary is None else _probe(binary)
+    return "bubblewrap is not installed" if binary is None else _probe(binary, entering)
 
 
-def _probe(binary: str) -> str:
-    argv = _argv(binary, [program("true")], Mounts(), cwd="/", network=False)
+def _probe(binary: str, entering: tuple[str, ...]) -> str:
+    argv = _argv(binary, [program("true")], Mounts(), cwd="/", network=False, entering=entering)
     try:
         # In a session of its own: a child it leaves to us is collected like any other orphan.
         done = subprocess.run(
@@ -75,14 +76,20 @@ def _probe(binary: str) -> str:
     return f"bubblewrap does not work here: {said[-1] if said else f'exit code {done.returncode}'}"
 
 
-def wrapped(command: Sequence[str], mounts: Mounts, *, cwd: str, network: bool) -> list[str]:
-    """The command line that runs `command` with these mounts."""
-    return _argv(program("bwrap"), command, mounts, cwd=cwd, network=network)
+def wrapped(
+    command: Sequence[str], mounts: Mounts, *, cwd: str, network: bool, entering: tuple[str, ...] = ()
+) -> list[str]:
+    """The command line that runs `command` with these mounts. `entering`: words that start it in a network namespace
+    there is, in place of a new and empty one."""
+    return _argv(program("bwrap"), command, mounts, cwd=cwd, network=network, entering=entering)
 
 
-def _argv(binary: str, command: Sequence[str], mounts: Mounts, *, cwd: str, network: bool) -> list[str]:
-    argv = [program("env"), "--ignore-signal=TERM", "--", binary, "--die-with-parent"]
-    argv += ["--unshare-pid", "--unshare-ipc", *([] if network else ["--unshare-net"])]
+def _argv(
+    binary: str, command: Sequence[str], mounts: Mounts, *, cwd: str, network: bool, entering: tuple[str, ...]
+) -> list[str]:
+    # One program less to start where another is in its place: who starts that blocks the signal instead.
+    argv = [*(entering or (program("env"), "--ignore-signal=TERM", "--")), binary, "--die-with-parent"]
+    argv += ["--unshare-pid", "--unshare-ipc", *([] if network or entering else ["--unshare-net"])]
     argv += ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
     if os.geteuid() == 0:
         argv += ["--remount-ro", "/proc", "--cap-drop", "ALL"]

@@ -105,6 +105,7 @@ class Command:
     def _start(self) -> None:
         spec = self._spec
         argv, env = spec.argv, dict(os.environ if spec.env is None else spec.env)
+        block_term = False
         if spec.sandbox is not None:
             from sightline.exec._environment import filtered_environment
             from sightline.exec._sandbox import sandboxed
@@ -113,10 +114,11 @@ class Command:
             wrapped = sandboxed(argv, spec.cwd, spec.sandbox)
             self._cleanup = wrapped.cleanup
             argv, env = wrapped.argv, {**filtered_environment(env), **wrapped.env}
+            block_term = wrapped.block_term
             if wrapped.message:
                 self._emit(Notice(wrapped.message, "warning", source="exec"))
         terminal = (spec.columns, spec.rows) if spec.pty else None
-        self._spawned = spawn(argv, cwd=spec.cwd, env=env, terminal=terminal)
+        self._spawned = spawn(argv, cwd=spec.cwd, env=env, terminal=terminal, block_term=block_term)
         self._outputs = [Output(stream, fd, self._on_read) for stream, fd in self._spawned.outputs.items()]
         self._notice_end(self._spawned)
         self._arm_later()
@@ -308,6 +310,8 @@ class Command:
 
     def _result(self, ended: str, exit_code: int, text: str, returned: int | None = None) -> ToolResult:
         self._telling.finish()
+        if self._spec.sandbox is not None and self._spec.sandbox.entrance is not None:
+            self._spec.sandbox.entrance.leave()  # before the end is told: nothing of a call follows that
         details = {"ui": {"kind": "command"}, "ended": ended, "artifact": self._artifact, "bytes": self._sink.size}
         details |= {"kept": self._sink.kept, "binary": self._telling.is_binary}
         if returned is not None and returned < 0:

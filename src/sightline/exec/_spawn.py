@@ -5,15 +5,17 @@
   ended, thousands of times, so that nothing waits for a person who is not there.
 """
 
+import contextlib
 import errno
 import fcntl
 import os
 import shlex
 import shutil
+import signal
 import struct
 import subprocess
 import termios
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -49,15 +51,17 @@ def spawn(
     env: Mapping[str, str],
     terminal: tuple[int, int] | None = None,
     pass_fds: Sequence[int] = (),
+    block_term: bool = False,
 ) -> Spawned:
-    """Start it. `terminal` is the size of one, in columns and rows. `pass_fds`: what it has open besides, on pipes."""
+    """Start it. `terminal` is the size of one, in columns and rows. `pass_fds`: what it has open besides, on pipes.
+    `block_term`: with SIGTERM blocked, which it may undo for what it starts."""
     mark = _marks.new_mark()
     environment = _marks.marked_environment(env, cwd, mark)
     _orphans.adopt()  # before it starts: a shell can have made its first orphan within a millisecond
     try:
         if not argv:
             raise ValueError("there is no command")
-        with _marks.limit(mark):
+        with _marks.limit(mark), _term_blocked() if block_term else contextlib.nullcontext():
             if terminal is None:
                 process, outputs = _on_pipes(argv, cwd, environment, pass_fds)
             else:
@@ -69,6 +73,16 @@ def spawn(
     for fd in outputs.values():
         os.set_blocking(fd, False)
     return Spawned(process, outputs, mark, born)
+
+
+@contextlib.contextmanager
+def _term_blocked() -> Iterator[None]:
+    """For this thread, and what it starts meanwhile. A signal that comes for us is heard afterwards."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _on_pipes(
