@@ -8,6 +8,7 @@ from sightline.exec._process import GRACE, Process
 if TYPE_CHECKING:
     from sightline.exec._cell import Cells
     from sightline.exec._command import Command
+    from sightline.exec._descent import descends_from_command
     from sightline.exec._environment import filtered_environment
     from sightline.exec._jobs import CancelOutcome, Jobs, JobSnapshot
     from sightline.exec._passing import Passing
@@ -29,6 +30,7 @@ __all__ = [
     "SandboxStatus",
     "Sandboxed",
     "Sink",
+    "descends_from_command",
     "filtered_environment",
     "sandbox_status",
     "sandboxed",
@@ -48,6 +50,7 @@ _LATER = {
     "SandboxStatus": "_sandbox",
     "Sandboxed": "_sandbox",
     "Sink": "_spec",
+    "descends_from_command": "_descent",
     "filtered_environment": "_environment",
     "sandbox_status": "_sandbox",
     "sandboxed": "_sandbox",
