@@ -6,6 +6,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -44,6 +45,14 @@ def workspace(tmp_path: Path) -> Path:
     folder = tmp_path / "workspace"
     folder.mkdir()
     return folder
+
+
+@pytest.fixture
+def outside() -> Iterator[Path]:
+    """A folder that a command can see and must not write to. Not in /tmp: that looks empty to it."""
+    folder = Path(tempfile.mkdtemp(prefix="sightline-test-", dir=Path.home()))
+    yield folder
+    shutil.rmtree(folder)
 
 
 @pytest.fixture
@@ -86,20 +95,16 @@ def test_writing_in_the_workspace_works(run, workspace):
     ["echo x > {0}/new", "echo x > {0}/kept", "echo x >> {0}/kept", "rm {0}/kept", "mkdir {0}/d", "mv {0}/kept here",
      "ln {0}/kept {0}/l", "ln -s x {0}/l", "truncate -s 0 {0}/kept", "mkfifo {0}/p", "mv {0} elsewhere"],
 )  # fmt: skip
-def test_writing_elsewhere_fails(run, tmp_path, attempt):
+def test_writing_elsewhere_fails(run, outside, attempt):
     """Nothing outside changes."""
-    outside = tmp_path / "outside"
-    outside.mkdir()
     (outside / "kept").write_text("kept")
     assert run(attempt.format(outside)).returncode != 0
     assert [path.name for path in outside.iterdir()] == ["kept"]
     assert (outside / "kept").read_text() == "kept"
 
 
-def test_a_link_does_not_lead_out(run, workspace, tmp_path):
+def test_a_link_does_not_lead_out(run, workspace, outside):
     """One that was there before, and one the command makes, to a file and to a folder."""
-    outside = tmp_path / "outside"
-    outside.mkdir()
     (outside / "file").write_text("kept")
     (workspace / "before").symlink_to(outside)
     done = run(f"echo x > before/new; echo x > before/file; ln -s {outside} after; echo x > after/new; ls after")
@@ -107,15 +112,15 @@ def test_a_link_does_not_lead_out(run, workspace, tmp_path):
     assert (outside / "file").read_text() == "kept"
 
 
-def test_everything_can_be_read(run, tmp_path):
+def test_everything_can_be_read(run, outside):
     """What could be read before."""
-    (tmp_path / "outside").write_text("words")
-    assert run(f"cat {tmp_path}/outside; ls /usr/bin | head -n 1").stdout.startswith("words")
+    (outside / "file").write_text("words")
+    assert run(f"cat {outside}/file; ls /usr/bin | head -n 1").stdout.startswith("words")
 
 
-def test_children_are_bound_by_the_same_rules(run, tmp_path):
+def test_children_are_bound_by_the_same_rules(run, outside):
     """A grandchild in a session of its own."""
-    done = run(f"setsid sh -c 'sh -c \"echo x > {tmp_path}/new\"' ; test -e {tmp_path}/new || echo safe")
+    done = run(f"setsid sh -c 'sh -c \"echo x > {outside}/new\"' ; test -e {outside}/new || echo safe")
     assert done.stdout == "safe\n"
 
 
@@ -312,11 +317,11 @@ def test_root_cannot_change_the_kernels_settings(run):
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs to be root to have rights to lose")
-def test_root_cannot_undo_the_mounts(run, tmp_path):
+def test_root_cannot_undo_the_mounts(run, outside):
     """Neither directly nor in a namespace of its own."""
-    run(f"mount -o remount,rw /; mount -o remount,rw {tmp_path}; echo x > {tmp_path}/new")
-    run(f"unshare -Urm sh -c 'mount -o remount,rw,bind /; echo x > {tmp_path}/new'")
-    assert not (tmp_path / "new").exists()
+    run(f"mount -o remount,rw /; mount -o remount,rw {outside}; umount /tmp; echo x > {outside}/new")
+    run(f"unshare -Urm sh -c 'mount -o remount,rw,bind /; umount /tmp; echo x > {outside}/new'")
+    assert not (outside / "new").exists()
 
 
 async def start(kind: str, workspace: Path, script: str) -> tuple[Process, _sandbox.Sandboxed]:
