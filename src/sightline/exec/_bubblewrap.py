@@ -28,10 +28,13 @@ from pathlib import Path
 
 import msgspec
 
+from sightline.exec._seccomp import filter_file
 from sightline.exec._seclusion import Seclusion, is_within, seclusion
 
 _SECONDS_FOR_A_PROBE = 5.0
 
+# Becomes bwrap, with SIGTERM ignored and the filter open.
+_START = 'trap \'\' TERM; exec "$@" 9<"$0"'
 _OVER_FILES = ("CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_CHOWN")
 
 
@@ -75,7 +78,9 @@ def wrapped(command: Sequence[str], mounts: Mounts, *, cwd: str, network: bool) 
 
 
 def _argv(binary: str, command: Sequence[str], mounts: Mounts, *, cwd: str, network: bool) -> list[str]:
-    argv = ["env", "--ignore-signal=TERM", "--", os.path.abspath(binary), "--die-with-parent"]
+    calls = filter_file(network=True)  # what network there is, is decided by the namespace
+    argv = ["sh", "-c", _START, calls or "/dev/null", os.path.abspath(binary), "--die-with-parent"]
+    argv += ["--seccomp", "9"] if calls else []
     argv += ["--unshare-pid", "--unshare-ipc", *([] if network else ["--unshare-net"])]
     argv += ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
     if os.geteuid() == 0:

@@ -84,6 +84,14 @@ def orphans(mark: str, born_after: int) -> set[int]:
     return found
 
 
+def any_left() -> bool:
+    """Whether there may be one: when not, nothing is left of a run whose first process has ended."""
+    try:
+        return not _adopting or any(row.alive for row in _adopted())
+    except OSError:
+        return True
+
+
 def collect() -> None:
     """Let go of the orphans that have ended."""
     if not _adopting or not _somebody_ended():

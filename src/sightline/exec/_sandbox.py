@@ -51,6 +51,7 @@ class Sandboxed(msgspec.Struct, frozen=True, kw_only=True):
     env: dict[str, str] = {}
     message: str = ""
     temp: str = ""
+    leaves_children: bool = False  # its end does not end all it started
 
     def cleanup(self) -> None:
         """Remove the temporary folder. May take a while; call it when the command has ended."""
@@ -76,6 +77,7 @@ def sandbox_status() -> SandboxStatus:
 def sandboxed(argv: Sequence[str], cwd: str, spec: SandboxSpec, *, _kind: Kind | None = None) -> Sandboxed:
     """`argv`, wrapped so that it keeps to `spec`, to be started in the folder `cwd` (empty: this one)."""
     from sightline.exec import _bubblewrap, _landlock
+    from sightline.exec._seccomp import filter_file
 
     workspace = _checked_workspace(spec.workspace)
     status = sandbox_status()
@@ -92,9 +94,9 @@ def sandboxed(argv: Sequence[str], cwd: str, spec: SandboxSpec, *, _kind: Kind |
         words = _bubblewrap.wrapped(argv, mounts, cwd=cwd, network=spec.network)
         return Sandboxed(argv=tuple(words), env=env, temp=temp)
     words = [sys.executable, "-I", "-S", _landlock.__file__, "network" if spec.network else "no-network"]
-    words += [workspace, temp, "--", *argv]
+    words += [filter_file(network=spec.network), workspace, temp, "--", *argv]
     message = _gaps(_landlock.abi(), network=spec.network, kept=[os.path.relpath(path, workspace) for path in kept])
-    return Sandboxed(argv=tuple(words), env=env, message=message, temp=temp)
+    return Sandboxed(argv=tuple(words), env=env, message=message, temp=temp, leaves_children=True)
 
 
 def _checked_workspace(named: str) -> str:
@@ -165,8 +167,10 @@ def _temporary_folder() -> str:
 
 def _gaps(abi: int, *, network: bool, kept: Sequence[str]) -> str:
     """What this kernel's Landlock does not keep a command from."""
+    from sightline.exec._seccomp import filter_file
+
     gaps = ["asking a service that has a socket file"]
-    if not network:
+    if not network and not filter_file(network=network):
         gaps.append("using UDP" if abi >= 4 else "using the network")
     if abi < 3:
         gaps.append("emptying files outside the workspace")
