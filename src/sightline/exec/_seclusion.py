@@ -11,12 +11,15 @@ Rules:
   a sandbox have namespaces of their own, so these belong to services outside it. So is one that a variable names.
 - Some services give their socket another name after they bound it (ssh does): where a name is gone, every socket in
   that folder is covered.
+- Hosts of ours refuse a command by themselves (`host/_peer`). Elsewhere than in our own folders, which are hidden, they
+  are not covered: they come and go, and bubblewrap fails when what it is to cover is gone.
 - Not covered: a socket outside these folders that is made after the command started, one that was bound by a relative
   path, and one in a file system that others share with us.
 """
 
 import os
 import re
+import socket
 import stat
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -38,6 +41,8 @@ _PUBLIC = (
 _LINKED = ("/etc/resolv.conf", "/etc/hosts", "/etc/localtime")
 _OWN = ("/dev", "/proc")  # a command has its own
 _MOST_SOCKETS = 2000  # bubblewrap takes 9,000 words
+_LISTENS = 1 << 16
+_HOST = re.compile(r".*/sightline/[a-z0-9]{6}\.sock").fullmatch
 _ADDRESS = re.compile(r"(?:unix:(?://|path=)|^)(/[^,;]+)")
 
 
@@ -121,16 +126,25 @@ def _sockets(private: Sequence[str], seen: Sequence[str]) -> tuple[str, ...]:
 
 
 def _bound() -> Iterator[str]:
-    """The names of all sockets that have a path, as they were given when they were bound."""
+    """The names, as they were given when they were bound, of all sockets that take connections or messages."""
     try:
         with open("/proc/net/unix", "rb") as file:
             lines = file.read().splitlines()[1:]
     except OSError as error:
         raise OutsideFailure(f"cannot see which sockets there are: {error}", "is /proc mounted?") from error
     for line in lines:
-        _, slash, rest = line.partition(b" /")
-        if slash:
-            yield os.fsdecode(b"/" + rest)
+        fields, slash, rest = line.partition(b" /")
+        name = os.fsdecode(b"/" + rest)
+        if slash and _takes_something(fields.split()) and not _HOST(name):
+            yield name
+
+
+def _takes_something(fields: list[bytes]) -> bool:
+    """By its flags and its type; what was accepted has the same name and is left out."""
+    try:
+        return bool(int(fields[3], 16) & _LISTENS) or int(fields[4], 16) == socket.SOCK_DGRAM
+    except (IndexError, ValueError):  # the rest of a name that has a line break in it
+        return True
 
 
 def _in_environment() -> Iterator[str]:
