@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from sightline.events import ToolOutput
-from sightline.exec import SandboxSpec, _bubblewrap, _guard, _landlock
+from sightline.exec import SandboxSpec, SandboxStatus, _bubblewrap, _guard, _landlock, _sandbox
 
 from .running import Memory, Ran, is_gone, noted, python, sh, wait_for
 
@@ -382,8 +382,7 @@ def use_sandbox(monkeypatch, kind: str) -> None:
     problem = {"bubblewrap": _bubblewrap.problem(), "landlock": "" if _landlock.abi() else "no Landlock"}[kind]
     if problem:
         pytest.skip(problem)
-    if kind == "landlock":
-        monkeypatch.setattr(_bubblewrap, "problem", lambda: "not today")
+    monkeypatch.setattr(_sandbox, "_decided", SandboxStatus(kind=kind))
 
 
 def in_folder(folder: Path) -> list[psutil.Process]:

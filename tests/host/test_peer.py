@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from sightline.events import Notice
-from sightline.exec import CommandSpec, SandboxSpec, _bubblewrap, _landlock
+from sightline.exec import CommandSpec, SandboxSpec, SandboxStatus, _bubblewrap, _landlock, _sandbox
 from sightline.host import HostRefused, connect, listen, running
 from sightline.host._peer import why_refused
 from sightline.host._runtime import socket_path
@@ -85,7 +85,9 @@ async def noticed(session) -> str:
 async def test_a_view_in_another_terminal_may_connect(served, tmp_path):
     """Whatever session of the system's it is in."""
     assert (await asked(client(served, tmp_path / "a"), tmp_path / "a"))["kind"] == "hello"
-    assert (await asked(["setsid", "-w", *client(served, tmp_path / "b")], tmp_path / "b"))["kind"] == "hello"
+    assert (await asked(["sh", "-c", 'setsid -w "$@"; :', "sh", *client(served, tmp_path / "b")], tmp_path / "b"))[
+        "kind"
+    ] == "hello"
 
 
 @pytest.mark.skipif(bool(_bubblewrap.problem()), reason="bubblewrap does not work here")
@@ -125,7 +127,7 @@ async def test_a_host_that_gave_them_up_itself_serves_its_like(tmp_path):
 @pytest.mark.skipif(not _landlock.abi(), reason="the kernel has no Landlock")
 async def test_a_command_under_landlock_is_refused(served, tmp_path, monkeypatch):
     """The one the sandbox itself starts. The session says so."""
-    monkeypatch.setattr(_bubblewrap, "problem", lambda: "not today")
+    monkeypatch.setattr(_sandbox, "_decided", SandboxStatus(kind="landlock"))
     answer = tmp_path / "workspace" / "a"
     answer.parent.mkdir()
     served.start(CommandSpec(argv=tuple(client(served, answer)), sandbox=SandboxSpec(workspace=str(answer.parent))))
