@@ -193,7 +193,23 @@ def a_command_writes_to_another_terminal(lab: Lab, form: str) -> str:
 _DEVICES = [
     f"/dev/{name}"
     for name in (
-        "vda sda nvme0n1 mem kmsg loop0 kvm fuse net/tun tty1 ttyS0 input/event0 snd/timer dri/card0 vsock".split()
+        [
+            "vda",
+            "sda",
+            "nvme0n1",
+            "mem",
+            "kmsg",
+            "loop0",
+            "kvm",
+            "fuse",
+            "net/tun",
+            "tty1",
+            "ttyS0",
+            "input/event0",
+            "snd/timer",
+            "dri/card0",
+            "vsock",
+        ]
     )
 ]
 
