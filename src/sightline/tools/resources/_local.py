@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 
+from sightline.paths import private_folder
 from sightline.tools._selectors import split_selector
 from sightline.tools._tool import ToolError
 from sightline.tools.resources._resource import Resource
@@ -35,7 +36,7 @@ def write(rest: str, content: str, folder: Path) -> None:
     if selector is not None:
         raise ToolError(f"Write replaces whole files: use local://{bare}, or change these lines with edit.")
     try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        private_folder(path.parent)
     except OSError as problem:
         raise ToolError(f"Cannot make a folder for local://{rest}: {problem.strerror or problem}.") from None
     replace_file(path, content.encode("utf-8", "replace"))
