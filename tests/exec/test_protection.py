@@ -154,9 +154,10 @@ def test_a_placeholder_is_not_made_through_a_link(work, tmp_path):
     assert (made, list((tmp_path / "outside").iterdir())) == ({}, [])
 
 
-def test_a_command_cannot_have_the_lock_alone(work):
+def test_a_command_cannot_have_the_lock_alone(work, monkeypatch):
     """It would keep every other command from starting. Of the other kind of lock nobody takes notice."""
-    folder = Path(os.environ["SIGHTLINE_HOME"]) / "workspaces"
+    monkeypatch.setenv("SIGHTLINE_HOME", str(work / "data"))  # where a command can see it: /tmp is its own
+    folder = work / "data" / "workspaces"
     code = (
         "import fcntl, os, struct, sys\n"
         f"fd = os.open(os.path.join({str(folder)!r}, os.listdir({str(folder)!r})[0]), os.O_RDONLY)\n"
