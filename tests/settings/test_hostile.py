@@ -19,6 +19,7 @@ class Need(msgspec.Struct, frozen=True):
     access: str
     what: str
     sandboxed: bool = False
+    where: str = ""
 
 
 def verdict(access, what, *, allow=(), deny=(), workspace, approval="edit"):

@@ -16,6 +16,7 @@ class Need(msgspec.Struct, frozen=True):
     access: str
     what: str
     sandboxed: bool = False
+    where: str = ""
 
 
 @pytest.fixture

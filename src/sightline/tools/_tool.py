@@ -31,12 +31,14 @@ class ToolError(SightlineError):
 
 
 class Need(msgspec.Struct, frozen=True):
-    """One thing a call wants to do. `what`: an absolute path (read, write), a command line (exec), a host (network)."""
+    """One thing a call wants to do. `what`: an absolute path (read, write), a command line (exec), a host with its port
+    (network)."""
 
     access: Access
     what: str
     sandboxed: bool = False  # of a command: it can write nothing outside the workspace and has no network
     why: str = ""  # for the person who is asked
+    where: str = ""  # of a command: the folder it runs in; empty: the workspace
 
 
 class Image(msgspec.Struct, frozen=True):

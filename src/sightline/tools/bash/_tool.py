@@ -65,7 +65,7 @@ class BashTool(Tool[BashParams]):
         sandboxed = self._is_sandboxed(params, context)
         why = "" if sandboxed or params.sandbox else "the call asks to run outside the sandbox"
         reads = read_need(folder, context.cwd) if params.cwd else []
-        return [*reads, Need("exec", params.command, sandboxed, why)]
+        return [*reads, Need("exec", params.command, sandboxed, why, where=str(folder))]
 
     def preview(self, params: BashParams) -> str:
         return params.command
