@@ -110,6 +110,13 @@ def _ends_a_word(text: str, position: int) -> bool:
     return position == len(text) or text[position] in " \t" or text.startswith(_OPERATORS, position)
 
 
+def trimmed(text: str) -> str:
+    """Without the blanks around it; one that a backslash makes part of a word stays."""
+    short = text.strip(" \t")
+    rest = text[text.find(short) + len(short) :]
+    return short + rest[:1] if short.endswith("\\") else short
+
+
 def quoted(word: Word) -> str | None:
     """A word written so that it is understood as this very word; None when it cannot be."""
     if word.bare or (word.text and all(map(_is_plain, word.text)) and not Word(word.text).expands):

@@ -4,7 +4,7 @@ Rules:
 
 - The pattern's words are looked for in every command there is, at any place of it, so that no program in front
   (`sudo`, `xargs`, `ssh host`) hides them. Options, each with one value at most, may stand between them, and more words
-  behind them. An option of the pattern may stand anywhere behind the words it follows.
+  behind them. An option of the pattern may stand anywhere behind its program.
 - A word that could be read as a command line is read as one: an argument of `sh -c`, a comment, a here-document.
 - What is computed has no value as far as certainty goes. Where it could be what the pattern wants, in the place of a
   command or behind the pattern's program, it is possible. So it is for what a shell reads from a pipe.
@@ -21,6 +21,7 @@ from itertools import accumulate
 
 import msgspec
 
+from sightline.settings._command_line import trimmed
 from sightline.settings._shell_reading import ANY, SOME, STAR, Seen, SeenCommand, SeenWord, pattern_words, read_commands
 from sightline.settings._stars import fits_stars
 
@@ -59,9 +60,7 @@ _RUNNERS = _SHELLS.union(
 )
 _JOIN_THEIR_WORDS = frozenset(["eval", "ssh", "watch", "su", "trap", "env", "alias"])
 _MORE = SeenWord(ANY, "")
-_KEYWORDS = frozenset(
-    ["if", "then", "else", "elif", "do", "while", "until", "time", "!", "{", "}", "coproc", "fi", "done"]
-)
+_KEYWORDS = frozenset(["if", "then", "else", "elif", "do", "while", "until", "time", "!", "{", "}", "fi", "done"])
 _assigns = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\[[^\]]*\])?\+?=").match
 _could_be_commands = re.compile(r"[\s;&|()<>`$'\"\\{}]").search
 _odd_blank = re.compile(r"[^\S \t\n]")
@@ -71,18 +70,17 @@ _STANDARD_INPUT = re.compile(r"-|/dev/stdin|/dev/fd/\d+|/proc/(?:self|\d+)/fd/\d
 def certainty(pattern: str, command: str) -> Certainty:
     """Whether a command line runs what the pattern names."""
     wanted = _patterns(pattern)
-    if not wanted or pattern == command.strip(" \t"):
+    if not wanted or pattern == trimmed(command):
         return Certainty.CERTAIN if pattern in command else Certainty.NO
     lines = _lines(command)
     return Certainty(min(max((line.finds(each) for line in lines), default=_NO) for each in wanted))
 
 
 class _Pattern(msgspec.Struct, frozen=True):
-    """`words` are those that are no options, in lower case; an option is in `options[n]` when it must stand behind n of
-    them."""
+    """`words` are those that are no options, the program first; all in lower case."""
 
     words: tuple[str, ...]
-    options: tuple[tuple[str, ...], ...]
+    options: tuple[str, ...]
 
 
 @lru_cache(256)
@@ -92,14 +90,9 @@ def _patterns(pattern: str) -> tuple[_Pattern, ...]:
 
 
 def _one_pattern(written: list[str]) -> _Pattern:
-    words, options = [written[0].lower()], [list[str]()]
-    for word in written[1:]:
-        if word.startswith("-") and word != "--":
-            options[-1].append(word.lower())
-        else:
-            words.append(word.lower())
-            options.append([])
-    return _Pattern(tuple(words), tuple(map(tuple, options)))
+    program, *rest = [word.lower() for word in written]
+    options = [word for word in rest if word.startswith("-") and word != "--"]
+    return _Pattern((program, *(word for word in rest if word not in options)), tuple(options))
 
 
 class _Line:
@@ -281,7 +274,8 @@ def _found(pattern: _Pattern, line: _Line) -> int:
     for number in reversed(range(len(pattern.words))):
         wanted = pattern.words[number]
         onward = _onward(begins, line)
-        behind = [_from_the_end([*_fits(option, line), _NO]) for option in pattern.options[number]]
+        options = () if number else pattern.options
+        behind = [_from_the_end([*_fits(option, line), _NO]) for option in options]
         if wanted == STAR:
             begins = inside = list(map(min, _from_the_end(onward), *behind)) if behind else _from_the_end(onward)
             continue

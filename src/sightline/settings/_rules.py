@@ -27,7 +27,7 @@ from typing import Literal
 import msgspec
 
 from sightline.exceptions import UserMistake
-from sightline.settings._command_line import CommandLine, Word, quoted, understand
+from sightline.settings._command_line import CommandLine, Word, quoted, trimmed, understand
 from sightline.settings._denial import Certainty, certainty
 from sightline.settings._stars import fits_stars
 
@@ -89,7 +89,7 @@ def parse_rule(text: str, *, denies: bool = False) -> Rule:
         raise RuleMistake(f"not a rule: {text}", "exactly needs a command: exec(make *) exactly")
     if pattern is not None:
         if access not in ("read", "write"):  # a file's name may begin and end with spaces
-            pattern = pattern.strip(" \t")
+            pattern = trimmed(pattern)
         if not pattern.strip():
             raise RuleMistake(f"empty pattern: {text}", f"write {access} alone to mean everything of it")
         _check_pattern(access, pattern, text, denies=denies, exactly=bool(scope[1]))
@@ -257,7 +257,7 @@ def _plain_host(host: str) -> str:
 
 def allows_command(rules: Sequence[Rule], command: str) -> Rule | None:
     """The rule that allows a command line: as a whole, or the first of those that allow its parts."""
-    command = command.strip(" \t")
+    command = trimmed(command)
     whole = next((rule for rule in rules if not rule.pattern or rule.pattern == command), None)
     if whole is not None:
         return whole
@@ -432,7 +432,7 @@ def denies_command(rule: Rule, command: str) -> Certainty:
     if not rule.pattern:
         return Certainty.CERTAIN
     if rule.exactly:
-        return Certainty.CERTAIN if rule.pattern == command.strip(" \t") else Certainty.NO
+        return Certainty.CERTAIN if rule.pattern == trimmed(command) else Certainty.NO
     return certainty(rule.pattern, command)
 
 
@@ -452,7 +452,7 @@ def suggest(access: Access, what: str, *, sandboxed: bool = False, folder: str =
 
 def _suggested_command(command: str, sandboxed: bool, folder: str) -> Rule:
     """Its words, each so that it means itself; a command line that is not understood is its own pattern."""
-    line, text = understand(command), command.strip(" \t")
+    line, text = understand(command), trimmed(command)
     written = [[quoted(word) for word in words] for words in line.commands] if line is not None else [[None]]
     if line is None or any(word is None for words in written for word in words):
         return Rule("exec", text, False, sandboxed, folder)
