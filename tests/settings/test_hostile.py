@@ -19,6 +19,7 @@ class Need(msgspec.Struct, frozen=True):
     access: str
     what: str
     sandboxed: bool = False
+    exposed: tuple[str, ...] = ()
     where: str = ""
 
 

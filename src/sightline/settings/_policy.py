@@ -10,8 +10,9 @@ Rules:
   holds there too, and for a command that changes its folder.
 - plan: reads in the workspace; no write and no command, whatever the allow rules say. edit: also writes in the
   workspace. auto: also commands in the sandbox. full: everything.
-- Writes to what decides about us or runs by itself are asked about below full, in the workspace too: our own files,
-  `.git` and `.sightline` folders.
+- Writes to the protected set (`_protected.py`: what decides about us or runs by itself) are asked about below full, in
+  the workspace too. A sandboxed command that could write to it, because its sandbox cannot hold all of it, counts as
+  one outside the sandbox.
 - A path counts as what it really is, links followed; a deny rule also looks at how it was written, and counts as well
   for where the path in it leads to.
 """
@@ -24,6 +25,7 @@ from typing import Literal, Protocol
 import msgspec
 
 from sightline.settings._denial import Certainty
+from sightline.settings._protected import is_guarded
 from sightline.settings._rules import (
     Access,
     Rule,
@@ -41,8 +43,6 @@ from sightline.settings._tree import Approval
 
 Verdict = Literal["allow", "deny", "ask"]
 
-_GUARDED_NAMES = frozenset({".git", ".sightline"})
-
 
 class Wanted(Protocol):
     """One thing a call wants to do. `what` is an absolute path, a command line, or a host with its port. `where` is the
@@ -55,6 +55,7 @@ class Wanted(Protocol):
     @property
     def sandboxed(self) -> bool: ...
     @property
+    def exposed(self) -> tuple[str, ...]: ...
     def where(self) -> str: ...
 
 
@@ -128,7 +129,7 @@ class Policy:
         folder = self._where(need)
         relative = os.path.relpath(folder, self._root)
         shown = folder if relative.split(os.sep)[0] == os.pardir else "" if folder == self._root else relative
-        return suggest("exec", need.what, sandboxed=need.sandboxed, folder=shown)
+        return suggest("exec", need.what, sandboxed=_is_confined(need), folder=shown)
 
     def _where(self, need: Wanted) -> str:
         return self._resolve(need.where) if need.where else self._root
@@ -171,7 +172,7 @@ class Policy:
 
     def _covers(self, rule: Rule, need: Wanted) -> bool:
         """Whether a rule that allows holds where a command would run."""
-        if rule.sandboxed and not need.sandboxed:
+        if rule.sandboxed and not _is_confined(need):
             return False
         folder, where = self._folder(rule), self._where(need)
         return _is_in(where, folder) and not _is_in_a_repository_below(where, folder)
@@ -185,7 +186,7 @@ class Policy:
         if need.access == "network":
             return False
         if need.access == "exec":
-            return self.approval == "auto" and need.sandboxed
+            return self.approval == "auto" and need.sandboxed and not need.exposed
         path = self._resolve(need.what)
         if not _is_in(path, self._root):
             return False
@@ -195,20 +196,21 @@ class Policy:
         if need.access == "network":
             return ""
         if need.access == "exec":
-            return f"at approval {self.approval} every command is asked about" if need.sandboxed else ""
+            every = need.sandboxed and self.approval != "auto"
+            return f"at approval {self.approval} every command is asked about" if every else ""
         if not _is_in(self._resolve(need.what), self._root):
             return "outside this folder"
-        return "sightline's own files, and what git and sightline run by themselves, are not written unasked"
+        return "sightline's own files, and what git, editors and shells run by themselves, are not written unasked"
 
     def _is_guarded(self, path: str) -> bool:
-        below = os.path.relpath(path, self._root).casefold().split(os.sep)
-        return not _GUARDED_NAMES.isdisjoint(below) or any(_is_in(path, folder) for folder in self._ours)
+        return any(_is_in(path, folder) for folder in self._ours) or is_guarded(path, self._root)
 
 
 class _Need(msgspec.Struct, frozen=True):
     access: Access
     what: str
     sandboxed: bool = False
+    exposed: tuple[str, ...] = ()
     where: str = ""
 
 
@@ -216,8 +218,12 @@ def allows_alone(
     rule: str, access: Access, what: str, workspace: Path, *, sandboxed: bool = False, where: str = ""
 ) -> bool:
     """Whether this rule is enough to allow this."""
-    need = _Need(access, what, sandboxed, where)
+    need = _Need(access, what, sandboxed, where=where)
     return Policy("edit", [rule], [], workspace, guarded=())._allowing(need) is not None
+
+
+def _is_confined(need: Wanted) -> bool:
+    return need.sandboxed and not need.exposed
 
 
 def _certain(found: bool) -> Certainty:

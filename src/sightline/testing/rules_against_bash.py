@@ -24,6 +24,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
@@ -651,8 +652,9 @@ class Judge:
 
 class _Need(msgspec.Struct, frozen=True):
     what: str
-    access: str = "exec"
+    access: Literal["exec"] = "exec"
     sandboxed: bool = False
+    exposed: tuple[str, ...] = ()
     where: str = ""
 
 
