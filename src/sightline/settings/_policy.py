@@ -56,6 +56,7 @@ class Wanted(Protocol):
     def sandboxed(self) -> bool: ...
     @property
     def exposed(self) -> tuple[str, ...]: ...
+    @property
     def where(self) -> str: ...
 
 
@@ -190,7 +191,9 @@ class Policy:
         path = self._resolve(need.what)
         if not _is_in(path, self._root):
             return False
-        return need.access == "read" or not self._is_guarded(path)
+        if need.access == "read":  # our data is of other sessions too, where home is the workspace
+            return not any(_is_in(path, folder) for folder in self._ours if _is_in(folder, self._root))
+        return not self._is_guarded(path)
 
     def _why(self, need: Wanted) -> str:
         if need.access == "network":

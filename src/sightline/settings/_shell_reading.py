@@ -409,7 +409,9 @@ def _words_of(pieces: list[_Piece], *, stars: bool) -> Iterator[SeenWord]:
             part.append(piece)
         elif part:
             has_braces = any(isinstance(each, str) and "{" in each for each in part)
-            yield from (_one_word(word, stars=stars) for word in (_without_braces(part) if has_braces else [part]))
+            words = _without_braces(part) if has_braces else [part]
+            # `{a,}` is one word: of nothing at all, not even quotes, there is no word.
+            yield from (_one_word(word, stars=stars) for word in words if any(word))
             part = []
 
 

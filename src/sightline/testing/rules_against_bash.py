@@ -36,7 +36,7 @@ RUNNERS = ("env", "xargs", "nohup", "timeout", "nice", "setsid", "stdbuf", "find
 FILES = ("push", "status", "-rf", "a b", "x.py", "~", "*", "clean")
 _BATCH = 200
 _PATIENCE = 10.0  # seconds without a new line
-_WITHOUT_FUNCTIONS = 5  # every fifth batch
+_WITHOUT_FUNCTIONS = 10  # every tenth batch
 
 _STUB = """#!/bin/sh
 printf '%s\\0' "$#" "${0##*/}" "$@" >&9
@@ -360,7 +360,7 @@ class Sentences:
         forms = (
             f"env {command}", f"env A=b {command}", f"env -i PATH=\"$PATH\" {command}", f"command {command}", f"exec {command}",
             f"nohup {command}", f"timeout 5 {command}", f"nice -n 5 {command}", f"xargs {command}", f"echo push | xargs {command}",
-            f"echo push | xargs git", "echo git push | xargs env", f"setsid {command}", f"stdbuf -o0 {command}", f"command -p {command}",
+            "echo push | xargs git", "echo git push | xargs env", f"setsid {command}", f"stdbuf -o0 {command}", f"command -p {command}",
             f"find . -maxdepth 0 -exec {command} \\;", "find . -maxdepth 1 -name push -exec git -C {} push \\;",
             "echo git | xargs -I X X push", "echo git | xargs -I{} {} push", f"time {command}", f"builtin command {command}",
             f"env -S {shlex.quote(command)}", f"coproc {command}", f"exec -a x {command}", f"env -u A {command}",
@@ -375,7 +375,7 @@ class Sentences:
             f"sh -c {shlex.quote(inside)}", f"bash -c {shlex.quote(inside)}", f'bash -c "{double}"', f"env bash -c {shlex.quote(inside)}",
             f"echo {shlex.quote(inside)} | sh", f"printf '%s\\n' {shlex.quote(inside)} | bash -s", f"bash <<< {shlex.quote(inside)}",
             f"bash -c $'{inside.translate(_ANSI)}'", f"bash <(echo {shlex.quote(inside)})", f". <(echo {shlex.quote(inside)})",
-            f"bash -c 'git \"$@\"' x push", "bash -c '\"$0\" push' git", f"sh -ec {shlex.quote(inside)}",
+            "bash -c 'git \"$@\"' x push", "bash -c '\"$0\" push' git", f"sh -ec {shlex.quote(inside)}",
             f"bash -c -- {shlex.quote(inside)}", f"command sh -c {shlex.quote(inside)}",
         )  # fmt: skip
         return self._random.choice(forms)
@@ -508,15 +508,13 @@ class Bash:
         given.write_bytes(b"".join(line.encode("utf-8", "replace") + b"\0" for line in lines))
         log.touch()
         try:
-            with given.open("rb") as source, log.open("ab") as target:
-                functions = _FUNCTIONS if number % _WITHOUT_FUNCTIONS else ""
-                self._run(source.fileno(), target.fileno(), functions)
+            self._run(given, log, _FUNCTIONS if number % _WITHOUT_FUNCTIONS else "")
             return _read_log(log.read_bytes(), len(lines))
         finally:
             given.unlink()
             log.unlink()
 
-    def _run(self, lines: int, log: int, functions: str) -> None:
+    def _run(self, given: Path, log: Path, functions: str) -> None:
         folder = str(self._folder)
         sandbox = [
             "bwrap",
@@ -533,23 +531,27 @@ class Bash:
         sandbox += ["--tmpfs", "/tmp", "--ro-bind", folder, folder, "--chdir", f"{folder}/work", "--clearenv"]
         sandbox += ["--setenv", "PATH", f"{folder}/bin", "--setenv", "HOME", f"{folder}/work", "--new-session"]
         limits = "ulimit -t 20 -f 2000 -c 0; "
-        shell = [shutil.which("bash") or "bash", "-c", f"exec 7<&{lines} 9>&{log}; {limits}{functions}{_DRIVER}"]
-        process = subprocess.Popen(
-            [*sandbox, *shell],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            pass_fds=(lines, log),
-            env={"PATH": os.environ.get("PATH", "")},
-        )
-        size = -1
+        shell = [
+            shutil.which("bash") or "bash",
+            "-c",
+            f"exec 7<&0 9>&1 </dev/null >/dev/null; {limits}{functions}{_DRIVER}",
+        ]
+        with given.open("rb") as source, log.open("ab") as target:
+            process = subprocess.Popen(
+                [*sandbox, *shell],
+                stdin=source,
+                stdout=target,
+                stderr=subprocess.DEVNULL,
+                env={"PATH": os.environ.get("PATH", "")},
+            )
+        begun = -1
         while process.poll() is None:
             try:
                 process.wait(_PATIENCE)
             except subprocess.TimeoutExpired:
-                if os.fstat(log).st_size == size:
+                before, begun = begun, log.read_bytes().count(b"line\0")
+                if begun == before:
                     process.kill()
-                size = os.fstat(log).st_size
 
 
 def _read_log(data: bytes, count: int) -> list[tuple[Ran, ...]]:
