@@ -31,13 +31,15 @@ class ToolError(SightlineError):
 
 
 class Need(msgspec.Struct, frozen=True):
-    """One thing a call wants to do. `what`: an absolute path (read, write), a command line (exec), a host (network)."""
+    """One thing a call wants to do. `what`: an absolute path (read, write), a command line (exec), a host with its port
+    (network)."""
 
     access: Access
     what: str
     sandboxed: bool = False  # of a command: it writes nothing outside the workspace, and has no network of its own
     why: str = ""  # for the person who is asked
     exposed: tuple[str, ...] = ()  # of a command: protected paths in the workspace that its sandbox does not hold
+    where: str = ""  # of a command: the folder it runs in; empty: the workspace
 
 
 class Image(msgspec.Struct, frozen=True):

@@ -52,6 +52,10 @@ Also `https://…`, `artifact://…`, `local://…`, `history://…`. Prefer thi
             from sightline.tools.web import needs_of
 
             return needs_of(target.path)
+        if isinstance(target, ConflictSide | Internal):
+            from sightline.tools import resources
+
+            return resources.needs_of(target.url, context)
         opened = _targets.container_of(target)
         return [] if opened is None else _paths.read_need(opened, context.cwd)
 

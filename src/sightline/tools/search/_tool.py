@@ -53,9 +53,11 @@ class SearchTool(Tool[SearchParams]):
     params = SearchParams
 
     def needs(self, params: SearchParams, context: ToolContext) -> list[Need]:
-        from sightline.tools.search._scope import starting_points
+        from sightline.tools import resources
+        from sightline.tools.search._scope import addresses, starting_points
 
         needs = [need for path in starting_points(params.paths, context.cwd) for need in read_need(path, context.cwd)]
+        needs += [need for url in addresses(params.paths, context.cwd) for need in resources.needs_of(url, context)]
         return list(dict.fromkeys(needs))
 
     def preview(self, params: SearchParams) -> str:
