@@ -132,7 +132,8 @@ def _need(access: Access, path: Path, cwd: Path) -> Need:
     """Of where it really leads, so that a rule about a folder cannot be got around with a link."""
     real = os.path.realpath(path)
     why = f"{display(path, cwd)} leads there" if Path(os.path.realpath(path.parent)) / path.name != Path(real) else ""
-    return Need(access, shown(real), why=why)
+    what = shown(real)
+    return Need(access, what, why=why, real=real if real != what else "")
 
 
 async def unique_suffix(path: str, cwd: Path) -> Path | None:

@@ -37,6 +37,7 @@ class Need(msgspec.Struct, frozen=True):
     what: str
     sandboxed: bool = False  # of a command: it can write nothing outside the workspace and has no network
     why: str = ""  # for the person who is asked
+    real: str = ""  # the path itself, where its name cannot be shown and `what` is not quite it
 
 
 class Image(msgspec.Struct, frozen=True):
@@ -61,6 +62,7 @@ class Tool(Generic[P]):
     description: ClassVar[str]  # for the model
     params: type[P]  # its fields' types, defaults and `msgspec.Meta(description=…)` become the JSON schema
     exclusive: ClassVar[bool] = False  # never at the same time as another call
+    confined: ClassVar[bool] = False  # opens no file but those its needs name, by `sightline.handles`
     load: ClassVar[Load] = "always"
 
     def needs(self, params: P, context: "ToolContext") -> list[Need]:

@@ -39,6 +39,7 @@ Archives: `a.zip`, `a.zip:folder`, `a.tar.gz:folder/file.py:1-20`. SQLite: `x.db
 `x.db:table:key`, `x.db:table?where=age>3&order=name:desc&limit=20`, `x.db?q=SELECT …`.
 Also `https://…`, `artifact://…`, `local://…`, `history://…`. Prefer this to cat, head, sed, ls and unzip."""
     params = ReadParams
+    confined = True
 
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
         self._clock = clock

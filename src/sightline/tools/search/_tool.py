@@ -51,6 +51,7 @@ class SearchTool(Tool[SearchParams]):
         "per page: use skip for the next."
     )
     params = SearchParams
+    confined = True
 
     def needs(self, params: SearchParams, context: ToolContext) -> list[Need]:
         from sightline.tools.search._scope import starting_points
