@@ -20,7 +20,7 @@ import errno
 import os
 import stat
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Literal
@@ -77,14 +77,19 @@ def granted(grants: Grants) -> Iterator[None]:
 
 
 @contextmanager
-def judged(path: str | Path) -> Iterator[None]:
-    """One more file to read, for a caller that has judged where it leads itself."""
+def judged(real: str) -> Iterator[None]:
+    """One more real path to read, for a caller that has judged it."""
     grants = _granted.get()
-    token = _granted.set(grants and grants.with_read(os.path.realpath(path)))
+    token = _granted.set(grants and grants.with_read(real))
     try:
         yield
     finally:
         _granted.reset(token)
+
+
+def ours(path: str | Path) -> AbstractContextManager[None]:
+    """The same for a path that no model chose: where it leads now."""
+    return judged(os.path.realpath(path))
 
 
 class Entry:
@@ -138,8 +143,17 @@ def entry(path: str | Path, access: Access, *, make_folders: int | None = None) 
 
 def open_regular(path: str | Path) -> int:
     """A descriptor for reading, of a regular file. Never waits. OSError otherwise, NotRegular among them."""
-    with entry(path, "read") as found:
-        return found.open_regular()
+    return open_exactly(_resolved(path, "read"))
+
+
+def open_exactly(path: str) -> int:
+    """A descriptor for reading, of a regular file at this absolute path: no part of it may be a link."""
+    above, name = os.path.split(path)
+    folder = _walked(above, None)
+    try:
+        return Entry(folder, name, Path(path)).open_regular()
+    finally:
+        os.close(folder)
 
 
 def open_folder(path: str | Path) -> int:

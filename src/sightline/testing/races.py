@@ -97,6 +97,7 @@ class Track:
     """A workspace, a folder outside, and calls as a session makes them. `place` is the name that is swapped."""
 
     def __init__(self, folder: Path) -> None:
+        folder = folder.resolve()
         self.work, self.outside = folder / "work", folder / "outside"
         self.inside = self.work / "inside"
         for made in (self.work, self.outside, self.inside):
@@ -276,7 +277,7 @@ _COSTLY = {"search in folder": 10, "search in file": 10}  # each starts a progra
 async def race(kind: str, count: int) -> Race:
     """So many calls of one kind."""
     with tempfile.TemporaryDirectory(prefix="sightline-race-") as name:
-        track = Track(Path(os.path.realpath(name)))
+        track = Track(Path(name))
         swapping, step = KINDS[kind](track)
         before = _contents(track.outside)
         outcome = Race(kind)

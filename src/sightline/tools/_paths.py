@@ -18,6 +18,7 @@ from contextlib import aclosing
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+from sightline.handles import ours
 from sightline.tools._tool import Access, Need, ToolError
 
 SUFFIX_SECONDS = 5.0
@@ -146,12 +147,14 @@ async def unique_suffix(path: str, cwd: Path) -> Path | None:
         return None
     found: set[str] = set()
     try:
-        async with asyncio.timeout(SUFFIX_SECONDS), aclosing(listing(cwd)) as batches:
-            async for names in batches:
-                found.update(end for name in names if (end := _up_to(f"/{name}/", f"/{suffix}/")))
-                if len(found) > 1:
-                    return None
-    except TimeoutError:
+        # What is found is judged by the caller.
+        with ours(cwd):
+            async with asyncio.timeout(SUFFIX_SECONDS), aclosing(listing(cwd)) as batches:
+                async for names in batches:
+                    found.update(end for name in names if (end := _up_to(f"/{name}/", f"/{suffix}/")))
+                    if len(found) > 1:
+                        return None
+    except (TimeoutError, ToolError, OSError):
         return None
     return cwd / found.pop() if found else None
 
