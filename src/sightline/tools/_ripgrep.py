@@ -27,7 +27,7 @@ from itertools import islice
 from pathlib import Path
 from typing import IO
 
-from sightline.handles import open_folder, path_of
+from sightline.handles import Swapped, open_folder, path_of
 from sightline.tools._tool import ToolError
 from sightline.tools._walk import in_repository, walk
 
@@ -131,7 +131,10 @@ async def running(
     """`rules`: lines of an ignore file, read as seen from the folder. `files`: descriptors it may read. `command`: what
     is run in its place."""
     argv = [*(command or _ripgrep(rules)), *arguments]
-    place = open_folder(folder)
+    try:
+        place = open_folder(folder)
+    except Swapped as problem:
+        raise ToolError(f"Cannot look into {folder}: {problem.strerror}.") from None
     try:
         output, its_end = os.pipe()
         os.set_blocking(output, False)
