@@ -156,6 +156,11 @@ def open_exactly(path: str) -> int:
         os.close(folder)
 
 
+def open_below(folder: str | Path, name: str) -> int:
+    """A descriptor for reading, of a regular file below a folder: no part of its name may be a link."""
+    return open_exactly(os.path.join(_resolved(folder, "read"), name))
+
+
 def open_folder(path: str | Path) -> int:
     """A descriptor for listing, of a folder."""
     folder = _walked(_resolved(path, "read"), None)

@@ -240,6 +240,18 @@ def search(track: Track) -> tuple[Iterator[None], Step]:
     return track.swapped_links(), step
 
 
+def search_above(track: Track) -> tuple[Iterator[None], Step]:
+    """What is swapped lies in the folder that is searched."""
+    (track.outside / "a.txt").write_text(f"{SECRET}\n")
+    for number in range(200):
+        (track.work / f"{number}.txt").write_text("the-secret? no\n" if number == 0 else "x\n")
+
+    async def step(number: int) -> bool | None:
+        return _succeeded(await track.call("search", pattern="the-secret", paths="."))
+
+    return track.swapped_folder(), step
+
+
 def search_file(track: Track) -> tuple[Iterator[None], Step]:
     async def step(number: int) -> bool | None:
         return _succeeded(await track.call("search", pattern="secret", paths="mine.txt"))
@@ -268,10 +280,15 @@ KINDS: dict[str, Kind] = {
     "read": read,
     "read from archive": read_archive,
     "search in folder": search,
+    "search above": search_above,
     "search in file": search_file,
     "instructions": instructions,
 }
-_COSTLY = {"search in folder": 10, "search in file": 10}  # each starts a program: so many times fewer
+_COSTLY = {
+    "search in folder": 10,
+    "search above": 10,
+    "search in file": 10,
+}  # each starts a program: so many times fewer
 
 
 async def race(kind: str, count: int) -> Race:

@@ -9,6 +9,8 @@ Rules:
 - Files are read, not mapped: one that shrinks while it is searched must not take ripgrep down.
 - Each folder that is named is searched by a run of its own, in that folder, held open; files that are named are handed
   over open. One run follows the other in the order of paths.
+- In a folder ripgrep goes by names, and a link that is put in place of a folder while it looks leads it elsewhere. What
+  is shown of a file is therefore compared with the file, opened without any link; what is not in it is left out.
 - It has a deadline. When that is over, or ripgrep is ended or fails, what was found so far is a part, and is said to
   be one.
 - Without ripgrep a program of ours stands in for it (`_plain_engine`), which writes the same records.
@@ -20,19 +22,21 @@ import re
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
+from typing import BinaryIO
 
 import msgspec
 
-from sightline.handles import judged, open_regular, ours, path_of
+from sightline.handles import judged, open_below, open_regular, ours, path_of
 from sightline.tools import _ripgrep
 from sightline.tools._globs import union
 from sightline.tools._paths import shown
 from sightline.tools._ripgrep import Running, ignoring, rules_for, running
 from sightline.tools._tool import ToolError
 from sightline.tools.search._collect import Collector, path_order
-from sightline.tools.search._query import LINE_CHARACTERS, MULTILINE_BYTES, BadPattern, Found, Query, Target
+from sightline.tools.search._query import LINE_CHARACTERS, MULTILINE_BYTES, BadPattern, Found, Hits, Query, Target
 
 SECONDS = 60.0
+_LINE_BYTES = 64 * 1024
 _RECORD_BYTES = 1024 * 1024  # a longer one is none
 _FILES_AT_ONCE = 100  # handed over open
 
@@ -76,7 +80,59 @@ async def search(query: Query) -> Found:
                 await _search(query, parts, collector, in_order=True)
     except TimeoutError:
         collector.problem = f"the search took more than {SECONDS:.0f} seconds and was stopped"
-    return collector.found()
+    return await asyncio.to_thread(_confirmed, collector.found(), [part.folder for part in parts if not part.files])
+
+
+def _confirmed(found: Found, folders: list[Path]) -> Found:
+    """What can be seen without following a link. Blocking."""
+    kept = [hits for hits in found.hits if _is_confirmed(hits, folders)]
+    if len(kept) == len(found.hits):
+        return found
+    problem = found.problem or f"{len(found.hits) - len(kept)} files changed while they were searched"
+    return msgspec.structs.replace(found, hits=kept, problem=problem)
+
+
+def _is_confirmed(hits: Hits, folders: list[Path]) -> bool:
+    above = [folder for folder in folders if hits.path.startswith(f"{str(folder).rstrip('/')}/")]
+    if not above:
+        return True  # a file that was handed over open
+    folder = max(above, key=lambda folder: len(str(folder)))
+    try:
+        descriptor = open_below(folder, os.path.relpath(hits.path, folder))
+    except OSError:
+        return False
+    wanted = {line.number: line.raw for line in hits.lines}
+    with os.fdopen(descriptor, "rb") as file:
+        if file.peek(2)[:2] in (b"\xff\xfe", b"\xfe\xff"):
+            return _is_in(wanted, _wide_lines(file))
+        file.seek(3 if file.peek(3)[:3] == b"\xef\xbb\xbf" else 0)
+        return _is_in(wanted, _lines(file))
+
+
+def _is_in(wanted: dict[int, bytes], lines: Iterator[bytes]) -> bool:
+    """Whether each line begins with what was found of it."""
+    last, found = max(wanted), 0
+    for number, line in enumerate(lines, 1):
+        if number in wanted:
+            if not line.startswith(wanted[number].removesuffix(b"\r")[:LINE_CHARACTERS]):
+                return False
+            found += 1
+        if number >= last:
+            break
+    return found == len(wanted)
+
+
+def _lines(file: BinaryIO) -> Iterator[bytes]:
+    """The beginning of each; of a long one the rest is passed over."""
+    while line := file.readline(_LINE_BYTES):
+        yield line
+        while not line.endswith(b"\n") and (line := file.readline(_LINE_BYTES)):
+            pass
+
+
+def _wide_lines(file: BinaryIO) -> Iterator[bytes]:
+    text = file.read(MULTILINE_BYTES).decode("utf-16", "replace")
+    yield from (line.encode("utf-8", "replace") for line in text.split("\n"))
 
 
 async def _search(query: Query, parts: list[_Part], collector: Collector, *, in_order: bool) -> None:
