@@ -37,8 +37,8 @@ class Need(msgspec.Struct, frozen=True):
     what: str
     sandboxed: bool = False  # of a command: it can write nothing outside the workspace and has no network
     why: str = ""  # for the person who is asked
-    real: str = ""  # the path itself, where its name cannot be shown and `what` is not quite it
     exposed: tuple[str, ...] = ()  # of a command: protected paths in the workspace that its sandbox does not hold
+    real: str = ""  # the path itself, where its name cannot be shown and `what` is not quite it
 
 
 class Image(msgspec.Struct, frozen=True):
