@@ -35,7 +35,7 @@ from sightline.tools._tool import ToolError
 from sightline.tools.search._collect import Collector, path_order
 from sightline.tools.search._query import LINE_CHARACTERS, MULTILINE_BYTES, BadPattern, Found, Hits, Query, Target
 
-SECONDS = 60.0
+SECONDS = 30.0
 _LINE_BYTES = 64 * 1024
 _RECORD_BYTES = 1024 * 1024  # a longer one is none
 _FILES_AT_ONCE = 100  # handed over open
