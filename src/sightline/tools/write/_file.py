@@ -9,7 +9,7 @@ import msgspec
 from sightline.tools._atomic import replace_file
 from sightline.tools._tool import ToolError
 
-_SHOWN_BYTES = 400_000  # of the old content, to show what changed
+_SHOWN_BYTES = 8 * 1024 * 1024  # of the old content, to show what changed
 
 
 class Written(msgspec.Struct, frozen=True):
