@@ -19,11 +19,12 @@ def write(path: str, content: str) -> dict[str, Any]:
 
 
 async def asked(here: Lab) -> dict[str, Any]:
-    """The open request as a view folds it; what goes before it may be too much for a slow watcher."""
+    """The open request, as a view that has just come folds it."""
     await here.agent.prompt("go")
     async with asyncio.timeout(20):
-        while not here.session.waiting:
-            await asyncio.sleep(0.01)
+        async for _ in here.session.subscribe():
+            if here.session.waiting:
+                break
     (request,) = here.session.snapshot().requests.values()
     return dict(request)
 

@@ -141,7 +141,7 @@ async def test_a_rule_can_be_changed_before_it_is_saved(machine, open_page):
         rule = page.get_by_label("Rule, for longer than once")
         await expect(rule).to_have_value("exec(echo 1)")
         await rule.fill("exec(echo *)")
-        await page.get_by_role("button", name="Yes, always here").click()
+        await page.get_by_role("button", name="Yes, always in this folder").click()
         await expect(page.get_by_text("Twice.")).to_be_visible()
         assert [event.answer for event in host.of(RequestResolved)] == [
             {"choice": "always here", "rule": "exec(echo *)"}
