@@ -232,3 +232,18 @@ async def test_a_level_that_is_asked_for_wins(tmp_path: Path) -> None:
         assert running.agent.approvals.policy.approval == "full"
         running.session.flush()
         assert not any(isinstance(entry, Remark) for entry in running.session.snapshot().entries)
+
+
+@pytest.mark.parametrize(("left", "settings", "level"), [("full", "auto", "auto"), ("plan", "auto", "plan")])
+async def test_the_level_that_is_shown_is_the_one_in_force(
+    tmp_path: Path, left: str, settings: str, level: str
+) -> None:
+    """Of a session that is resumed, from the first moment on: not the one it was left with."""
+    async with lab(tmp_path, [[{"text": "ok"}]]) as here:
+        await here.run()
+        await told(here, level=left)
+        here.session.flush()
+        assert here.session.snapshot().state["approval"]["level"] == here.agent.approvals.policy.approval == left
+    async with lab(tmp_path, [], approval=settings, resume=here.session.id) as again:
+        again.session.flush()
+        assert again.session.snapshot().state["approval"]["level"] == again.agent.approvals.policy.approval == level

@@ -87,17 +87,17 @@ class ExactDiff(Lines):
 
     def __init__(self, text: str, *, theme: Theme = PLAIN) -> None:
         self._theme = theme
-        self._lines = [line._replace(text=mark_blanks(line.text)) for line in read_diff(clean_text(text))]
+        self._lines = read_diff(clean_text(text))
         self._digits = max((len(str(line.number)) for line in self._lines if line.number is not None), default=0)
         self._words = Words()
         self._changed: dict[int, Ranges] = {}
-        self._partners = dict(_partners(self._lines))
+        self._partners: dict[int, int] | None = None
 
     def __len__(self) -> int:
         return len(self._lines)
 
     def rows(self, index: int, width: int) -> Sequence[str]:
-        line, look = self._lines[index], self._theme.open
+        line, look = self._line(index), self._theme.open
         if line.kind == "file":
             return wrap_runs([Run(line.text, look("title"))], width)
         if line.kind in ("hunk", "note"):
@@ -106,6 +106,10 @@ class ExactDiff(Lines):
         number = f"{'' if line.number is None else line.number:>{self._digits}} " if self._digits else ""
         runs = [Run(f"{_SIGNS[line.kind]} ", look(f"diff_{line.kind}")), *self._content(index, line)]
         return _folded(_signed(runs, self._theme), width, number if width >= _NARROWEST else "", self._theme)
+
+    def _line(self, index: int) -> Line:
+        line = self._lines[index]
+        return line._replace(text=mark_blanks(line.text))
 
     def _content(self, index: int, line: Line) -> Iterator[Run]:
         style, at = self._theme.open(f"diff_{line.kind}"), 0
@@ -116,12 +120,14 @@ class ExactDiff(Lines):
 
     def _ranges(self, index: int) -> Ranges:
         """What changed in a line that replaces another."""
+        if self._partners is None:
+            self._partners = dict(_partners(self._lines))
         partner = self._partners.get(index)
         if partner is None:
             return []
         if index not in self._changed:
             old, new = sorted((index, partner))
-            changed = self._words.changed(self._lines[old].text, self._lines[new].text)
+            changed = self._words.changed(self._line(old).text, self._line(new).text)
             self._changed[old], self._changed[new] = changed
         return self._changed[index]
 
