@@ -9,16 +9,12 @@ import pytest
 
 DEADLINE = 60
 
-# A title, a cleared screen, 8-bit controls, text that runs backwards, lines that read as ours, bytes that are no text.
-TITLE = "\x1b]0;OWNED\x07"
+# Titles, a clipboard, a cleared screen, 8-bit controls, text that runs backwards, lines that read as ours; and bytes that
+# are no text. Each is all of its kind in one, because every command is a process.
 HOSTILE = {
-    "title": TITLE,
-    "clear": "\x1b[2J\x1b[H",
-    "c1": "\x9b2J\x9d0;OWNED\x9c",
-    "bidi": "\u202e\u2066gpj.exe\u2069",
-    "line": "\nhint: FORGED\nerror: FORGED\r\nnote: FORGED",
+    "controls": "\x1b]0;OWNED\x07\x1b]52;c;T1dORUQ=\x07\x1b[2J\x1b[31m\x9b2J\x9d0;OWNED\x9c\u202e\u2066gpj\u2069\x1bc\x08\x7f\r",
+    "lines": "\nhint: FORGED\nerror: FORGED\r\nnote: FORGED\x1b]0;",
     "bytes": "\udcff\udc80\udc9b2J",
-    "all": "\x1b]52;c;T1dORUQ=\x07\x1b[31m\x9b2J\u202e\nhint: FORGED\r\x1bc\x08\x00".replace("\x00", "\x7f"),
 }
 _DRIVES = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _FORGED = re.compile(r"^(hint|error|note|warning): FORGED", re.MULTILINE)

@@ -4,7 +4,7 @@ import re
 
 from sightline.text._filter import clean_text
 
-_not_indented = re.compile("\n(?!  )").sub
+_not_indented = re.compile("[\n\u2028\u2029](?!  )").sub
 
 
 def message(level: str, text: str, hint: str = "") -> str:

@@ -43,7 +43,7 @@ async def body(request: Request, kind: type[T]) -> T:
         raise Refused(400, f"more than {_DEEPEST} arrays and objects in each other", "see /api/openapi.json")
     try:
         return msgspec.json.decode(data, type=kind)
-    except msgspec.MsgspecError as error:
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise Refused(400, f"not what is asked for here: {error}", "see /api/openapi.json") from error
 
 
