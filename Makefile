@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 N ?= 10000
 KILLS ?= 500
 
-.PHONY: demo test lint live bench bench-peers stress stress-kills stress-console captures completions pictures lock wheel-check clean
+.PHONY: demo test lint live bench bench-peers stress stress-kills stress-console attack captures completions pictures lock wheel-check clean
 
 demo: $(STAMP)
 	@$(BIN)/sightline demo
@@ -40,6 +40,10 @@ stress-kills: $(STAMP)
 stress-console: $(STAMP)
 	@$(BIN)/python -m sightline.testing.emulators install
 	@$(BIN)/python -m sightline.testing.monkey --count $(N) $(if $(SEED),--seed $(SEED))
+
+# Attacks on the installed program, as root and as a user, with bubblewrap and with Landlock; ONLY= picks by name.
+attack: $(STAMP)
+	@$(BIN)/python -m sightline.testing.attack $(if $(ONLY),--only $(ONLY)) $(if $(POINT),--point $(POINT))
 
 bench: $(STAMP)
 	@$(BIN)/python -m sightline.testing.clis install

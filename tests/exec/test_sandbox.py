@@ -14,7 +14,7 @@ import msgspec
 import psutil
 import pytest
 
-from sightline.exceptions import UserMistake
+from sightline.exceptions import OutsideFailure, UserMistake
 from sightline.exec import (
     Process,
     SandboxSpec,
@@ -24,6 +24,7 @@ from sightline.exec import (
     _sandbox,
     sandbox_status,
     sandboxed,
+    work_in,
 )
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -233,7 +234,7 @@ def test_our_own_files_stay_as_they_are_inside_the_workspace(workspace, monkeypa
     script = "; ".join([*attempts, "echo x > other"]).format("share/deep/sightline", rename)
     run_argv(["sh", "-c", script], SandboxSpec(workspace=str(workspace)), "bubblewrap", workspace)
     assert (workspace / "other").exists()
-    assert [path.read_text() for path in own.iterdir()] == (["kept"] if exists else [])
+    assert [path.read_text() for path in own.iterdir() if path.name != "run"] == (["kept"] if exists else [])
 
 
 @needs_bubblewrap
@@ -374,9 +375,26 @@ async def test_it_ends_with_whoever_started_it(workspace):
     box.cleanup()
 
 
-def test_without_any_sandbox_the_command_runs_and_says_so(workspace, monkeypatch):
+@pytest.fixture
+def undecided(monkeypatch, tmp_path) -> Path:
+    """As in a process that has not looked for a sandbox yet, with an empty folder as its PATH."""
+    folder = tmp_path / "programs"
+    folder.mkdir()
+    monkeypatch.setattr(_sandbox, "_decided", None)
+    monkeypatch.setenv("PATH", str(folder))
+    return folder
+
+
+def program_in(folder: Path, name: str, script: str = "exit 0") -> Path:
+    file = folder / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(f"#!/bin/sh\n{script}\n")
+    file.chmod(0o755)
+    return file
+
+
+def test_without_any_sandbox_the_command_runs_and_says_so(workspace, undecided, monkeypatch):
     """Word by word."""
-    monkeypatch.setattr(shutil, "which", lambda name: None)
     monkeypatch.setattr(_landlock, "abi", lambda: 0)
     box = sandboxed(["echo", "x"], "", SandboxSpec(workspace=str(workspace)))
     assert (box.argv, box.env) == (("echo", "x"), {})
@@ -385,25 +403,70 @@ def test_without_any_sandbox_the_command_runs_and_says_so(workspace, monkeypatch
     )
 
 
-def test_the_status_says_why_nothing_better_is_used(monkeypatch):
+def test_the_status_says_why_nothing_better_is_used(undecided, monkeypatch):
     """Bubblewrap missing, then Landlock too."""
-    monkeypatch.setattr(shutil, "which", lambda name: "/usr/bin/apt" if name == "apt" else None)
+    program_in(undecided, "apt")
     monkeypatch.setattr(_landlock, "abi", lambda: 3)
     hint = "install bubblewrap (apt install bubblewrap)"
     assert sandbox_status() == SandboxStatus(kind="landlock", why="bubblewrap is not installed", hint=hint)
     monkeypatch.setattr(_landlock, "abi", lambda: 0)
+    assert sandbox_status().kind == "landlock", "it was decided before"
+    monkeypatch.setattr(_sandbox, "_decided", None)
     assert sandbox_status().kind == "none"
 
 
-def test_a_bubblewrap_that_does_not_work_is_not_used(tmp_path, monkeypatch):
-    """It is tried for real; what it says is passed on."""
-    fake = tmp_path / "bwrap"
-    fake.write_text("#!/bin/sh\necho 'bwrap: no permission to make namespaces' >&2\nexit 1\n")
-    fake.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+def test_a_bubblewrap_that_does_not_work_at_the_start_is_not_used(undecided, monkeypatch):
+    """It is tried for real; what it says is passed on, and visible as long as the process lives."""
+    program_in(undecided, "bwrap", "echo 'bwrap: no permission to make namespaces' >&2; exit 1")
+    monkeypatch.setenv("PATH", f"{undecided}:/usr/bin:/bin")
     status = sandbox_status()
     assert status.kind != "bubblewrap"
     assert "bubblewrap does not work here: bwrap: no permission to make namespaces" in status.why
+
+
+@needs_bubblewrap
+def test_a_sandbox_that_stops_working_is_a_refusal(workspace, undecided, monkeypatch):
+    """Removed, replaced by one that fails, or hidden by another PATH: nothing runs with less than before."""
+    real = _bubblewrap_path()
+    own = program_in(undecided, "bwrap", f'exec {real} "$@"')
+    monkeypatch.setenv("PATH", f"{undecided}:/usr/bin:/bin")
+    assert sandbox_status().kind == "bubblewrap"
+    spec, script = SandboxSpec(workspace=str(workspace)), ["sh", "-c", "echo x > ran"]
+    assert run_argv(script, spec, None, workspace).returncode == 0
+    (workspace / "ran").unlink()
+    program_in(undecided, "bwrap", "echo 'bwrap: cannot make namespaces' >&2; exit 1")
+    done = run_argv(script, spec, None, workspace)
+    assert (done.returncode, "cannot make namespaces" in done.stderr) == (1, True)
+    own.unlink()
+    with pytest.raises(OutsideFailure, match="does not work any more") as caught:
+        run_argv(script, spec, None, workspace)
+    assert "install bubblewrap" in caught.value.hint
+    assert sandbox_status().kind == "bubblewrap"
+    monkeypatch.setenv("PATH", str(undecided))
+    with pytest.raises(OutsideFailure):
+        run_argv(script, spec, None, workspace)
+    assert not (workspace / "ran").exists()
+
+
+def _bubblewrap_path() -> str:
+    found = shutil.which("bwrap", path="/usr/local/bin:/usr/bin:/bin")
+    assert found is not None
+    return found
+
+
+@needs_bubblewrap
+@pytest.mark.parametrize("planted", ["env", "bwrap", "sh"])
+def test_a_program_planted_in_the_workspace_is_not_run(workspace, tmp_path, monkeypatch, planted):
+    """An activated environment puts a folder of the workspace first on PATH; what a command puts there runs only in
+    the sandbox, and does not lead to less of one."""
+    monkeypatch.setattr(_sandbox, "_decided", None)
+    monkeypatch.setenv("PATH", f"{workspace}/.venv/bin:{os.environ['PATH']}")
+    program_in(workspace / ".venv" / "bin", planted, f"echo x > {tmp_path}/outside; exit 1")
+    work_in(workspace)
+    assert sandbox_status().kind == "bubblewrap"
+    done = run_argv(["./a=b"], SandboxSpec(workspace=str(workspace)), None, workspace)
+    assert done.returncode == 127, "it went through the real env and sh, to a command that does not exist"
+    assert not (tmp_path / "outside").exists()
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ class Need(msgspec.Struct, frozen=True):
     access: str
     what: str
     sandboxed: bool = False
+    exposed: tuple[str, ...] = ()
 
 
 @pytest.fixture
@@ -106,7 +107,7 @@ def test_plan_writes_nothing_whatever_the_rules_say(workspace):
 WHYS = {
     "read outside": ("read", "/etc/passwd", False, "outside this folder"),
     "write outside": ("write", "/etc/passwd", False, "outside this folder"),
-    "git hook": ("write", "{work}/.git/hooks/pre-commit", False, "what git and sightline run by themselves"),
+    "git hook": ("write", "{work}/.git/hooks/pre-commit", False, "what git, editors and shells run by themselves"),
     "command in the sandbox": ("exec", "make", True, "at approval edit every command is asked about"),
     "command outside the sandbox": ("exec", "make", False, ""),
     "network": ("network", "example.org", False, ""),

@@ -193,7 +193,8 @@ class Approvals:
         self.refused.append(rule)
         what = _words(need)
         hint = f"to allow it: --allow {_for_a_shell(rule)}"
-        self._stage.publish(Notice(f"refused, nobody is there to ask: {what}", "warning", hint, agent=agent))
+        why = f" ({need.why})" if need.exposed else ""
+        self._stage.publish(Notice(f"refused, nobody is there to ask: {what}{why}", "warning", hint, agent=agent))
         raise Refusal(
             f"refused: {what} needs a person's approval and nobody is there to give it. "
             "Go on without it, or say in your answer what you could not do."

@@ -2,6 +2,8 @@
 
 import sys
 
+from sightline._working_folder import import_nothing_from_it
+
 TYPE_CHECKING = False  # `typing` is not for the first paint
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -19,6 +21,7 @@ def main() -> int:
 
         sys.stdout.write(f"sightline {__version__}\n")
         return 0
+    import_nothing_from_it()
     try:
         code = _painted(argv)
         if code is not None:

@@ -11,7 +11,15 @@ if TYPE_CHECKING:
     from sightline.exec._environment import filtered_environment
     from sightline.exec._jobs import CancelOutcome, Jobs, JobSnapshot
     from sightline.exec._passing import Passing
-    from sightline.exec._sandbox import Sandboxed, SandboxSpec, SandboxStatus, sandbox_status, sandboxed
+    from sightline.exec._programs import UntrustedProgram, find_program, program, start_words, work_in
+    from sightline.exec._sandbox import (
+        Sandboxed,
+        SandboxSpec,
+        SandboxStatus,
+        sandbox_status,
+        sandboxed,
+        unprotected,
+    )
     from sightline.exec._spec import CommandSpec, PassOn, Sink
 
 __all__ = [
@@ -29,9 +37,15 @@ __all__ = [
     "SandboxStatus",
     "Sandboxed",
     "Sink",
+    "UntrustedProgram",
     "filtered_environment",
+    "find_program",
+    "program",
     "sandbox_status",
     "sandboxed",
+    "start_words",
+    "unprotected",
+    "work_in",
 ]
 
 # A process can start before there is an event loop; what needs one, or is rarely used, is imported when asked for.
@@ -48,9 +62,15 @@ _LATER = {
     "SandboxStatus": "_sandbox",
     "Sandboxed": "_sandbox",
     "Sink": "_spec",
+    "UntrustedProgram": "_programs",
     "filtered_environment": "_environment",
+    "find_program": "_programs",
+    "program": "_programs",
     "sandbox_status": "_sandbox",
     "sandboxed": "_sandbox",
+    "start_words": "_programs",
+    "unprotected": "_sandbox",
+    "work_in": "_programs",
 }
 
 __getattr__ = later(__name__, _LATER)

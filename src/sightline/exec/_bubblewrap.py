@@ -19,13 +19,13 @@ Rules:
 """
 
 import os
-import shutil
 import subprocess
 from collections.abc import Sequence
-from functools import lru_cache
 from pathlib import Path
 
 import msgspec
+
+from sightline.exec._programs import UntrustedProgram, find_program, program
 
 _SECONDS_FOR_A_PROBE = 5.0
 
@@ -50,14 +50,16 @@ class Mounts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def problem() -> str:
-    """Why bubblewrap cannot be used here; nothing when it can. Tried once, for real."""
-    binary = shutil.which("bwrap")
+    """Why bubblewrap cannot be used here; nothing when it can. Tried for real; ask once and remember the answer."""
+    try:
+        binary = find_program("bwrap")
+    except UntrustedProgram as refused:
+        return refused.message
     return "bubblewrap is not installed" if binary is None else _probe(binary)
 
 
-@lru_cache(maxsize=4)
 def _probe(binary: str) -> str:
-    argv = _argv(binary, ["true"], Mounts(), cwd="/", network=False)
+    argv = _argv(binary, [program("true")], Mounts(), cwd="/", network=False)
     try:
         # In a session of its own: a child it leaves to us is collected like any other orphan.
         done = subprocess.run(
@@ -75,13 +77,11 @@ def _probe(binary: str) -> str:
 
 def wrapped(command: Sequence[str], mounts: Mounts, *, cwd: str, network: bool) -> list[str]:
     """The command line that runs `command` with these mounts."""
-    binary = shutil.which("bwrap")
-    assert binary is not None, "asked for without a look at `problem`"
-    return _argv(binary, command, mounts, cwd=cwd, network=network)
+    return _argv(program("bwrap"), command, mounts, cwd=cwd, network=network)
 
 
 def _argv(binary: str, command: Sequence[str], mounts: Mounts, *, cwd: str, network: bool) -> list[str]:
-    argv = ["env", "--ignore-signal=TERM", "--", os.path.abspath(binary), "--die-with-parent"]
+    argv = [program("env"), "--ignore-signal=TERM", "--", binary, "--die-with-parent"]
     argv += ["--unshare-pid", "--unshare-ipc", *([] if network else ["--unshare-net"])]
     argv += ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
     if os.geteuid() == 0:
@@ -94,7 +94,7 @@ def _argv(binary: str, command: Sequence[str], mounts: Mounts, *, cwd: str, netw
     argv += [word for path in mounts.hidden for word in ("--tmpfs", path)]
     if cwd:
         argv += ["--chdir", cwd]
-    return [*argv, "--", "env", "--default-signal=TERM", "--", *_startable(command)]
+    return [*argv, "--", program("env"), "--default-signal=TERM", "--", *_startable(command)]
 
 
 def _covered_services() -> list[str]:
@@ -121,4 +121,4 @@ def _is_below(path: str, top: str) -> bool:
 
 def _startable(command: Sequence[str]) -> list[str]:
     """`env` takes a first word with `=` in it for a variable; a shell takes it for a command when told so."""
-    return ["sh", "-c", 'exec "$0" "$@"', *command] if "=" in command[0] else list(command)
+    return [program("sh"), "-c", 'exec "$0" "$@"', *command] if "=" in command[0] else list(command)

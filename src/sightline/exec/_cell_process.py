@@ -6,7 +6,6 @@ Its end is the end of the process, not of a pipe, which something it forked may 
 
 import asyncio
 import os
-import shutil
 import signal
 import sys
 from collections.abc import Callable, Mapping
@@ -15,8 +14,10 @@ import msgspec
 
 from sightline.exec import _cell_child, _guard, _orphans
 from sightline.exec._pipes import PIPE_CAPACITY, Output
-from sightline.exec._spawn import Spawned, spawn
+from sightline.exec._programs import UntrustedProgram, find_program, is_trusted
+from sightline.exec._spawn import CannotStart, Spawned, spawn
 from sightline.exec._tree import Ending, ProcessTree
+from sightline.text import clean_line
 
 _SECONDS_TO_DIE = 1.0
 
@@ -182,8 +183,21 @@ def _done(future: "asyncio.Future[None]") -> None:
 
 
 def python(env: Mapping[str, str]) -> str:
-    """The person's: of the environment that is active, else the first there is, else our own."""
+    """The person's: of the environment that is active, else the first that is in no workspace, else our own.
+
+    An active environment is used where it is: a cell is the person's own, as a line in their shell. Its interpreter
+    must be a link to one outside the workspace, or our own: any other may have been put there by a command."""
     active = os.path.join(env.get("VIRTUAL_ENV", ""), "bin", "python")
     if env.get("VIRTUAL_ENV") and os.access(active, os.X_OK):
+        real = os.path.realpath(active)
+        if not is_trusted(real) and real != os.path.realpath(sys.executable):
+            raise CannotStart(
+                126,
+                f"Python is not run from {clean_line(real)}: commands of a model can write there; make the environment "
+                "with links (python -m venv --symlinks), or work without it",
+            )
         return active
-    return shutil.which("python3", path=env.get("PATH", os.defpath)) or sys.executable
+    try:
+        return find_program("python3", env.get("PATH", os.defpath)) or sys.executable
+    except UntrustedProgram:
+        return sys.executable

@@ -13,7 +13,7 @@ import contextlib
 import os
 import subprocess
 
-from sightline.exec import _orphans
+from sightline.exec import _orphans, _programs
 
 # $1 is the seconds between asking and forcing. The id of a run's first process is also that of its session. Whoever was
 # found once is remembered: the death of its parent would hide it from the next look. Nobody is asked twice, because
@@ -118,6 +118,7 @@ def _start() -> None:
         # In a session of its own, so that what ends us (a closed terminal, Ctrl+C) does not end the guard as well.
         _shell = subprocess.Popen(
             ["/bin/sh", "-c", _SCRIPT, "sightline-guard", str(_GRACE)],
+            env={"PATH": _programs.trusted_path()},  # it calls programs by name, outside the sandbox
             bufsize=0,
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,

@@ -1,19 +1,22 @@
 """The sandbox for commands a model chose.
 
 Rules, whoever enforces them: everything can be read that could be read before; written is only below the workspace and
-in a temporary folder of the command's own, which is gone afterwards; the network is there when asked for. This
-program's own files cannot be written even when they are in the workspace: no command may rewrite what it did. What a
-spec names as read-only in the workspace stays as it is, if it is there when the command starts.
+in a temporary folder of the command's own, which is gone afterwards; the network is there when asked for. The protected
+set (`settings.protected`) cannot be written even in the workspace. What a spec names as read-only in the workspace
+stays as it is, if it is there when the command starts.
 
-Bubblewrap does it where it works, because it restricts most. Landlock does it where the kernel has that. Otherwise
-the command runs unprotected and says so.
+Bubblewrap does it where it works, because it restricts most. Landlock does it where the kernel has that, without the
+protected set: `unprotected` says so before the command runs. Otherwise the command runs unprotected and says so.
+
+Which of them it is is decided once, when it is first asked for, and stays so for the process. A sandbox that stops
+working is a refusal: to go on with less would be a way to get less.
 
 What does the work is imported when it is used: the spec alone travels with every command.
 """
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -21,6 +24,7 @@ import msgspec
 
 from sightline import paths
 from sightline.exceptions import OutsideFailure, UserMistake
+from sightline.exec._programs import program, work_in
 
 Kind = Literal["bubblewrap", "landlock", "none"]
 
@@ -51,15 +55,40 @@ class Sandboxed(msgspec.Struct, frozen=True, kw_only=True):
     env: dict[str, str] = {}
     message: str = ""
     temp: str = ""
+    release: Callable[[], None] | None = None
 
     def cleanup(self) -> None:
-        """Remove the temporary folder. May take a while; call it when the command has ended."""
+        """Remove the temporary folder and the placeholders. May take a while; call it when the command has ended."""
+        if self.release is not None:
+            self.release()
         if self.temp:
             _remove(self.temp)
 
 
+_decided: SandboxStatus | None = None
+
+
 def sandbox_status() -> SandboxStatus:
-    """The best there is on this machine. The first call tries it, which takes some ten milliseconds."""
+    """What this process uses: the best there was when it was first asked for, which takes some ten milliseconds."""
+    global _decided
+    if _decided is None:
+        _decided = _best()
+    return _decided
+
+
+def unprotected(workspace: str) -> tuple[str, ...]:
+    """What of the protected set a command in the sandbox could change here, by paths as seen from the workspace."""
+    from sightline.settings import protected
+
+    kind = sandbox_status().kind
+    if kind == "none":
+        return ()
+    found = protected(workspace)
+    root = os.path.realpath(workspace)
+    return tuple(os.path.relpath(path, root) for path in (found.all if kind == "landlock" else found.exposed))
+
+
+def _best() -> SandboxStatus:
     from sightline.exec import _bubblewrap, _landlock
 
     why = _bubblewrap.problem()
@@ -75,26 +104,57 @@ def sandbox_status() -> SandboxStatus:
 
 def sandboxed(argv: Sequence[str], cwd: str, spec: SandboxSpec, *, _kind: Kind | None = None) -> Sandboxed:
     """`argv`, wrapped so that it keeps to `spec`, to be started in the folder `cwd` (empty: this one)."""
-    from sightline.exec import _bubblewrap, _landlock
-
     workspace = _checked_workspace(spec.workspace)
+    work_in(workspace)
     status = sandbox_status()
     kind = _kind or status.kind
-    own_files = _own_files(workspace, kind)
-    kept = _kept(workspace, spec.read_only)
+    _refuse_own_files(workspace, kind)
     if kind == "none":
         return Sandboxed(argv=tuple(argv), message=f"no sandbox here: {status.why}; the command runs unprotected")
-    temp = _temporary_folder()
-    env = {"TMPDIR": temp, "TMPPREFIX": f"{temp}/zsh"}  # zsh has its own idea of where
-    if kind == "bubblewrap":
-        protected = (*own_files, *kept)
-        mounts = _bubblewrap.Mounts(writable=(workspace, temp), protected=protected, hidden=_own_sockets())
+    return (_in_bubblewrap if kind == "bubblewrap" else _in_landlock)(argv, cwd, spec, workspace)
+
+
+def _in_bubblewrap(argv: Sequence[str], cwd: str, spec: SandboxSpec, workspace: str) -> Sandboxed:
+    from sightline.exec import _bubblewrap
+    from sightline.exec._protection import Protection
+
+    if not os.access(program("bwrap"), os.X_OK):
+        raise OutsideFailure(
+            f"the sandbox of this session does not work any more: {program('bwrap')} cannot be run",
+            "install bubblewrap again; without it the command is not run",
+        )
+    protection = Protection(workspace)
+    try:
+        temp = _temporary_folder()
+        mounts = _bubblewrap.Mounts(
+            writable=(workspace, temp),
+            protected=tuple(dict.fromkeys((*protection.read_only, *_kept(workspace, spec.read_only)))),
+            hidden=_own_sockets(),
+        )
         words = _bubblewrap.wrapped(argv, mounts, cwd=cwd, network=spec.network)
-        return Sandboxed(argv=tuple(words), env=env, temp=temp)
+    except BaseException:
+        protection.release()
+        raise
+    exposed = ", ".join(os.path.relpath(path, workspace) for path in protection.protected.exposed)
+    message = f"the sandbox cannot protect {exposed}: a link, or a file with a second name" if exposed else ""
+    return Sandboxed(argv=tuple(words), env=_environment(temp), message=message, temp=temp, release=protection.release)
+
+
+def _in_landlock(argv: Sequence[str], cwd: str, spec: SandboxSpec, workspace: str) -> Sandboxed:
+    from sightline.exec import _landlock
+    from sightline.settings import protected
+
+    temp = _temporary_folder()
     words = [sys.executable, "-I", "-S", _landlock.__file__, "network" if spec.network else "no-network"]
     words += [workspace, temp, "--", *argv]
-    message = _gaps(_landlock.abi(), network=spec.network, kept=[os.path.relpath(path, workspace) for path in kept])
-    return Sandboxed(argv=tuple(words), env=env, message=message, temp=temp)
+    found = dict.fromkeys((*protected(workspace).all, *_kept(workspace, spec.read_only)))
+    names = [os.path.relpath(path, workspace) for path in found if os.path.lexists(path)]
+    message = _gaps(_landlock.abi(), network=spec.network, kept=names)
+    return Sandboxed(argv=tuple(words), env=_environment(temp), message=message, temp=temp)
+
+
+def _environment(temp: str) -> dict[str, str]:
+    return {"TMPDIR": temp, "TMPPREFIX": f"{temp}/zsh"}  # zsh has its own idea of where
 
 
 def _checked_workspace(named: str) -> str:
@@ -110,28 +170,19 @@ def _checked_workspace(named: str) -> str:
     return workspace
 
 
-def _own_files(workspace: str, kind: Kind) -> tuple[str, ...]:
-    """This program's folder when the workspace would make it writable; the folder must exist to be protected."""
+def _refuse_own_files(workspace: str, kind: Kind) -> None:
+    """A workspace in this program's folder; where only Landlock is, also one around it."""
     own = os.path.realpath(paths.data_folder())
     if _holds(own, workspace):
         raise UserMistake(
             f"the sandbox's workspace is where sightline keeps its own files: {workspace}",
             "name another folder, or move those files with SIGHTLINE_HOME",
         )
-    if not _holds(workspace, own) or kind == "none":
-        return ()
-    if kind == "landlock":
+    if kind == "landlock" and _holds(workspace, own):
         raise UserMistake(
             f"the sandbox's workspace holds sightline's own files ({own}), and Landlock cannot protect a part of it",
             "name a folder further in, move those files with SIGHTLINE_HOME, or install bubblewrap",
         )
-    try:
-        os.makedirs(own, 0o700, exist_ok=True)
-    except OSError as error:
-        raise OutsideFailure(
-            f"cannot create {own}: {error.strerror}", "move it elsewhere with SIGHTLINE_HOME"
-        ) from error
-    return (own,)
 
 
 def _kept(workspace: str, read_only: Sequence[str]) -> tuple[str, ...]:

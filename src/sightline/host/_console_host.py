@@ -17,6 +17,8 @@ Rules:
 import os
 import sys
 
+from sightline._working_folder import import_nothing_from_it
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import asyncio
@@ -37,6 +39,7 @@ def main() -> None:
     os.closerange(3, os.sysconf("SC_OPEN_MAX"))
     ready = os.dup(1)
     os.dup2(0, 1)
+    import_nothing_from_it()
     try:
         _be_host(sys.argv[1], ready)
     except BaseException as error:

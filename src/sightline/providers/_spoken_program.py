@@ -10,7 +10,8 @@ import asyncio
 from typing import Any, Protocol
 
 from sightline.events import Event
-from sightline.exec import Process
+from sightline.exec import Process, UntrustedProgram
+from sightline.providers._binary import binary_words
 from sightline.providers._provider import Unreachable
 from sightline.providers._stream import EventStream
 from sightline.text import clean_line
@@ -53,7 +54,9 @@ class SpokenProgram:
     def start(self, argv: list[str], *, cwd: str, env: dict[str, str], hint: str) -> None:
         """`hint`: what to do where it cannot be."""
         try:
-            process = Process(argv, cwd=cwd, env=env, keep_stdin=True)
+            process = Process([*binary_words(argv[0], cwd, env), *argv[1:]], cwd=cwd, env=env, keep_stdin=True)
+        except UntrustedProgram as refused:
+            raise Unreachable(clean_line(refused.message), refused.hint) from None
         except (OSError, ValueError) as problem:
             raise Unreachable(clean_line(f"{self._name} cannot be started: {problem}"), hint) from None
         self._process, self._waiting = process, {}

@@ -2,8 +2,9 @@
 
 from sightline.settings._denied import denied_paths
 from sightline.settings._load import Loaded, load
-from sightline.settings._places import extension_folders, project_of, runs_by_itself
+from sightline.settings._places import extension_folders, project_of
 from sightline.settings._policy import Decision, Policy, Verdict, Wanted, allows_alone
+from sightline.settings._protected import Protected, protected
 from sightline.settings._remembered import Remembered, forget_rule, remember_rule, remembered_rules
 from sightline.settings._rule_text import named_rule, shown_rule, typed_rule
 from sightline.settings._rules import RuleMistake, parse_rule
@@ -15,6 +16,7 @@ __all__ = [
     "Decision",
     "Loaded",
     "Policy",
+    "Protected",
     "Remembered",
     "Retry",
     "RuleMistake",
@@ -31,9 +33,9 @@ __all__ = [
     "named_rule",
     "parse_rule",
     "project_of",
+    "protected",
     "remember_rule",
     "remembered_rules",
-    "runs_by_itself",
     "shown_rule",
     "typed_rule",
     "why_not_trusted",

@@ -46,14 +46,6 @@ def project_of(file: Path) -> Path:
     return file.parent.parent
 
 
-def runs_by_itself(cwd: Path) -> list[str]:
-    """What git or this program would run later, outside any sandbox. Whether it is there or not."""
-    git = cwd / ".git"
-    names = ("hooks", "config", "config.worktree")
-    found = [git / name for name in names] if git.is_dir() else [git]
-    return [str(path) for path in (*found, *(folder / PROJECT_FOLDER for folder in _up_to_the_repository(cwd)))]
-
-
 def _up_to_the_repository(cwd: Path) -> list[Path]:
     folders = [cwd, *cwd.parents]
     for count, folder in enumerate(folders, 1):

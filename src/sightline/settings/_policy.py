@@ -6,8 +6,9 @@ Rules:
   by itself; what is left is asked.
 - plan: reads in the workspace; no write and no command, whatever the allow rules say. edit: also writes in the
   workspace. auto: also commands in the sandbox. full: everything.
-- Writes to what decides about us or runs by itself are asked about below full, in the workspace too: our own files,
-  `.git` and `.sightline` folders.
+- Writes to the protected set (`_protected.py`: what decides about us or runs by itself) are asked about below full, in
+  the workspace too. A sandboxed command that could write to it, because its sandbox cannot hold all of it, counts as
+  one outside the sandbox.
 - A path counts as what it really is, links followed; a deny rule also looks at how it was written, and counts as well
   for where the path in it leads to.
 """
@@ -19,6 +20,7 @@ from typing import Literal, Protocol
 
 import msgspec
 
+from sightline.settings._protected import is_guarded
 from sightline.settings._rules import (
     Access,
     Rule,
@@ -34,8 +36,6 @@ from sightline.settings._tree import Approval
 
 Verdict = Literal["allow", "deny", "ask"]
 
-_GUARDED_NAMES = frozenset({".git", ".sightline"})
-
 
 class Wanted(Protocol):
     """One thing a call wants to do. `what` is an absolute path, a command line or a host."""
@@ -46,6 +46,8 @@ class Wanted(Protocol):
     def what(self) -> str: ...
     @property
     def sandboxed(self) -> bool: ...
+    @property
+    def exposed(self) -> tuple[str, ...]: ...
 
 
 class Decision(msgspec.Struct, frozen=True):
@@ -140,7 +142,7 @@ class Policy:
         if need.access == "network":
             return False
         if need.access == "exec":
-            return self.approval == "auto" and need.sandboxed
+            return self.approval == "auto" and need.sandboxed and not need.exposed
         path = self._resolve(need.what)
         if not _is_in(path, self._root):
             return False
@@ -150,20 +152,21 @@ class Policy:
         if need.access == "network":
             return ""
         if need.access == "exec":
-            return f"at approval {self.approval} every command is asked about" if need.sandboxed else ""
+            every = need.sandboxed and self.approval != "auto"
+            return f"at approval {self.approval} every command is asked about" if every else ""
         if not _is_in(self._resolve(need.what), self._root):
             return "outside this folder"
-        return "sightline's own files, and what git and sightline run by themselves, are not written unasked"
+        return "sightline's own files, and what git, editors and shells run by themselves, are not written unasked"
 
     def _is_guarded(self, path: str) -> bool:
-        below = os.path.relpath(path, self._root).casefold().split(os.sep)
-        return not _GUARDED_NAMES.isdisjoint(below) or any(_is_in(path, folder) for folder in self._ours)
+        return any(_is_in(path, folder) for folder in self._ours) or is_guarded(path, self._root)
 
 
 class _Need(msgspec.Struct, frozen=True):
     access: Access
     what: str
     sandboxed: bool = False
+    exposed: tuple[str, ...] = ()
 
 
 def allows_alone(rule: str, access: Access, what: str, workspace: Path) -> bool:

@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
+from sightline.exec import work_in
 from sightline.settings import Settings
 from sightline.tools._tool import Answer, Question
 
@@ -49,6 +50,7 @@ class Workplace:
         is_denied: Callable[[str], bool] | None = None,
         read_only: tuple[str, ...] = (),
     ) -> None:
+        work_in(cwd)
         self.cwd = cwd  # the workspace: commands run here, relative paths mean this, only here is written unasked
         self.settings = settings
         self.artifacts = artifacts

@@ -2,7 +2,8 @@
 
 Rules:
 
-- It is looked for beside this Python (where the package that carries it puts it), then on PATH. There may be none.
+- It is looked for beside this Python (where the package that carries it puts it), then on PATH outside the workspace.
+  There may be none.
 - Only our arguments count: no configuration file, and nothing is read from the terminal.
 - A glob given with `-g` would bring ignored files back. Which files are wanted is therefore said as the rules of one
   more ignore file, which weighs less than any other; it is handed over as the standard input.
@@ -12,7 +13,6 @@ Rules:
 import asyncio
 import os
 import re
-import shutil
 import sys
 import tempfile
 from asyncio.subprocess import DEVNULL, PIPE, Process
@@ -23,6 +23,7 @@ from itertools import islice
 from pathlib import Path
 from typing import IO
 
+from sightline.exec import UntrustedProgram, find_program
 from sightline.tools._walk import in_repository, walk
 
 # What every run has in common: hidden files yes, the insides of repositories no.
@@ -36,8 +37,14 @@ _BATCH = 2000
 @cache
 def program() -> str | None:
     """The path of ripgrep; None when there is none."""
+    # In the workspace, too: our interpreter's folder is protected there.
     beside = os.path.join(os.path.dirname(sys.executable), "rg")
-    return beside if os.access(beside, os.X_OK) else shutil.which("rg")
+    if os.access(beside, os.X_OK):
+        return beside
+    try:
+        return find_program("rg")
+    except UntrustedProgram:
+        return None
 
 
 class Running:

@@ -37,6 +37,7 @@ class Need(msgspec.Struct, frozen=True):
     what: str
     sandboxed: bool = False  # of a command: it can write nothing outside the workspace and has no network
     why: str = ""  # for the person who is asked
+    exposed: tuple[str, ...] = ()  # of a command: protected paths in the workspace that its sandbox does not hold
 
 
 class Image(msgspec.Struct, frozen=True):

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from sightline.events import Error, Event, RequestResolved, RunEnded, RunStarted, State
-from sightline.exec import Process
+from sightline.exec import Process, UntrustedProgram
+from sightline.providers._binary import binary_words
 from sightline.providers._channel_run import ChannelRun
 from sightline.providers._provider import Ask, Unreachable
 from sightline.providers._source import decode_leniently, unknown
@@ -107,9 +108,12 @@ class OpenCodeServer:
         environment = {**ask.env, "OPENCODE_SERVER_PASSWORD": password}
         if COMMAND.environment is not None:
             environment |= COMMAND.environment(ask)
-        argv = [self._binary, "serve", "--hostname", "127.0.0.1", "--port", "0"]
+        arguments = ["serve", "--hostname", "127.0.0.1", "--port", "0"]
         try:
+            argv = [*binary_words(self._binary, ask.cwd, environment), *arguments]
             process = self._process = Process(argv, cwd=ask.cwd, env=environment)
+        except UntrustedProgram as refused:
+            raise Unreachable(clean_line(refused.message), refused.hint) from None
         except (OSError, ValueError) as problem:
             raise Unreachable(clean_line(f"opencode serve cannot be started: {problem}"), _HINT) from None
         listening: asyncio.Future[str] = asyncio.get_running_loop().create_future()

@@ -2,12 +2,12 @@
 
 import asyncio
 import re
-import shutil
 
 import msgspec
 
 from sightline.exceptions import UserMistake
-from sightline.exec import Process
+from sightline.exec import Process, UntrustedProgram, find_program
+from sightline.providers._binary import binary_words
 from sightline.providers._provider import CommandLine, Provider
 from sightline.providers._registry import get_provider, provider_names
 
@@ -37,8 +37,8 @@ async def survey() -> list[ProviderStatus]:
 async def cli_version(command: CommandLine) -> str | None:
     """The version its CLI says it has; None when it is missing, fails, or does not answer in time."""
     try:
-        process = Process([command.binary, "--version"], grace=1.0)
-    except OSError:
+        process = Process([*binary_words(command.binary, "", {}), "--version"], grace=1.0)
+    except (OSError, UntrustedProgram):
         return None
     answer = b""
     try:
@@ -69,12 +69,15 @@ async def _status(provider: Provider) -> ProviderStatus:
     command = provider.command
     if command is None:
         return _status_without_cli(provider)
-    path = shutil.which(command.binary)
+    path, problem, hint = None, "", ""
+    try:
+        path = find_program(command.binary)
+    except UntrustedProgram as refused:
+        problem, hint = refused.message, refused.hint
     version = None if path is None else await cli_version(command)
-    problem = hint = ""
-    if path is None:
+    if path is None and not problem:
         problem, hint = "not installed", f"npm install -g {command.package}"
-    elif version is None:
+    elif path is not None and version is None:
         problem, hint = f"`{command.binary} --version` does not work", f"npm install -g {command.package}"
     return ProviderStatus(
         name=provider.name,

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from sightline.events import Error, Event, Notice, RunEnded, RunStarted, State, Text, Unknown
-from sightline.exec import GRACE, Process
+from sightline.exec import GRACE, Process, UntrustedProgram
+from sightline.providers._binary import binary_words
 from sightline.providers._provider import Ask, CommandLine, Outcome, Provider, Run
 from sightline.providers._stream import EventStream
 from sightline.text import clean_line, clean_text
@@ -117,12 +118,14 @@ class CliRun:
         ask, command = self._ask, self._command
         try:
             self._process = Process(
-                [command.binary, *command.arguments(ask)],
+                [*binary_words(command.binary, ask.cwd, ask.env), *command.arguments(ask)],
                 cwd=ask.cwd,
                 env={**ask.env, **(command.environment(ask) if command.environment is not None else {})},
                 stdin=_encoded(ask.prompt),
                 grace=grace,
             )
+        except UntrustedProgram as refused:
+            self._not_started = Error(clean_text(refused.message), refused.hint, source=self._provider.name)
         except (OSError, ValueError) as problem:
             from sightline.providers.running import _explain
 

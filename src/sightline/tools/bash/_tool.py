@@ -12,7 +12,7 @@ Rules:
 
 import asyncio
 import os
-import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -21,8 +21,16 @@ from msgspec import Meta
 
 from sightline.events import ToolResult
 from sightline.exceptions import OutsideFailure
-from sightline.exec import CommandSpec, Jobs, SandboxSpec, filtered_environment, sandbox_status
-from sightline.settings import runs_by_itself
+from sightline.exec import (
+    CommandSpec,
+    Jobs,
+    SandboxSpec,
+    UntrustedProgram,
+    filtered_environment,
+    find_program,
+    sandbox_status,
+    unprotected,
+)
 from sightline.text import clean_line, cut_graphemes
 from sightline.tools._context import ToolContext
 from sightline.tools._paths import display, read_need, resolve
@@ -32,6 +40,7 @@ from sightline.tools.bash._words import begun_text, result_text
 
 _SECONDS_BEFORE_TIMEOUT = 1.0
 _LABEL_AT_MOST = 120
+_EXPOSED_SHOWN = 4
 # What a program should know that is not watched by a person.
 _UNATTENDED = {"PAGER": "cat", "GIT_PAGER": "cat", "GIT_TERMINAL_PROMPT": "0", "DEBIAN_FRONTEND": "noninteractive"}
 
@@ -65,7 +74,8 @@ class BashTool(Tool[BashParams]):
         sandboxed = self._is_sandboxed(params, context)
         why = "" if sandboxed or params.sandbox else "the call asks to run outside the sandbox"
         reads = read_need(folder, context.cwd) if params.cwd else []
-        return [*reads, Need("exec", params.command, sandboxed, why)]
+        exposed = unprotected(str(context.cwd)) if sandboxed else ()
+        return [*reads, Need("exec", params.command, sandboxed, why or _what_is_exposed(exposed), exposed)]
 
     def preview(self, params: BashParams) -> str:
         return params.command
@@ -143,7 +153,7 @@ class BashTool(Tool[BashParams]):
             sandbox = SandboxSpec(
                 workspace=str(context.cwd),
                 network=settings.permissions.sandbox_network,
-                read_only=(*runs_by_itself(context.cwd), *context.workplace.read_only),
+                read_only=context.workplace.read_only,
             )
         return CommandSpec(
             argv=(_shell(settings.bash.shell), "-c", params.command),
@@ -202,4 +212,20 @@ def _told(command: RunningCommand, result: ToolResult, spec: CommandSpec) -> str
 
 
 def _shell(chosen: str) -> str:
-    return chosen or shutil.which("bash") or "/bin/sh"
+    """The one the person chose, else bash from where no command can have put it."""
+    try:
+        return chosen or find_program("bash") or "/bin/sh"
+    except UntrustedProgram:
+        return "/bin/sh"
+
+
+def _what_is_exposed(paths: Sequence[str]) -> str:
+    """For the person who is asked about a command that could change what the sandbox should protect."""
+    if not paths:
+        return ""
+    shown = ", ".join(clean_line(path) for path in paths[:_EXPOSED_SHOWN])
+    more = f" and {len(paths) - _EXPOSED_SHOWN} more" if len(paths) > _EXPOSED_SHOWN else ""
+    kind = sandbox_status().kind
+    if kind == "landlock":
+        return f"Landlock cannot protect {shown}{more} from it; with bubblewrap installed this is not asked"
+    return f"the sandbox cannot protect {shown}{more} from it: a link, or a file with a second name"

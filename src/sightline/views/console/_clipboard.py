@@ -2,7 +2,8 @@
 
 import asyncio
 import os
-import shutil
+
+from sightline.exec import UntrustedProgram, find_program
 
 _PROGRAMS = (
     ("WAYLAND_DISPLAY", ("wl-copy",)),
@@ -15,7 +16,7 @@ _PROGRAMS = (
 async def copy_with_program(text: str) -> str:
     """What went wrong; empty when nothing did."""
     at_hand = [argv for needs, argv in _PROGRAMS if not needs or needs in os.environ]
-    argv = next((argv for argv in at_hand if shutil.which(argv[0])), None)
+    argv = next((found for argv in at_hand if (found := _found(argv))), None)
     if argv is None:
         return "this terminal has no clipboard for programs, and there is no wl-copy, xclip, xsel or pbcopy"
     quiet = asyncio.subprocess.DEVNULL
@@ -32,3 +33,11 @@ async def copy_with_program(text: str) -> str:
         process.kill()
         return f"{argv[0]} does not answer"
     return "" if process.returncode == 0 else f"{argv[0]} failed with exit code {process.returncode}"
+
+
+def _found(argv: tuple[str, ...]) -> tuple[str, ...]:
+    try:
+        path = find_program(argv[0])
+    except UntrustedProgram:
+        return ()
+    return (path, *argv[1:]) if path else ()

@@ -5,6 +5,7 @@ host; what the person does goes there as commands. It owns nothing that would be
 """
 
 import asyncio
+import errno
 import os
 from collections.abc import Callable, Coroutine, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, get_args
@@ -290,7 +291,12 @@ class Console:
             self.tell(problem, "warning")
 
     def run_program(self, argv: list[str]) -> int:
-        return self.application.run_program(argv)
+        from sightline.exec import UntrustedProgram, start_words
+
+        try:
+            return self.application.run_program([*start_words(argv[0]), *argv[1:]])
+        except UntrustedProgram as refused:
+            raise PermissionError(errno.EACCES, refused.message) from None
 
     def set_theme(self, name: str) -> None:
         self.application.choose_look(dark={"dark": True, "light": False}.get(name))

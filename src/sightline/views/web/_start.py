@@ -37,7 +37,7 @@ async def start_session(spec: CommandSpec) -> Started:
     options = ["-d", *(["--pty"] if spec.pty else []), *(["--timeout", str(spec.timeout)] if spec.timeout else [])]
     try:
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "sightline", "exec", *options, "--", *spec.argv),
+            *(sys.executable, "-P", "-m", "sightline", "exec", *options, "--", *spec.argv),
             cwd=spec.cwd,
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
@@ -92,4 +92,4 @@ def _argv(body: StartBody) -> list[str]:
     words = command.split() if _plain(command) else []
     if words and "=" not in words[0] and shutil.which(words[0]):
         return words
-    return ["sh", "-c", command]
+    return ["/bin/sh", "-c", command]

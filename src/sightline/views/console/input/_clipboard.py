@@ -8,7 +8,6 @@
 """
 
 import os
-import shutil
 import subprocess
 import sys
 from contextlib import suppress
@@ -16,6 +15,7 @@ from pathlib import Path
 
 import msgspec
 
+from sightline.exec import UntrustedProgram, find_program
 from sightline.paths import data_folder
 from sightline.views.console.input._images import LARGEST, image_file, media_type_of
 from sightline.views.console.input._submission import Attachment
@@ -66,7 +66,11 @@ def clipboard_image() -> Attachment:
 def _found() -> tuple[_Reader, str]:
     readers = _readers()
     for reader in readers:
-        if program := shutil.which(reader.program):
+        try:
+            program = find_program(reader.program)
+        except UntrustedProgram as refused:
+            raise NoImage(refused.message, refused.hint) from None
+        if program:
             return reader, program
     if not readers:
         raise NoImage("no clipboard can be reached from here", "paste the path of an image file instead")

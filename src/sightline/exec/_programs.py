@@ -1,0 +1,144 @@
+"""The programs Sightline itself runs: found once, in places no sandboxed command can write to.
+
+Rules:
+
+- A name is looked up in the folders of PATH, in order. Skipped are folders that are not absolute, folders in a
+  workspace, and files that are really (links followed) in one: a sandboxed command may have put the program there, and
+  we would run it outside the sandbox.
+- The answer holds for the process. Where a program exists in workspaces only, it is refused, never run.
+- A workspace is the folder the process was started in, and each folder given to `work_in`. The sandbox and the agent's
+  workplace call it, before anything is run for them.
+- Not counted as in the workspace is what the protected set keeps read-only there, when home is the workspace: the
+  hidden folders of home, where people install programs.
+- A script that names its interpreter through `env` is started with that interpreter, found in the same way: `env` would
+  take the first on PATH.
+"""
+
+import os
+from collections.abc import Iterator
+from functools import cache
+
+from sightline.exceptions import OutsideFailure
+
+_CACHE_OF_HOME = ".cache"  # as `settings._protected` has it
+_FIRST_LINE_AT_MOST = 256
+_NOWHERE = "/dev/null"
+
+_workspaces: set[str] = set()
+_found: dict[tuple[str, str], str] = {}
+
+
+class UntrustedProgram(OutsideFailure):
+    """The program exists only where a sandboxed command could have put it."""
+
+
+def work_in(folder: str | os.PathLike[str]) -> None:
+    """From now on no program is run from this folder."""
+    real = os.path.realpath(folder)
+    if real in _workspaces or real == "/":  # no command may write to all of `/`: the sandbox refuses it
+        return
+    _workspaces.add(real)
+    _found.clear()
+
+
+def program(name: str) -> str:
+    """The absolute path of a program we need; OutsideFailure says why it cannot be used."""
+    found = find_program(name)
+    if found is None:
+        raise OutsideFailure(f"{name} is not installed", f"install {name}, or add its folder to PATH")
+    return found
+
+
+def find_program(name: str, path: str | None = None) -> str | None:
+    """Its absolute path, None where there is none on PATH. UntrustedProgram where it is in a workspace only."""
+    path = os.environ.get("PATH", os.defpath) if path is None else path
+    known = _found.get((name, path))
+    if known is not None:
+        return known
+    refused = ""
+    for file in _candidates(name, path):
+        if is_trusted(file):
+            _found[name, path] = file
+            return file
+        refused = refused or file
+    if refused:
+        raise UntrustedProgram(
+            f"{name} is not run from {refused}: commands of a model can write there",
+            f"install {name} outside the folder you work in, or remove that folder from PATH",
+        )
+    return None
+
+
+def start_words(name: str, path: str | None = None) -> list[str]:
+    """The first words of a command line that starts a program by name; with a `/` in it, the name is the person's."""
+    if "/" in name:
+        return [name]
+    found = find_program(name, path)
+    if found is None:
+        raise FileNotFoundError(2, os.strerror(2), name)
+    interpreter = _interpreter_from_path(found)
+    return [found] if not interpreter else [*start_words(interpreter[0], path), *interpreter[1:], found]
+
+
+def trusted_path() -> str:
+    """PATH without the folders whose programs are not run: for a script of ours that calls programs by name."""
+    return os.pathsep.join(_trusted_folders(os.environ.get("PATH", os.defpath))) or os.defpath
+
+
+def is_trusted(file: str) -> bool:
+    """Whether no sandboxed command can have written a file, or replaced it."""
+    return not any(_is_in_workspace(path) for path in (os.path.abspath(file), os.path.realpath(file)))
+
+
+def _candidates(name: str, path: str) -> Iterator[str]:
+    for folder in path.split(os.pathsep):
+        file = os.path.join(folder, name)
+        if os.path.isabs(file) and os.access(file, os.X_OK) and os.path.isfile(file):
+            yield file
+
+
+def _trusted_folders(path: str) -> list[str]:
+    return [folder for folder in path.split(os.pathsep) if os.path.isabs(folder) and is_trusted(folder)]
+
+
+def _is_in_workspace(path: str) -> bool:
+    return any(_is_below(path, folder) and not _is_kept(path, folder) for folder in _all_workspaces())
+
+
+def _all_workspaces() -> set[str]:
+    return _workspaces | {_started_in()}
+
+
+@cache
+def _started_in() -> str:
+    try:
+        folder = os.getcwd()
+    except FileNotFoundError:  # removed meanwhile: nothing is found in it
+        return _NOWHERE
+    return folder if folder != "/" else _NOWHERE
+
+
+def _is_kept(path: str, workspace: str) -> bool:
+    home = os.path.realpath(os.path.expanduser("~"))
+    if not (_is_below(home, workspace) and _is_below(path, home)):
+        return False
+    first = os.path.relpath(path, home).split(os.sep)[0]
+    return first.startswith(".") and first not in (".", "..", ".git", _CACHE_OF_HOME)
+
+
+def _is_below(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(folder + os.sep)
+
+
+def _interpreter_from_path(file: str) -> list[str]:
+    """`node` of `#!/usr/bin/env node`, with what follows after `-S`; nothing when the first line is another."""
+    try:
+        with open(file, "rb") as opened:
+            line = opened.read(_FIRST_LINE_AT_MOST).partition(b"\n")[0]
+    except OSError:
+        return []
+    words = os.fsdecode(line[2:]).split() if line.startswith(b"#!") else []
+    if len(words) < 2 or os.path.basename(words[0]) != "env":
+        return []
+    named = words[2:] if words[1] == "-S" else words[1:]
+    return [] if not named or named[0].startswith("-") or "=" in named[0] else named
