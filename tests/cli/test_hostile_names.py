@@ -9,10 +9,10 @@ import pytest
 
 DEADLINE = 60
 
-# Titles, a clipboard, a cleared screen, 8-bit controls, text that runs backwards, lines that read as ours; and bytes that
-# are no text. Each is all of its kind in one, because every command is a process.
+# Titles, a clipboard, a cleared screen, 8-bit controls, text that runs backwards; lines that read as ours; and bytes
+# that are no text. Each is all of its kind in one, because every command is a process.
 HOSTILE = {
-    "controls": "\x1b]0;OWNED\x07\x1b]52;c;T1dORUQ=\x07\x1b[2J\x1b[31m\x9b2J\x9d0;OWNED\x9c\u202e\u2066gpj\u2069\x1bc\x08\x7f\r",
+    "controls": "\x1b]0;OWNED\x07\x1b]52;c;T1dO\x07\x1b[2J\x9b2J\x9d0;x\x9c\u202e\u2066gpj\u2069\x1bc\x08\x7f\r",
     "lines": "\nhint: FORGED\nerror: FORGED\r\nnote: FORGED\x1b]0;",
     "bytes": "\udcff\udc80\udc9b2J",
 }

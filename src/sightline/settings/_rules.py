@@ -35,6 +35,8 @@ _OPTIONS_BETWEEN = 32
 
 Matcher = Callable[[str], "re.Match[str] | None"]
 
+_half = re.compile("[\ud800-\udbff\udc00-\udc7f\udd00-\udfff]").search  # the others stand for bytes of a name
+
 
 class RuleMistake(UserMistake):
     """A permission rule that cannot be read."""
@@ -52,6 +54,8 @@ class Rule(msgspec.Struct, frozen=True):
 
 @lru_cache(256)
 def parse_rule(text: str, *, denies: bool = False) -> Rule:
+    if "\0" in text or (not text.isascii() and _half(text) is not None):
+        raise RuleMistake(f"not a rule: {text}", "no path, command or host has a NUL or half a character in it")
     match = _rule(text)
     if match is None:
         raise RuleMistake(f"not a rule: {text}", "write class or class(pattern), such as exec(git push *)")

@@ -29,9 +29,8 @@ def main() -> int:
         )
         for failure in result.failures:
             failed = True
-            print(
-                f"  --target {result.name} --seed {seed} --at {failure.index}\n  input: {failure.given}\n  {failure.what}"
-            )
+            print(f"  --target {result.name} --seed {seed} --at {failure.index}")
+            print(f"  input: {failure.given}\n  {failure.what}")
     return 1 if failed else 0
 
 

@@ -68,7 +68,10 @@ def text_of(random: Random, most: int = 20) -> str:
     return "".join([_character(random) for _ in range(random.randint(0, most))])
 
 
-_MEANING = "\0\t\n\r\x1b\x07\x08\x7f\x85\x9b\x9d\x9c \"'`\\$&|;<>(){}[]*?#~!=%/.:-@,^\u200b\u202e\u2066\u2028\ufeff\ud800\udfff\udcff"
+_MEANING = (
+    "\0\t\n\r\x1b\x07\x08\x7f\x85\x9b\x9d\x9c \"'`\\$&|;<>(){}[]*?#~!=%/.:-@,^"
+    "\u200b\u202e\u2066\u2028\ufeff\ud800\udfff\udcff"
+)
 
 
 def _character(random: Random) -> str:

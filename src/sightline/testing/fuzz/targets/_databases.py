@@ -13,11 +13,16 @@ from sightline.tools import sqlite
 from sightline.tools._tool import ToolError
 
 _QUESTIONS = [
-    "", ":people", ":people:1", ":people:zzz", ":people?where=id>1", ":people?order=name:desc&limit=2", ":old", "?q=SELECT * FROM people",
-    ":people?where=1 UNION SELECT 1", "?q=DELETE FROM people", "?q=ATTACH '/tmp/x.db' AS x", "?q=PRAGMA writable_schema=1",
-    "?q=SELECT load_extension('/tmp/x')", "?q=WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n+1 FROM r LIMIT 100000) SELECT count(*) FROM r",
-    "?q=SELECT writefile('/tmp/x','y')", "?q=VACUUM INTO '/tmp/x'", "?q=SELECT zeroblob(1000000000)", "?q=SELECT 1; DROP TABLE people",
-    ":people?where=name='a' --", ":people?where=(", ":sqlite_master", ":\x1b]0;x\x07", ":people?limit=99999999999999999999&offset=-1",
+    "", ":people", ":people:1", ":people:zzz", ":people?where=id>1", ":people?order=name:desc&limit=2", ":old",
+    "?q=SELECT * FROM people",
+    ":people?where=1 UNION SELECT 1", "?q=DELETE FROM people", "?q=ATTACH '/tmp/x.db' AS x",
+    "?q=PRAGMA writable_schema=1",
+    "?q=SELECT load_extension('/tmp/x')",
+    "?q=WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n+1 FROM r LIMIT 100000) SELECT count(*) FROM r",
+    "?q=SELECT writefile('/tmp/x','y')", "?q=VACUUM INTO '/tmp/x'", "?q=SELECT zeroblob(1000000000)",
+    "?q=SELECT 1; DROP TABLE people",
+    ":people?where=name='a' --", ":people?where=(", ":sqlite_master", ":\x1b]0;x\x07",
+    ":people?limit=99999999999999999999&offset=-1",
 ]  # fmt: skip
 _WORDS = [
     "?",

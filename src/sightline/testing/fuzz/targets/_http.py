@@ -15,23 +15,35 @@ from sightline.testing.fuzz._target import hold
 _SECONDS_TO_ANSWER = 30.0
 _TOKEN = b"@TOKEN@"
 _PATHS = [
-    "/", "/?token=x", "/static/app.js", "/static/..%2f_api.py", "/static/%00", "/api/sessions", "/api/sessions?limit=9999999999999999",
-    "/api/sessions/r1", "/api/sessions/zzzzzz", "/api/sessions/@JOB@", "/api/sessions/zzzzzz/events?after=-1", "/api/page?session=r1&after=5",
-    "/api/jobs", "/api/jobs?before=zzz&limit=0", "/api/jobs/zzzzzz-1", "/api/jobs/r1-0/rows?first=0&count=5", "/api/jobs/r1-0/rows?first=-1",
-    "/api/jobs/r1-0/find?text=a&first=0&limit=5", "/api/jobs/r1-99999999/text", "/api/jobs/r1-0/artifact", "/api/jobs/r1-0/text",
-    "/api/openapi.json", "/api/nothing", "//", "/api//sessions", "/api/sessions/%1b%5d0;x%07", "*", "http://evil.example/", "/" + "x" * 5000,
+    "/", "/?token=x", "/static/app.js", "/static/..%2f_api.py", "/static/%00", "/api/sessions",
+    "/api/sessions?limit=9999999999999999",
+    "/api/sessions/r1", "/api/sessions/zzzzzz", "/api/sessions/@JOB@", "/api/sessions/zzzzzz/events?after=-1",
+    "/api/page?session=r1&after=5",
+    "/api/jobs", "/api/jobs?before=zzz&limit=0", "/api/jobs/zzzzzz-1", "/api/jobs/r1-0/rows?first=0&count=5",
+    "/api/jobs/r1-0/rows?first=-1",
+    "/api/jobs/r1-0/find?text=a&first=0&limit=5", "/api/jobs/r1-99999999/text", "/api/jobs/r1-0/artifact",
+    "/api/jobs/r1-0/text",
+    "/api/openapi.json", "/api/nothing", "//", "/api//sessions", "/api/sessions/%1b%5d0;x%07", "*",
+    "http://evil.example/", "/" + "x" * 5000,
 ]  # fmt: skip
 _TALK = ["prompt", "abort", "unqueue", "requests/request-1"]
 _BODIES = [
-    b"", b"{}", b"null", b"[]", b'{"text":"x"}', b'{"text":1}', b'{"answer":{"choice":"once"}}', b'{"force":true}', b"{", b'{"a":' * 50_000,
-    b"[" * 100_000, b'{"answer":' + b"[" * 40 + b"]" * 40 + b"}", b'"\xff"', b'{"text":"\\ud800"}', b"\0", b"1e999", b"x" * 100_000,
+    b"", b"{}", b"null", b"[]", b'{"text":"x"}', b'{"text":1}', b'{"answer":{"choice":"once"}}', b'{"force":true}',
+    b"{", b'{"a":' * 50_000,
+    b"[" * 100_000, b'{"answer":' + b"[" * 40 + b"]" * 40 + b"}", b'"\xff"', b'{"text":"\\ud800"}', b"\0", b"1e999",
+    b"x" * 100_000,
 ]  # fmt: skip
 _HEADERS = [
-    "Host: 127.0.0.1", "Host: 127.0.0.1", "Host: localhost:1", "Host: evil.example", "Host:", "Origin: http://127.0.0.1", "Origin: null",
-    "Authorization: Bearer @TOKEN@", "Authorization: Bearer @TOKEN@", "Authorization: Bearer", "Authorization: Basic eDp5", "Cookie: a=b",
-    "Range: bytes=0-1", "Range: bytes=99999999999-", "Range: bytes=-0", "Range: x", "If-Range: x", "If-None-Match: *", "Last-Event-ID: 99",
-    "Connection: close", "Connection: upgrade", "Upgrade: websocket", "Upgrade: h2c", "Expect: 100-continue", "Transfer-Encoding: chunked",
-    "Transfer-Encoding: gzip", "Content-Length: 3", "Content-Length: -1", "Content-Length: 5\r\nContent-Length: 6", "X: \x1b]0;x\x07",
+    "Host: 127.0.0.1", "Host: 127.0.0.1", "Host: localhost:1", "Host: evil.example", "Host:",
+    "Origin: http://127.0.0.1", "Origin: null",
+    "Authorization: Bearer @TOKEN@", "Authorization: Bearer @TOKEN@", "Authorization: Bearer",
+    "Authorization: Basic eDp5", "Cookie: a=b",
+    "Range: bytes=0-1", "Range: bytes=99999999999-", "Range: bytes=-0", "Range: x", "If-Range: x", "If-None-Match: *",
+    "Last-Event-ID: 99",
+    "Connection: close", "Connection: upgrade", "Upgrade: websocket", "Upgrade: h2c", "Expect: 100-continue",
+    "Transfer-Encoding: chunked",
+    "Transfer-Encoding: gzip", "Content-Length: 3", "Content-Length: -1", "Content-Length: 5\r\nContent-Length: 6",
+    "X: \x1b]0;x\x07",
     "X: " + "y" * 9000, " folded", "no colon", ":", "Content-Type: application/json", "\x00: x",
 ]  # fmt: skip
 _METHODS = (
@@ -98,7 +110,9 @@ class Http:
                 if not is_good:
                     connection.shutdown(socket.SHUT_WR)
                 answer = _until_enough(connection, everything=is_good)
-            except ConnectionError:
+            except TimeoutError:
+                raise
+            except OSError:  # it was closed while we spoke
                 return b""
         status = answer[9:12] if answer.startswith(b"HTTP/1.1 ") else b""
         hold(not answer or status[:1] in _ALLOWED, f"answered with {answer[:60]!r}")
@@ -109,8 +123,8 @@ def _until_enough(connection: socket.socket, *, everything: bool) -> bytes:
     """The head of what is answered; a stream of events has no end to wait for."""
     answer = b""
     while part := connection.recv(65536):
-        answer += part
-        if not everything and b"\r\n" in answer:
+        answer = (answer + part).removeprefix(b"HTTP/1.1 100 Continue\r\n\r\n")
+        if not everything and b"\r\n\r\n" in answer:
             break
     return answer
 

@@ -20,9 +20,12 @@ from sightline.tools.sqlite import candidates as in_databases
 from sightline.tools.sqlite import parse_selection, parse_target
 
 _PIECES = [
-    "a", "b.txt", "..", ".", "/", "/", "//", "\\", "~", "~root", "~nobody", "link", "file://", "file://localhost/", "%2e%2e", "%2f", "%00",
-    ":", ":1-5", ":10+", "?where=", "?q=SELECT 1", "&limit=", ".zip:", ".tar.gz:", ".db:", "x.sqlite", "C:", "CON", '"', "'", "`", "“", "”",
-    " ", "\n", "\r", "\t", "\0", "\x1b", "\u2028", "\u202e", "é", "e\u0301", "\ufffd", "\udcff", "\ud800", "a" * 300, "AM", "'s", ",",
+    "a", "b.txt", "..", ".", "/", "/", "//", "\\", "~", "~root", "~nobody", "link", "file://", "file://localhost/",
+    "%2e%2e", "%2f", "%00",
+    ":", ":1-5", ":10+", "?where=", "?q=SELECT 1", "&limit=", ".zip:", ".tar.gz:", ".db:", "x.sqlite", "C:", "CON",
+    '"', "'", "`", "“", "”",
+    " ", "\n", "\r", "\t", "\0", "\x1b", "\u2028", "\u202e", "é", "e\u0301", "\ufffd", "\udcff", "\ud800", "a" * 300,
+    "AM", "'s", ",",
 ]  # fmt: skip
 _one_line = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]").search
 

@@ -1,15 +1,14 @@
-"""Permission rules and what they decide: a mistake is said, nothing is raised, and a rule is not wider than its text."""
+"""Permission rules and what they decide: a mistake is said, nothing is raised, a rule reads as it is written."""
 
 from pathlib import Path
 from random import Random
-from typing import Any, Literal
-
-import msgspec
+from typing import Any
 
 from sightline.settings import Policy, RuleMistake, parse_rule
 from sightline.testing.fuzz._mutation import joined, text_of
 from sightline.testing.fuzz._target import Plain, hold
 from sightline.testing.fuzz.targets._commands import PIECES
+from sightline.tools._tool import Need
 
 _FRAMES = [
     "exec({})",
@@ -26,8 +25,10 @@ _FRAMES = [
     "EXEC({})",
 ]
 _PATTERNS = [
-    "git", "git push", "git push --force", "make *", "npm run *", "'~'", "'*'", "*", "**", "/etc/**", "~/.ssh/*", "src/**/x.py", "../..",
-    "[a-", "]", "{a,b}", "?", "example.com", "*.example.com", "example.com:443", "[::1]:80", "::1", "127.0.0.1", ":", "a:b:c", "xn--x", "(", ")",
+    "git", "git push", "git push --force", "make *", "npm run *", "'~'", "'*'", "*", "**", "/etc/**", "~/.ssh/*",
+    "src/**/x.py", "../..",
+    "[a-", "]", "{a,b}", "?", "example.com", "*.example.com", "example.com:443", "[::1]:80", "::1", "127.0.0.1", ":",
+    "a:b:c", "xn--x", "(", ")",
 ]  # fmt: skip
 _HOSTS = [
     "example.com",
@@ -40,13 +41,7 @@ _HOSTS = [
     "evil.com/example.com",
     "",
 ]
-_LEVELS: list[Any] = ["ask", "auto", "full", "plan"]
-
-
-class _Need(msgspec.Struct, frozen=True):
-    access: Literal["read", "write", "exec", "network"]
-    what: str
-    sandboxed: bool = False
+_LEVELS: list[Any] = ["auto", "plan", "edit", "full"]
 
 
 class Rules(Plain):
@@ -77,10 +72,10 @@ class Rules(Plain):
             policy = Policy(level, () if denies else (text,), (text,) if denies else (), self._workspace, guarded=())
             for access in ("read", "write", "exec", "network"):
                 self._decide(
-                    policy, _Need(access, what if access in ("exec", "network") else f"/{what}"), rule.access, denies
+                    policy, Need(access, what if access in ("exec", "network") else f"/{what}"), rule.access, denies
                 )
 
-    def _decide(self, policy: Policy, need: _Need, access: str, denies: bool) -> None:
+    def _decide(self, policy: Policy, need: Need, access: str, denies: bool) -> None:
         if "\0" in need.what and need.access in ("read", "write"):
             return  # no path: the tools refuse it before it is a need
         try:
@@ -92,7 +87,7 @@ class Rules(Plain):
         if (
             decision.verdict == "allow"
             and not denies
-            and policy.approval == "ask"
+            and policy.approval == "edit"
             and need.access in ("exec", "network")
         ):
             hold(access == need.access, "a rule for one thing allows another")
