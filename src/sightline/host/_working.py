@@ -68,6 +68,8 @@ async def working(
             go_on_with_level(agent, wanted.approval)
         for text in wanted.notices:
             session.publish(Notice(clean_text(text), "warning", source="settings"))
+        for text in agent.notices:
+            session.publish(Notice(clean_text(text), "warning", source="agent"))
         server = SocketServer(session, listen(session.id), cwd=str(wanted.cwd), started=time.time())
         try:
             await server.open()
