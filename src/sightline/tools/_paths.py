@@ -40,10 +40,11 @@ def unquote_path(path: str) -> str:
 def resolve(path: str, cwd: Path) -> Path:
     """The absolute path meant. It need not exist; of spellings that differ only in what people cannot see, one that
     does exists is preferred."""
+    refuse_impossible(path)
     written = _expand(unquote_path(path))
     if not written:
         raise ToolError("The path is empty. Name a file or a folder.")
-    refuse_impossible(written)
+    refuse_impossible(written)  # an address may spell what a path cannot hold
     if not written.strip("/"):
         return cwd
     plain = os.path.normpath(cwd / written)
