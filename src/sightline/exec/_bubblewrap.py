@@ -45,17 +45,18 @@ class Mounts(msgspec.Struct, frozen=True, kw_only=True):
     hidden: tuple[str, ...] = ()
 
 
-def problem() -> str:
-    """Why bubblewrap cannot be used here; nothing when it can. Tried for real; ask once and remember the answer."""
+def problem(entering: tuple[str, ...] = ()) -> str:
+    """Why bubblewrap cannot be used here; nothing when it can. Tried for real; ask once and remember the answer.
+    `entering`: as with `wrapped`."""
     try:
         binary = find_program("bwrap")
     except UntrustedProgram as refused:
         return refused.message
-    return "bubblewrap is not installed" if binary is None else _probe(binary)
+    return "bubblewrap is not installed" if binary is None else _probe(binary, entering)
 
 
-def _probe(binary: str) -> str:
-    argv = _argv(binary, [program("true")], Mounts(), cwd="/", network=False)
+def _probe(binary: str, entering: tuple[str, ...]) -> str:
+    argv = _argv(binary, [program("true")], Mounts(), cwd="/", network=False, entering=entering)
     try:
         # In a session of its own: a child it leaves to us is collected like any other orphan.
         done = subprocess.run(
@@ -71,16 +72,21 @@ def _probe(binary: str) -> str:
     return f"bubblewrap does not work here: {said[-1] if said else f'exit code {done.returncode}'}"
 
 
-def wrapped(command: Sequence[str], mounts: Mounts, *, cwd: str, network: bool) -> list[str]:
-    """The command line that runs `command` with these mounts."""
-    return _argv(program("bwrap"), command, mounts, cwd=cwd, network=network)
+def wrapped(
+    command: Sequence[str], mounts: Mounts, *, cwd: str, network: bool, entering: tuple[str, ...] = ()
+) -> list[str]:
+    """The command line that runs `command` with these mounts. `entering`: words that start it in a network namespace
+    there is, in place of a new and empty one."""
+    return _argv(program("bwrap"), command, mounts, cwd=cwd, network=network, entering=entering)
 
 
-def _argv(binary: str, command: Sequence[str], mounts: Mounts, *, cwd: str, network: bool) -> list[str]:
+def _argv(
+    binary: str, command: Sequence[str], mounts: Mounts, *, cwd: str, network: bool, entering: tuple[str, ...]
+) -> list[str]:
     calls = filter_file(network=True)  # what network there is, is decided by the namespace
-    argv = [program("sh"), "-c", _START, calls or "/dev/null", binary, "--die-with-parent"]
+    argv = [program("sh"), "-c", _START, calls or "/dev/null", *entering, binary, "--die-with-parent"]
     argv += ["--seccomp", "9"] if calls else []
-    argv += ["--unshare-pid", "--unshare-ipc", *([] if network else ["--unshare-net"])]
+    argv += ["--unshare-pid", "--unshare-ipc", *([] if network or entering else ["--unshare-net"])]
     argv += ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
     if os.geteuid() == 0:
         argv += ["--remount-ro", "/proc", "--cap-drop", "ALL"]

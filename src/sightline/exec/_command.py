@@ -315,6 +315,8 @@ class Command:
 
     def _result(self, ended: str, exit_code: int, text: str, returned: int | None = None) -> ToolResult:
         self._telling.finish()
+        if self._spec.sandbox is not None and self._spec.sandbox.entrance is not None:
+            self._spec.sandbox.entrance.leave()  # before the end is told: nothing of a call follows that
         details = {"ui": {"kind": "command"}, "ended": ended, "artifact": self._artifact, "bytes": self._sink.size}
         details |= {"kept": self._sink.kept, "binary": self._telling.is_binary}
         if returned is not None and returned < 0:

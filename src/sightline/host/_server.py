@@ -157,7 +157,7 @@ class _Connection:
                 return
             try:
                 request = decode_request(line)
-            except (msgspec.MsgspecError, RecursionError) as error:
+            except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
                 self._writer.write(encode_line(_not_understood(line, error)))
                 continue
             match request:
@@ -199,7 +199,7 @@ def _not_understood(line: bytes, error: Exception) -> Reply:
     """To a view of another version, which knows commands that we do not."""
     try:
         ref = decode_number(line).ref
-    except (msgspec.MsgspecError, RecursionError):
+    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
         ref = 0
     hint = f"the host is version {__version__}: end this session and resume it, if the view is newer"
     return Reply(False, error=f"not a request: {error}", hint=hint, ref=ref)

@@ -27,6 +27,30 @@ def keep_file(folder: Path, name: str, data: bytes) -> Path:
     return path
 
 
+def is_private(folder: Path, name: str) -> bool:
+    """Whether it is the output of what a person ran in private (`!!`). The journal says so, of old sessions too."""
+    call = name.removesuffix(".out").removesuffix(".idx")
+    word = call.encode()
+    try:
+        with (folder / "journal.jsonl").open("rb") as journal:
+            return any(_is_private_use(line, call) for line in journal if word in line and b'"private"' in line)
+    except OSError:
+        return False
+
+
+def _is_private_use(line: bytes, call: str) -> bool:
+    import msgspec
+
+    try:
+        event = msgspec.json.decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return True  # rather not shown
+    if not isinstance(event, dict) or event.get("id") != call or event.get("source") != "person":
+        return False
+    args = event.get("args")
+    return isinstance(args, dict) and args.get("private") is True
+
+
 def artifact_file(folder: Path, name: str) -> Path | None:
     """The file of an artifact, by its name or by the call whose output it is; None when there is none."""
     if _name(name) is None:

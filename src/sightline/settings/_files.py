@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from sightline.exceptions import OutsideFailure
+from sightline.handles import NotRegular, read_at_most
 from sightline.paths import private_folder
 
 LARGEST = 1024 * 1024
@@ -22,25 +23,20 @@ class Unreadable(OutsideFailure):
 def read_small(path: Path) -> bytes | None:
     """What a file holds; None when there is none. Unreadable when it is no file, too big, or may not be read."""
     try:
-        # Without O_NONBLOCK opening a named pipe would wait for somebody to write into it.
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        data = read_at_most(path, LARGEST + 1)
     except (FileNotFoundError, NotADirectoryError):
         return None
+    except NotRegular:
+        raise Unreadable(path, "not a file") from None
     except OSError as error:
         raise Unreadable(path, error.strerror or str(error)) from None
-    try:
-        import stat
+    refuse_large(path, data)
+    return data
 
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            raise Unreadable(path, "not a file")
-        if status.st_size > LARGEST:
-            raise Unreadable(path, f"larger than {LARGEST // 1024} KB")
-        return os.read(descriptor, LARGEST)
-    except OSError as error:
-        raise Unreadable(path, error.strerror or str(error)) from None
-    finally:
-        os.close(descriptor)
+
+def refuse_large(path: Path, data: bytes) -> None:
+    if len(data) > LARGEST:
+        raise Unreadable(path, f"larger than {LARGEST // 1024} KB")
 
 
 def replace(path: Path, data: bytes, *, private: bool = True) -> None:
