@@ -30,7 +30,7 @@ from sightline.exec._programs import UntrustedProgram, find_program, program
 from sightline.exec._seccomp import filter_file
 from sightline.exec._seclusion import Seclusion, is_within, seclusion
 
-_SECONDS_FOR_A_PROBE = 5.0
+_SECONDS_FOR_A_PROBE = 30.0  # on a busy machine, too: what seems not to work is not used by this process again
 
 # Becomes bwrap, with SIGTERM ignored and the filter open.
 _START = 'trap \'\' TERM; exec "$@" 9<"$0"'

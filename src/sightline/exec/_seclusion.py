@@ -23,6 +23,7 @@ import socket
 import stat
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache, lru_cache
 
 import msgspec
 
@@ -43,7 +44,7 @@ _OWN = ("/dev", "/proc")  # a command has its own
 _MOST_SOCKETS = 2000  # bubblewrap takes 9,000 words
 _LISTENS = 1 << 16
 _HOST = re.compile(r".*/sightline/[a-z0-9]{6}\.sock").fullmatch
-_ADDRESS = re.compile(r"(?:unix:(?://|path=)|^)(/[^,;]+)")
+_ADDRESS = re.compile(r"(?:unix:(?://|path=))?(/[^,;]+)")
 
 
 class Seclusion(msgspec.Struct, frozen=True):
@@ -77,23 +78,29 @@ def _private_folders(writable: Sequence[str]) -> tuple[str, ...]:
 
 def _public_paths(private: Sequence[str], cwd: str, writable: Sequence[str]) -> tuple[str, ...]:
     """Outer ones first: a mount hides those made below it before."""
-    package = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
-    named = {*_PUBLIC, os.path.realpath(cwd or "."), os.path.realpath(os.path.expanduser("~")), package}
-    named |= {os.path.realpath(path) for path in (*_LINKED, sys.prefix, sys.base_prefix)}
-    named |= {_installation(os.path.realpath(path), private) for path in _search_path()}
+    named = {*_PUBLIC, *_own_installation(), os.path.realpath(cwd or "."), os.path.realpath(os.path.expanduser("~"))}
+    named |= {os.path.realpath(path) for path in _LINKED}
+    named |= _installations(os.environ.get("PATH", ""), tuple(private))
     named |= {repository for path in writable if (repository := _repository(path, private))}
     seen = [path for path in named if _is_in_any(path, private) and path not in private and os.path.lexists(path)]
     return tuple(sorted(seen))
 
 
-def _search_path() -> list[str]:
-    return [path for path in os.environ.get("PATH", "").split(os.pathsep) if path.startswith("/")]
+@cache
+def _own_installation() -> frozenset[str]:
+    package = os.path.dirname(os.path.dirname(__file__))
+    return frozenset(os.path.realpath(path) for path in (package, sys.prefix, sys.base_prefix))
 
 
-def _installation(folder: str, private: Sequence[str]) -> str:
-    """A folder of programs has its libraries beside it."""
-    around, name = os.path.split(folder)
-    return around if name in ("bin", "sbin") and around not in private else folder
+@lru_cache(maxsize=4)
+def _installations(search_path: str, private: tuple[str, ...]) -> frozenset[str]:
+    """The folders of programs; where one is called `bin`, with the libraries that are beside it."""
+    found = set()
+    for folder in filter(os.path.isabs, search_path.split(os.pathsep)):
+        real = os.path.realpath(folder)
+        around, name = os.path.split(real)
+        found.add(around if name in ("bin", "sbin") and around not in private else real)
+    return frozenset(found)
 
 
 def _repository(workspace: str, private: Sequence[str]) -> str:
@@ -150,8 +157,16 @@ def _takes_something(fields: list[bytes]) -> bool:
 def _in_environment() -> Iterator[str]:
     """Those of services in another network namespace, such as that of a container's host, are only named here."""
     for value in os.environ.values():
-        if "/" in value and (match := _ADDRESS.search(value)) and _is_socket(os.path.realpath(match[1])):
+        match = _ADDRESS.match(value)
+        if match is not None and _leads_to_socket(match[1]):
             yield os.path.realpath(match[1])
+
+
+def _leads_to_socket(path: str) -> bool:
+    try:
+        return stat.S_ISSOCK(os.stat(path).st_mode)
+    except (OSError, ValueError):
+        return False
 
 
 def _is_socket(path: str) -> bool:

@@ -190,28 +190,8 @@ def a_command_writes_to_another_terminal(lab: Lab, form: str) -> str:
     return lab.written()
 
 
-_DEVICES = [
-    f"/dev/{name}"
-    for name in (
-        [
-            "vda",
-            "sda",
-            "nvme0n1",
-            "mem",
-            "kmsg",
-            "loop0",
-            "kvm",
-            "fuse",
-            "net/tun",
-            "tty1",
-            "ttyS0",
-            "input/event0",
-            "snd/timer",
-            "dri/card0",
-            "vsock",
-        ]
-    )
-]
+_DEVICE_NAMES = "vda sda nvme0n1 mem kmsg loop0 kvm fuse net/tun tty1 ttyS0 input/event0 snd/timer dri/card0 vsock"
+_DEVICES = [f"/dev/{name}" for name in _DEVICE_NAMES.split()]
 
 
 @attack(point=4, forms=_DEVICES)
