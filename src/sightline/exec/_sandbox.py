@@ -250,6 +250,13 @@ def _how_to_install() -> str:
 
 def _remove(folder: str) -> None:
     """All of it, folders included that the command made read-only (a module cache does that)."""
+    try:
+        os.rmdir(folder)  # most commands leave nothing
+    except OSError:
+        _remove_tree(folder)
+
+
+def _remove_tree(folder: str) -> None:
     import shutil
 
     for place, folders, _ in os.walk(folder):
