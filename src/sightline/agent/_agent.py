@@ -114,6 +114,7 @@ class Agent:
         self._reminded = 0
         self.commands: dict[str, Callable[[str], Awaitable[Any]]] = {}  # of extensions
         self.on_idle: Callable[[], None] = lambda: None
+        self.notices: list[str] = []  # about what was read for its start, to be published with it
 
     @property
     def model_name(self) -> str:

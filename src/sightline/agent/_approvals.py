@@ -4,7 +4,8 @@ Rules:
 
 - A deny rule wins, then an allow rule, then what the approval level allows by itself.
 - What is left is asked of the person: once, for this session, always here, or no, with a reason. A rule that comes of
-  an answer answers what else is open, where it fits, and the transcript has it.
+  an answer answers what else is open, where it fits, and the transcript has it. Where no rule would allow this and
+  nothing else, none is offered: the answers are once and no.
 - With nobody there it is refused at once. The model is told, the person is told which rule would allow it, and the
   run ends with exit code 3.
 """
@@ -20,10 +21,12 @@ from sightline.agent._stage import Stage
 from sightline.events import Notice
 from sightline.exceptions import UserMistake
 from sightline.settings import Approval, Decision, Policy, forget_rule, named_rule, remember_rule, shown_rule
-from sightline.tools import Need, ToolError
+from sightline.tools import Need, Proposal, ToolError
 
 ONCE, SESSION, ALWAYS, NO = "once", "this session", "always here", "no"
-Changes = Callable[[], Awaitable[str]]
+Changes = Callable[[], Awaitable[Proposal]]
+_IN_THE_DIFF = ("content", "input")  # arguments that a diff shows
+_NO_RULE = "no rule can say exactly this: allow it at another level (--approval), or answer it in the console"
 
 
 class Refusal(ToolError):
@@ -53,8 +56,8 @@ class Approvals:
         agent: str = "",
         changes: Changes | None = None,
     ) -> None:
-        """Returns when everything the call needs is allowed; raises Refusal otherwise. `changes`: a diff of what it
-        would write, for who is asked."""
+        """Returns when everything the call needs is allowed; raises Refusal otherwise. `changes`: what it would write,
+        for the person who is asked."""
         for need in needs:
             if self._decided(need).verdict == "ask":
                 await self._ask_about(tool, call, need, args, agent, changes)
@@ -72,9 +75,9 @@ class Approvals:
     ) -> None:
         if not self._stage.attended:
             self._refuse(need, self._decided(need).suggestion, agent)
-        details = {"tool": tool, "call": call, "args": args, "cwd": self._folder(args)}
-        if need.access == "write" and changes is not None and (diff := await _shown(changes)):
-            details |= {"diff": diff, "path": need.what}
+        details = {"tool": tool, "call": call, "args": args, "cwd": need.where or self._folder(args)}
+        if need.access == "write" and changes is not None:
+            details |= _proposed(await changes(), need, args)
         decision = self._decided(need)  # another level may hold by now
         if decision.verdict == "ask":
             if not self._stage.attended:  # they left meanwhile
@@ -88,9 +91,10 @@ class Approvals:
             "what": need.what,
             "why": ": ".join(reason for reason in (decision.why, need.why) if reason),
             "sandboxed": need.sandboxed,
+            "leaves": need.access != "read" and not need.sandboxed,
             "rule": decision.suggestion,
         }
-        choices = [ONCE, SESSION, ALWAYS, NO]
+        choices = [ONCE, SESSION, ALWAYS, NO] if decision.suggestion else [ONCE, NO]
         request = self._requests.new_id()
         self._open[request] = need
         words = f"{tool} wants to {_words(need)}"
@@ -105,7 +109,10 @@ class Approvals:
         said = answer if isinstance(answer, dict) else {"choice": answer}
         choice = said.get("choice")
         rule = str(said.get("rule") or rule)
-        if choice in (SESSION, ALWAYS):
+        if choice in (SESSION, ALWAYS) and not rule:
+            text = "allowed this once only: no rule can say exactly this"
+            self._stage.publish(Notice(text, "warning", agent=agent, source="agent"))
+        elif choice in (SESSION, ALWAYS):
             try:
                 problem = self._allow(rule, always=choice == ALWAYS)
             except UserMistake as mistake:
@@ -201,17 +208,19 @@ class Approvals:
         )
 
 
-async def _shown(changes: Changes) -> str:
-    """What cannot be shown is not shown: what is wrong with the call is its result's to say."""
-    try:
-        return await changes()
-    except Exception:
-        return ""
+def _proposed(proposal: Proposal, need: Need, args: dict[str, Any]) -> dict[str, Any]:
+    """What a request says of the change it is about."""
+    said = {name: getattr(proposal, name) for name in ("diff", "about", "unseen") if getattr(proposal, name)}
+    if proposal.diff:
+        counts = {"added": proposal.added, "removed": proposal.removed}
+        rest = {name: value for name, value in args.items() if name not in _IN_THE_DIFF}
+        said |= {**counts, "path": need.what, "args": rest}
+    return said
 
 
 def way_to_allow(rule: str) -> str:
-    """For a person who was not there to be asked."""
-    return f"to allow it: --allow {_for_a_shell(rule)}"
+    """For a person who was not there to be asked. No rule: none can be exact."""
+    return _NO_RULE if not rule else f"to allow it: --allow {_for_a_shell(rule)}"
 
 
 def _for_a_shell(rule: str) -> str:

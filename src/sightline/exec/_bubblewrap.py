@@ -11,11 +11,12 @@ Rules:
 - The command has its own process namespace and ends whole with bwrap, which ends with us. From outside all of it is
   visible under bwrap's own process, so a tree can be ended as always. One catch: who ends a tree asks every process in
   it, and bwrap asked with SIGTERM would end at once and the command with it, its grace unused. So bwrap is started with
-  SIGTERM ignored or blocked, and the command with it back to normal (`env --default-signal` does both).
+  SIGTERM ignored and the command with it back to normal.
 - Root keeps the rights over other people's files, none over the system: with more it could undo the mounts, and /proc
   would let it write to the kernel's settings (they are guarded by ownership alone).
-- Read-only is not unreachable: whoever may open a service's socket may ask it to write. The well-known ones that run
-  things for their caller are covered, and so are the sockets of our own hosts.
+- Read-only is not unreachable: whoever may open a service's socket may ask it to write. What is done about that is in
+  `_seclusion`; the sockets of our own hosts are hidden with their folders.
+- What looks empty is made read-only last: bubblewrap makes in it the folders that other mounts need.
 """
 
 import os
@@ -26,18 +27,13 @@ from pathlib import Path
 import msgspec
 
 from sightline.exec._programs import UntrustedProgram, find_program, program
+from sightline.exec._seccomp import filter_file
+from sightline.exec._seclusion import Seclusion, is_within, seclusion
 
 _SECONDS_FOR_A_PROBE = 5.0
 
-_SERVICES = (
-    "/run/docker.sock",
-    "/run/containerd/containerd.sock",
-    "/run/podman/podman.sock",
-    "/run/crio/crio.sock",
-    "/run/snapd.socket",
-    "/run/systemd/private",
-    "/run/dbus/system_bus_socket",
-)
+# Becomes bwrap, with SIGTERM ignored and the filter open.
+_START = 'trap \'\' TERM; exec "$@" 9<"$0"'
 _OVER_FILES = ("CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_CHOWN")
 
 
@@ -87,32 +83,38 @@ def wrapped(
 def _argv(
     binary: str, command: Sequence[str], mounts: Mounts, *, cwd: str, network: bool, entering: tuple[str, ...]
 ) -> list[str]:
-    # One program less to start where another is in its place: who starts that blocks the signal instead.
-    argv = [*(entering or (program("env"), "--ignore-signal=TERM", "--")), binary, "--die-with-parent"]
+    calls = filter_file(network=True)  # what network there is, is decided by the namespace
+    argv = [program("sh"), "-c", _START, calls or "/dev/null", *entering, binary, "--die-with-parent"]
+    argv += ["--seccomp", "9"] if calls else []
     argv += ["--unshare-pid", "--unshare-ipc", *([] if network or entering else ["--unshare-net"])]
     argv += ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
     if os.geteuid() == 0:
         argv += ["--remount-ro", "/proc", "--cap-drop", "ALL"]
         argv += [word for right in _OVER_FILES for word in ("--cap-add", right)]
-    argv += _covered_services()
+    secluded = seclusion(cwd, mounts.writable)
+    argv += _empty(secluded)
     argv += [word for path in mounts.writable for word in ("--bind", path, path)]
     argv += _unmovable(mounts)
     argv += [word for path in mounts.protected for word in ("--ro-bind", path, path)]
     argv += [word for path in mounts.hidden for word in ("--tmpfs", path)]
-    if cwd:
-        argv += ["--chdir", cwd]
+    argv += _covered(secluded, mounts.hidden)
+    argv += [word for path in secluded.private for word in ("--remount-ro", path)]
+    if cwd:  # a link in a folder that looks empty is not there; what it leads to is
+        linked = any(is_within(os.path.abspath(cwd), folder) for folder in secluded.private)
+        argv += ["--chdir", os.path.realpath(cwd) if linked else cwd]
     return [*argv, "--", program("env"), "--default-signal=TERM", "--", *_startable(command)]
 
 
-def _covered_services() -> list[str]:
-    argv: list[str] = []
-    runtime = os.path.realpath(os.environ.get("XDG_RUNTIME_DIR") or f"/run/user/{os.getuid()}")
-    if runtime.startswith("/run/") and os.path.isdir(runtime):  # elsewhere it may be a folder with more in it
-        argv += ["--tmpfs", runtime]
-    for path in _SERVICES:
-        if os.path.exists(path):
-            argv += ["--ro-bind", "/dev/null", os.path.realpath(path)]
+def _empty(secluded: Seclusion) -> list[str]:
+    argv = [word for path in secluded.private for word in ("--tmpfs", path)]
+    for path in secluded.public:
+        argv += ["--symlink", os.readlink(path), path] if os.path.islink(path) else ["--ro-bind", path, path]
     return argv
+
+
+def _covered(secluded: Seclusion, hidden: Sequence[str]) -> list[str]:
+    seen = [path for path in secluded.sockets if not any(is_within(path, folder) for folder in hidden)]
+    return [word for path in seen for word in ("--ro-bind", "/dev/null", path)]
 
 
 def _unmovable(mounts: Mounts) -> list[str]:

@@ -58,7 +58,7 @@ class Sandboxed(msgspec.Struct, frozen=True, kw_only=True):
     message: str = ""
     temp: str = ""
     release: Callable[[], None] | None = None
-    block_term: bool = False  # start it with SIGTERM blocked
+    leaves_children: bool = False  # its end does not end all it started
 
     def cleanup(self) -> None:
         """Remove the temporary folder and the placeholders. May take a while; call it when the command has ended."""
@@ -148,21 +148,21 @@ def _in_bubblewrap(argv: Sequence[str], cwd: str, spec: SandboxSpec, workspace: 
         message=message,
         temp=temp,
         release=protection.release,
-        block_term=bool(entering),
     )
 
 
 def _in_landlock(argv: Sequence[str], cwd: str, spec: SandboxSpec, workspace: str) -> Sandboxed:
     from sightline.exec import _landlock
+    from sightline.exec._seccomp import filter_file
     from sightline.settings import protected
 
     temp = _temporary_folder()
     words = [sys.executable, "-I", "-S", _landlock.__file__, "network" if spec.network else "no-network"]
-    words += [workspace, temp, "--", *argv]
+    words += [filter_file(network=spec.network), workspace, temp, "--", *argv]
     found = dict.fromkeys((*protected(workspace).all, *_kept(workspace, spec.read_only)))
     names = [os.path.relpath(path, workspace) for path in found if os.path.lexists(path)]
     message = _gaps(_landlock.abi(), network=spec.network, kept=names)
-    return Sandboxed(argv=tuple(words), env=_environment(temp), message=message, temp=temp)
+    return Sandboxed(argv=tuple(words), env=_environment(temp), message=message, temp=temp, leaves_children=True)
 
 
 def _environment(temp: str) -> dict[str, str]:
@@ -228,8 +228,10 @@ def _temporary_folder() -> str:
 
 def _gaps(abi: int, *, network: bool, kept: Sequence[str]) -> str:
     """What this kernel's Landlock does not keep a command from."""
+    from sightline.exec._seccomp import filter_file
+
     gaps = ["asking a service that has a socket file"]
-    if not network:
+    if not network and not filter_file(network=network):
         gaps.append("using UDP" if abi >= 4 else "using the network")
     if abi < 3:
         gaps.append("emptying files outside the workspace")

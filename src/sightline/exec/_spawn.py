@@ -5,17 +5,15 @@
   ended, thousands of times, so that nothing waits for a person who is not there.
 """
 
-import contextlib
 import errno
 import fcntl
 import os
 import shlex
 import shutil
-import signal
 import struct
 import subprocess
 import termios
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -51,17 +49,15 @@ def spawn(
     env: Mapping[str, str],
     terminal: tuple[int, int] | None = None,
     pass_fds: Sequence[int] = (),
-    block_term: bool = False,
 ) -> Spawned:
-    """Start it. `terminal` is the size of one, in columns and rows. `pass_fds`: what it has open besides, on pipes.
-    `block_term`: with SIGTERM blocked, which it may undo for what it starts."""
+    """Start it. `terminal` is the size of one, in columns and rows. `pass_fds`: what it has open besides, on pipes."""
     mark = _marks.new_mark()
     environment = _marks.marked_environment(env, cwd, mark)
     _orphans.adopt()  # before it starts: a shell can have made its first orphan within a millisecond
     try:
         if not argv:
             raise ValueError("there is no command")
-        with _marks.limit(mark), _term_blocked() if block_term else contextlib.nullcontext():
+        with _marks.limit(mark):
             if terminal is None:
                 process, outputs = _on_pipes(argv, cwd, environment, pass_fds)
             else:
@@ -73,16 +69,6 @@ def spawn(
     for fd in outputs.values():
         os.set_blocking(fd, False)
     return Spawned(process, outputs, mark, born)
-
-
-@contextlib.contextmanager
-def _term_blocked() -> Iterator[None]:
-    """For this thread, and what it starts meanwhile. A signal that comes for us is heard afterwards."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _on_pipes(

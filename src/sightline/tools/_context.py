@@ -23,7 +23,8 @@ class ArtifactShelf(Protocol):
         """Keep these bytes; returns their artifact URL."""
 
     def find(self, url: str) -> Path | None:
-        """The file behind an artifact URL of this or another kept session; None when there is none."""
+        """The file behind an artifact URL of this or another kept session; None when there is none, and for the output
+        of what a person ran in private."""
 
 
 class History(Protocol):
@@ -31,6 +32,9 @@ class History(Protocol):
 
     def read(self, session: str) -> str | None:
         """A session's conversation; an empty id is this session's own."""
+
+    def file(self, session: str) -> Path | None:
+        """The file another session's conversation is in; None for this session's own."""
 
 
 class Workplace:

@@ -78,7 +78,8 @@ class BashTool(Tool[BashParams]):
         why = "" if sandboxed or params.sandbox else "the call asks to run outside the sandbox"
         reads = read_need(folder, context.cwd) if params.cwd else []
         exposed = unprotected(str(context.cwd)) if sandboxed else ()
-        return [*reads, Need("exec", params.command, sandboxed, why or _what_is_exposed(exposed), exposed)]
+        why = why or _what_is_exposed(exposed)
+        return [*reads, Need("exec", params.command, sandboxed, why, exposed, where=str(folder))]
 
     def preview(self, params: BashParams) -> str:
         return params.command

@@ -280,7 +280,7 @@ class PlainRenderer:
         self._line(f"{_INDENT}{self._palette.dim}{which}{clean_line(words)}{self._palette.reset}", parts)
 
     def _tell(self, level: str, text: str, hint: str) -> None:
-        self._told.append(f"{level}: {text}\n" + (f"hint: {hint}\n" if hint else ""))
+        self._told.append(clean_text(f"{level}: {text}\n" + (f"hint: {hint}\n" if hint else "")))
 
     def _line(self, text: str, parts: list[str]) -> None:
         parts.append(f"{self._line_start()}{text}\n")

@@ -38,6 +38,7 @@ export class Block {
       search: () => this.search.toggle(),
       follow: () => this.rows.follow(!this.rows.following),
       output: () => this.toggleOutput(),
+      download: () => this.download(),
     });
     this.shape = new Shape(session, () => this.element.dispatchEvent(new Event("hold", { bubbles: true })));
     this.args = make("details", { className: "args", hidden: true }, make("summary", { text: "Arguments" }));
@@ -227,6 +228,14 @@ export class Block {
 
   async copyCommand() {
     toast(await copyText(this.entry.command) ? "Command copied." : "The browser did not allow copying.");
+  }
+
+  async download() {
+    try {
+      await api.download(this.id);
+    } catch (error) {
+      toast(error.message);
+    }
   }
 
   reconnected() {
