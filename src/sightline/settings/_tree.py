@@ -64,7 +64,7 @@ class Permissions(Section, frozen=True):
     allow: list[str] = []  # rules, such as "exec(git push)" or "network(docs.python.org)"
     deny: list[str] = []  # rules that win over every other
     sandbox: bool = True  # commands a model chose run where they can change the workspace only
-    sandbox_network: bool = False  # commands in the sandbox may use the network
+    sandbox_network: bool = False  # commands in the sandbox have all of the network, unasked
 
 
 class Read(Section, frozen=True):

@@ -425,3 +425,77 @@ async def test_a_command_has_its_grace(tmp_path: Path) -> None:
     async with lab(tmp_path, turns(command, timeout=1), settings=BOXED) as here:
         await here.run()
         assert Ran(here).text.startswith("begun\nbye\n[timed out")
+
+
+class OwnProxy:
+    """The person's own: answers every CONNECT with a page, and remembers what it was asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.status = "200 OK"
+        self.port = 0
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
+            self.asked.append((await reader.readuntil(b"\r\n\r\n")).decode())
+            writer.write(f"HTTP/1.1 {self.status}\r\n\r\n".encode())
+            if self.status.startswith("200"):
+                await reader.readuntil(b"\r\n\r\n")
+                writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\nfar")
+            await writer.drain()
+        writer.close()
+
+
+@contextlib.asynccontextmanager
+async def own_proxy(
+    monkeypatch: pytest.MonkeyPatch, url: str = "http://me:pw@127.0.0.1:{0}"
+) -> AsyncIterator[OwnProxy]:
+    proxy = OwnProxy()
+    listening = await asyncio.start_server(proxy.serve, "127.0.0.1", 0)
+    proxy.port = listening.sockets[0].getsockname()[1]
+    for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy"):
+        monkeypatch.delenv(name.upper(), raising=False)
+        monkeypatch.setenv(name, "" if name == "no_proxy" else url.format(proxy.port))
+    try:
+        yield proxy
+    finally:
+        listening.close()
+
+
+async def test_a_proxy_of_the_person_is_gone_through(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For hosts that are allowed, with its own credentials, which no command and no event has; not for private ones."""
+    lookups(monkeypatch, [])
+    async with own_proxy(monkeypatch) as proxy, serving() as server:
+        command = f"env | grep -c me:pw; curl -sS http://far.test/; curl -sS http://{HERE}:{server.port}/; curl -sS http://no.test"
+        allow = ["network(far.test)", f"network({HERE})"]
+        async with lab(tmp_path, turns(command), settings=BOXED, allow=allow) as here:
+            await here.run()
+            done = Ran(here)
+    assert done.text.startswith("0\nfarhellosightline: no.test:80 is not allowed")
+    (head,) = proxy.asked
+    assert head.startswith("CONNECT far.test:80 HTTP/1.1\r\n")
+    assert "proxy-authorization: Basic bWU6cHc=" in head
+    assert server.asked == ["/"]
+    assert "pw" not in repr(here.of(ToolConnection))
+
+
+async def test_a_proxy_that_refuses_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it said is what the command and the event say."""
+    lookups(monkeypatch, [])
+    async with own_proxy(monkeypatch) as proxy:
+        proxy.status = "407 Sign in"
+        async with lab(tmp_path, turns("curl -sS http://far.test/"), settings=BOXED, allow=["network"]) as here:
+            await here.run()
+            done = Ran(here)
+    assert "the proxy of the environment refused far.test:80: 407 Sign in" in done.text
+    assert "407 Sign in" in here.of(ToolConnection)[-1].reason
+
+
+async def test_a_proxy_of_another_kind_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Clearly, in place of going around it."""
+    lookups(monkeypatch, ["93.184.216.34"])
+    async with own_proxy(monkeypatch, "socks5://127.0.0.1:{0}") as proxy:
+        async with lab(tmp_path, turns("curl -sS http://far.test/"), settings=BOXED, allow=["network"]) as here:
+            await here.run()
+            assert "only http://HOST:PORT can" in Ran(here).text
+        assert proxy.asked == []
