@@ -60,11 +60,13 @@ async def all_events(run: Run) -> list[Event]:
 
 
 class Cli:
-    """The folder with the binary, which is also where its runs work."""
+    """The folder its runs work in, and the binary, which is elsewhere: none is run from where it works."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.binary = folder / "parrot"
+        self.programs = folder.with_name(f"{folder.name}-programs")
+        self.programs.mkdir(exist_ok=True)
+        self.binary = self.programs / "parrot"
 
     def write(self, body: str, *, interpreter: str = f"{sys.executable} -IS", preamble: str = PREAMBLE) -> None:
         self.binary.write_text(f"#!{interpreter}\n{preamble}\n{body}")
@@ -77,7 +79,7 @@ class Cli:
     def start(
         self, prompt: str = "hello", *, grace: float = 5.0, provider: Provider | None = None, **wishes: object
     ) -> Run:
-        path = f"{self.folder}{os.pathsep}{os.environ['PATH']}"
+        path = f"{self.programs}{os.pathsep}{os.environ['PATH']}"
         settings = {"cwd": str(self.folder), "env": {"PATH": path}, **wishes}
         return start_run(provider or get_provider("parrot"), Ask(prompt=prompt, **settings), grace=grace)
 

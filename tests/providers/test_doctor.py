@@ -15,7 +15,7 @@ from .fake_cli import Cli
 def only_parrots(parrot: Provider, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Cli:
     """Nothing in the registry and on the PATH but the made-up provider."""
     monkeypatch.setattr(registry, "_MODULES", {"parrot": registry._MODULES["parrot"]})
-    monkeypatch.setenv("PATH", str(cli.folder))
+    monkeypatch.setenv("PATH", str(cli.programs))
     return cli
 
 

@@ -330,7 +330,9 @@ def test_a_program_that_dies_takes_its_run_along(cli: Cli, number: signal.Signal
     """Even when it gets no chance to do anything about it: the guard ends what it left."""
     cli.write('import shutil; note_pid("root")\n' + escape + "forever()")
     program = subprocess.Popen(
-        [sys.executable, "-c", _PROGRAM, str(cli.folder)], cwd=Path(__file__).parents[2], stdin=subprocess.DEVNULL
+        [sys.executable, "-c", _PROGRAM, str(cli.folder), str(cli.programs)],
+        cwd=Path(__file__).parents[2],
+        stdin=subprocess.DEVNULL,
     )
     root, stray = cli.pid("root"), cli.pid("stray")
     program.send_signal(number)
@@ -345,7 +347,7 @@ from sightline.providers.running._runner import start_run
 from tests.providers.parrot import PROVIDER
 
 async def main():
-    path = sys.argv[1] + os.pathsep + os.environ["PATH"]
+    path = sys.argv[2] + os.pathsep + os.environ["PATH"]
     async for _ in start_run(PROVIDER, Ask(prompt="hello", cwd=sys.argv[1], env={"PATH": path})).events():
         pass
 

@@ -14,6 +14,7 @@ Rules:
   take the first on PATH.
 """
 
+import errno
 import os
 from collections.abc import Iterator
 from functools import cache
@@ -75,7 +76,8 @@ def start_words(name: str, path: str | None = None) -> list[str]:
         return [name]
     found = find_program(name, path)
     if found is None:
-        raise FileNotFoundError(2, os.strerror(2), name)
+        number = errno.EACCES if _is_somewhere(name, path) else errno.ENOENT
+        raise OSError(number, os.strerror(number), name)
     interpreter = _interpreter_from_path(found)
     return [found] if not interpreter else [*start_words(interpreter[0], path), *interpreter[1:], found]
 
@@ -95,6 +97,12 @@ def _candidates(name: str, path: str) -> Iterator[str]:
         file = os.path.join(folder, name)
         if os.path.isabs(file) and os.access(file, os.X_OK) and os.path.isfile(file):
             yield file
+
+
+def _is_somewhere(name: str, path: str | None) -> bool:
+    """Whether there is such a file on PATH that may not be executed."""
+    folders = (os.environ.get("PATH", os.defpath) if path is None else path).split(os.pathsep)
+    return any(os.path.isfile(os.path.join(folder, name)) for folder in folders if os.path.isabs(folder))
 
 
 def _trusted_folders(path: str) -> list[str]:

@@ -25,6 +25,7 @@ import stat
 import sys
 import time
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import islice
 
 import msgspec
@@ -59,6 +60,7 @@ _PARTS_AT_MOST = 32  # submodules or linked worktrees of one repository; with mo
 _LINKS_AT_MOST = 64
 _GITFILE_AT_MOST = 4096
 _NOT_LOOKED_INTO = frozenset({"node_modules", "__pycache__", "target"})
+_ONE_LOOK_SERVES = 1.0  # seconds
 _MAY_CHANGE_UNSEEN = 100_000_000  # nanoseconds: a change so soon after another may leave the same time
 _COMMON_FOLDER_ITSELF = ".\n"  # what git takes for `commondir` where there is none
 
@@ -82,7 +84,7 @@ def protected(workspace: str | os.PathLike[str]) -> Protected:
     gathered = _Gathered(root)
     _gather_ours(gathered)
     _gather_home(gathered)
-    for folder, names in _folders(root):
+    for folder, names in _noted(root):
         _gather_noted(gathered, folder, names)
     return gathered.sorted()
 
@@ -110,6 +112,7 @@ class _Gathered:
         self.root = root
         self._repositories: set[str] = set()
         self._seen: set[str] = set()
+        self._real = {root}
         self._read_only: set[str] = set()
         self._absent: dict[str, str] = {}
         self._exposed: set[str] = set()
@@ -126,15 +129,11 @@ class _Gathered:
         if path in self._seen or not _is_in(path, self.root) or path == self.root:
             return
         self._seen.add(path)
-        real = os.path.realpath(path)
-        try:
-            status = os.stat(real)
-        except OSError:
-            status = None
-        if real != path:
+        status = self._status(path)
+        if not self._is_real(os.path.dirname(path)) or (status is not None and stat.S_ISLNK(status.st_mode)):
             self.expose_link(path)
-            if status is not None:
-                self.add(real)
+            if os.path.exists(path):
+                self.add(os.path.realpath(path))
         elif status is not None:
             if stat.S_ISREG(status.st_mode) and status.st_nlink > 1:
                 self._exposed.add(path)
@@ -157,7 +156,7 @@ class _Gathered:
             self.add(os.path.realpath(link))
 
     def add_missing_folder(self, path: str) -> None:
-        if _is_in(path, self.root) and path != self.root and os.path.realpath(path) == path:
+        if _is_in(path, self.root) and path != self.root and self._is_real(os.path.dirname(path)):
             self._absent[path + os.sep] = ""
 
     def counts(self, git: str) -> bool:
@@ -182,6 +181,22 @@ class _Gathered:
                 self._exposed.add(at)
                 return
 
+    def _is_real(self, folder: str) -> bool:
+        """Whether no link is on the way to a folder of the workspace, as far as there is one."""
+        if folder in self._real:
+            return True
+        status = self._status(folder)
+        if not self._is_real(os.path.dirname(folder)) or (status is not None and stat.S_ISLNK(status.st_mode)):
+            return False
+        self._real.add(folder)
+        return True
+
+    def _status(self, path: str) -> os.stat_result | None:
+        try:
+            return os.lstat(path)
+        except OSError:
+            return None
+
     def _is_inside_another(self, path: str) -> bool:
         above = os.path.dirname(path.rstrip(os.sep))
         while len(above) > len(self.root):
@@ -192,24 +207,30 @@ class _Gathered:
 
 
 def _gather_ours(gathered: _Gathered) -> None:
-    package = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
-    places = [package, sys.prefix, sys.base_prefix, sys.executable, *sys.path]
-    for place in places:
-        if place:
-            for path in {os.path.abspath(place), os.path.realpath(place)}:
-                gathered.add(path)
-    environment = os.path.realpath(sys.prefix)
-    for holds in (package, environment if sys.prefix != sys.base_prefix else ""):
-        if holds and _is_in(gathered.root, holds):
-            gathered.expose(gathered.root)
-    for folder in (os.path.realpath(data_folder()), os.path.realpath(user_file(os.environ).parent)):
-        gathered.add(folder)
-        if not os.path.lexists(folder):
-            gathered.add_missing_folder(folder)
-    gathered.add(os.path.realpath(user_file(os.environ)))
+    places, folders = _our_places(tuple(sys.path), str(data_folder()), str(user_file(os.environ)))
+    for path in places:
+        gathered.add(path)
+    for path in folders:
+        gathered.add(path)
+        if _is_in(path, gathered.root) and not os.path.lexists(path):
+            gathered.add_missing_folder(path)
+    package, environment = places[0], os.path.realpath(sys.prefix) if sys.prefix != sys.base_prefix else ""
+    if any(holds and _is_in(gathered.root, holds) for holds in (package, environment)):
+        gathered.expose(gathered.root)
     for name in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"):
         if os.environ.get(name):
             gathered.add(os.path.abspath(os.environ[name]), absent="")
+
+
+@lru_cache(maxsize=8)
+def _our_places(imported: tuple[str, ...], data: str, settings: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Where this program is, as written and as it really is, its package first; and its folders. No command can change
+    where these lead: that is what they are protected for."""
+    package = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+    places = [package, sys.prefix, sys.base_prefix, sys.executable, *imported, settings]
+    both = [path for place in places if place for path in (os.path.abspath(place), os.path.realpath(place))]
+    folders = [os.path.realpath(data), os.path.realpath(os.path.dirname(settings))]
+    return tuple(dict.fromkeys(both)), tuple(dict.fromkeys(folders))
 
 
 def _gather_home(gathered: _Gathered) -> None:
@@ -357,6 +378,20 @@ def _person_files() -> list[str]:
 
 # By folder: when it changed last, the names in it that matter here, and the folders in it.
 _scanned: dict[str, tuple[int, frozenset[str], tuple[str, ...]]] = {}
+
+
+_last_look: tuple[str, tuple[str, ...], float, list[tuple[str, frozenset[str]]]] = ("", (), 0.0, [])
+
+
+def _noted(root: str) -> list[tuple[str, frozenset[str]]]:
+    """The folders with names that matter. One look below the workspace serves a question and the command that follows
+    at once; what it found is looked at again each time."""
+    global _last_look
+    now, (names, inner) = time.monotonic(), _scan(root)
+    if _last_look[:2] != (root, inner) or now - _last_look[2] > _ONE_LOOK_SERVES:
+        below = [(folder, noted) for folder, noted in _folders(root) if noted and folder != root]
+        _last_look = root, inner, now, below
+    return [(root, names), *_last_look[3]]
 
 
 def _folders(root: str) -> Iterator[tuple[str, frozenset[str]]]:

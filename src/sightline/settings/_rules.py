@@ -42,6 +42,8 @@ _host = re.compile(r"(\[[0-9a-f:.*]+\]|[a-z0-9._*-]+|[0-9a-f:.*]*:[0-9a-f:.*]*:[
 _could_be_a_number = re.compile(r"[0-9a-fx.:]+").fullmatch
 _LONGEST_SUGGESTION = 2000
 
+_half = re.compile("[\ud800-\udbff\udc00-\udc7f\udd00-\udfff]").search  # the others stand for bytes of a name
+
 
 class RuleMistake(UserMistake):
     """A permission rule that cannot be read."""
@@ -75,6 +77,8 @@ def _written_folder(folder: str) -> str:
 
 @lru_cache(256)
 def parse_rule(text: str, *, denies: bool = False) -> Rule:
+    if "\0" in text or (not text.isascii() and _half(text) is not None):
+        raise RuleMistake(f"not a rule: {text}", "no path, command or host has a NUL or half a character in it")
     match = _rule(text)
     scope = _scope(match[3].strip()) if match is not None else None
     if match is None or scope is None:

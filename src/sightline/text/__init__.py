@@ -4,11 +4,14 @@ Nothing here styles (style is data here), and nothing here knows what the text i
 """
 
 from sightline.text._cut import cut_graphemes, first_line
-from sightline.text._filter import StreamFilter, clean_line, clean_text, clean_value, escape_controls
+from sightline.text._filter import StreamFilter, clean_line, clean_styled, clean_text, clean_value, escape_controls
+from sightline.text._message import message
 from sightline.text._output import clean_output, complete_prefix
 from sightline.text._row import Row, Run, row_text
 from sightline.text._screen import Screen
 from sightline.text._style import DEFAULT, Style
+from sightline.text._unified import Unified, unified_diff
+from sightline.text._visible import mark_blanks, visible, visible_value
 
 __all__ = [
     "DEFAULT",
@@ -17,13 +20,20 @@ __all__ = [
     "Screen",
     "StreamFilter",
     "Style",
+    "Unified",
     "clean_line",
     "clean_output",
+    "clean_styled",
     "clean_text",
     "clean_value",
     "complete_prefix",
     "cut_graphemes",
     "escape_controls",
     "first_line",
+    "mark_blanks",
+    "message",
     "row_text",
+    "unified_diff",
+    "visible",
+    "visible_value",
 ]

@@ -36,10 +36,22 @@ class Need(msgspec.Struct, frozen=True):
 
     access: Access
     what: str
-    sandboxed: bool = False  # of a command: it can write nothing outside the workspace and has no network
+    sandboxed: bool = False  # of a command: it writes nothing outside the workspace, and has no network of its own
     why: str = ""  # for the person who is asked
     exposed: tuple[str, ...] = ()  # of a command: protected paths in the workspace that its sandbox does not hold
     where: str = ""  # of a command: the folder it runs in; empty: the workspace
+    real: str = ""  # the path itself, where its name cannot be shown and `what` is not quite it
+
+
+class Proposal(msgspec.Struct, frozen=True):
+    """What a call would change, for the person who is asked: all of it, before it is made."""
+
+    diff: str = ""  # unified
+    added: int = 0  # lines
+    removed: int = 0
+    about: str = ""  # what the diff does not say: it is made executable, the row is deleted
+    unseen: str = ""  # what of it cannot be shown, and why; empty when the diff shows all of it
+    basis: str = ""  # of what it was compared with: another one means that the target changed
 
 
 class Image(msgspec.Struct, frozen=True):
@@ -64,6 +76,7 @@ class Tool(Generic[P]):
     description: ClassVar[str]  # for the model
     params: type[P]  # its fields' types, defaults and `msgspec.Meta(description=…)` become the JSON schema
     exclusive: ClassVar[bool] = False  # never at the same time as another call
+    confined: ClassVar[bool] = False  # opens no file but those its needs name, by `sightline.handles`
     load: ClassVar[Load] = "always"
 
     def needs(self, params: P, context: "ToolContext") -> list[Need]:
@@ -78,9 +91,9 @@ class Tool(Generic[P]):
         """Details to show while the model still writes the arguments; `written` is their JSON text so far."""
         return None
 
-    async def changes(self, params: P, context: "ToolContext") -> str:
-        """A unified diff of what it would change, for whoever is asked whether it may; empty when it cannot say."""
-        return ""
+    async def changes(self, params: P, context: "ToolContext") -> Proposal:
+        """What it would change, for the person who is asked whether it may; empty when it cannot say."""
+        return Proposal()
 
     async def execute(self, params: P, context: "ToolContext") -> Outcome:
         raise NotImplementedError

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from sightline.events import Request, ToolResult
-from sightline.exec import SandboxSpec, sandbox_status
+from sightline.exec import SandboxSpec, SandboxStatus, _landlock, _sandbox, sandbox_status
+from sightline.settings import Policy
 from sightline.tools import parameters
 from sightline.tools.bash import BashTool
 from sightline.tools.bash._blocked import sandbox_hint
@@ -56,6 +57,54 @@ async def test_it_can_write_in_the_workspace_only(tmp_path: Path) -> None:
         "config. If that is why it failed and the task needs it, call bash with sandbox: false; the person is asked "
         "first]"
     )
+
+
+@pytest.fixture
+def landlock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a machine without bubblewrap."""
+    if not _landlock.abi():
+        pytest.skip("the kernel has no Landlock")
+    status = SandboxStatus(kind="landlock", why="bubblewrap is not installed")
+    monkeypatch.setattr(_sandbox, "_decided", status)
+
+
+@pytest.mark.parametrize(
+    ("made", "named"),
+    [("", ""), (".git", ".git/config"), (".envrc", ".envrc"), (".husky/x", ".husky"), (".sightline/x", ".sightline")],
+)
+def test_with_landlock_a_command_that_could_change_what_is_protected_is_asked_about(
+    tmp_path: Path, landlock: None, made: str, named: str
+) -> None:
+    """It cannot hold a part of the workspace. The question says what is not protected, and what would help."""
+    context = make_context(tmp_path)
+    if made == ".git":
+        git_init(context.cwd)
+    elif made:
+        (context.cwd / made).parent.mkdir(exist_ok=True)
+        (context.cwd / made).touch()
+    tool = BashTool()
+    (need,) = tool.needs(parameters(tool, {"command": "make"}), context)
+    assert need.sandboxed, "it still runs inside Landlock"
+    decision = Policy("auto", [], [], context.cwd).decide(need)
+    assert decision.verdict == ("ask" if named else "allow")
+    assert named in need.why
+    assert ("bubblewrap" in need.why) == bool(named)
+    assert Policy("auto", ["exec(make)"], [], context.cwd).decide(need).verdict == "allow"
+
+
+@needs_bubblewrap
+def test_what_no_sandbox_can_hold_is_asked_about_too(tmp_path: Path) -> None:
+    """A `.git` that is a link can be replaced in the workspace."""
+    context = make_context(tmp_path)
+    git_init(context.cwd)
+    tool = BashTool()
+    wanted = parameters(tool, {"command": "make"})
+    policy = Policy("auto", [], [], context.cwd)
+    assert policy.decide(tool.needs(wanted, context)[0]).verdict == "allow"
+    (context.cwd / ".git").rename(context.cwd / "store")
+    (context.cwd / ".git").symlink_to("store")
+    (need,) = tool.needs(wanted, context)
+    assert (policy.decide(need).verdict, need.exposed) == ("ask", (".git",))
 
 
 def git_init(folder: Path) -> None:

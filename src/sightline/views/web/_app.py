@@ -1,5 +1,7 @@
 """The application: routes, refusals, and the guard around all of it."""
 
+from collections.abc import Callable
+
 import msgspec
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -37,21 +39,26 @@ def routes_of(api: Api) -> list[Route]:
         Route("/api/sessions/{id}/shell", api.talk.shell, methods=["POST"]),
         Route("/api/sessions/{id}/abort", api.talk.abort, methods=["POST"]),
         Route("/api/sessions/{id}/unqueue", api.talk.unqueue, methods=["POST"]),
+        Route("/api/sessions/{id}/approval", api.talk.approval, methods=["POST"]),
+        Route("/api/sessions/{id}/requests/{request}", api.talk.details, methods=["GET"]),
         Route("/api/sessions/{id}/requests/{request}", api.talk.answer, methods=["POST"]),
         Route("/api/sessions/{id}/images/{name}", api.pictures.picture),
         Route("/api/jobs", api.jobs),
         Route("/api/jobs/{id}", api.job),
         Route("/api/jobs/{id}/cancel", api.cancel, methods=["POST"]),
         Route("/api/jobs/{id}/artifact", api.outputs.artifact),
+        Route("/api/jobs/{id}/download", api.outputs.ticket, methods=["POST"]),
         Route("/api/jobs/{id}/rows", api.outputs.rows),
         Route("/api/jobs/{id}/find", api.outputs.find),
         Route("/api/jobs/{id}/text", api.outputs.text),
     ]
 
 
-def application(api: Api, token: str, cookie: str) -> Guard:
+def application(api: Api, token: str, broken: Callable[[Exception], None]) -> Guard:
+    """All of it. `broken` hears of what was not expected, after it was answered with 500."""
     handlers = {HTTPException: _refused_by_routing, SightlineError: _refused, Exception: _broken}
-    return Guard(Starlette(routes=routes_of(api), exception_handlers=handlers), token, cookie)
+    app = Starlette(routes=routes_of(api), exception_handlers=handlers)
+    return Guard(app, token, api.outputs.tickets, broken)
 
 
 async def _refused_by_routing(request: Request, error: Exception) -> Response:

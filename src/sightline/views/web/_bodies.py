@@ -81,6 +81,12 @@ class Cancelled(msgspec.Struct, frozen=True):
     id: str
 
 
+class DownloadBody(msgspec.Struct, frozen=True):
+    """Where a browser gets the output as a file by itself: once, within half a minute."""
+
+    url: str
+
+
 class RowsBody(msgspec.Struct, frozen=True):
     """Rows by number. A row is a list of runs (text, and a style where there is one), or says what it stands for."""
 
@@ -116,6 +122,12 @@ class AnswerBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What the person answers: one of the choices, or a mapping; null closes it without an answer."""
 
     answer: Any = None
+
+
+class ApprovalBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The approval level from now on."""
+
+    level: Literal["plan", "edit", "auto", "full"]
 
 
 class EmptyBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -12,8 +12,10 @@ from sightline.transcript import Snapshot
 from sightline.views.web._bodies import (
     Accepted,
     AnswerBody,
+    ApprovalBody,
     CancelBody,
     Cancelled,
+    DownloadBody,
     EmptyBody,
     FoundBody,
     JobBody,
@@ -50,7 +52,7 @@ class _Operation(msgspec.Struct, frozen=True, kw_only=True):
 _UNKNOWN = {404: "there is no such session or job"}
 _BAD = {400: "a parameter or the body is not what it should be"}
 _REFUSED = {409: "the session is over, the job has ended, or its host refused"}
-_REQUIRED = (StartBody, PromptBody, ShellBody)
+_REQUIRED = (StartBody, PromptBody, ShellBody, ApprovalBody)
 _ROW = {"first": ("integer", "number of the first row; rows are counted from 0")}
 
 _TALK: list[tuple[str, Any, str]] = [
@@ -58,6 +60,7 @@ _TALK: list[tuple[str, Any, str]] = [
     ("shell", ShellBody, "Run a command line as the person; the agent reads what came of it unless it is private."),
     ("abort", EmptyBody, "Stop what the agent does. What was queued comes back in `data`."),
     ("unqueue", EmptyBody, "Take back what waits for the agent; it works on."),
+    ("approval", ApprovalBody, "Go by this approval level from now on."),
     ("requests/{request}", AnswerBody, "Answer a request. The first answer counts."),
 ]
 
@@ -117,6 +120,12 @@ _OPERATIONS = [
         for name, asks, summary in _TALK
     ],
     _Operation(
+        path="/api/sessions/{id}/requests/{request}",
+        summary="All the details of an open request whose event has `stored`: only their beginning.",
+        answers=dict[str, Any],
+        also=_UNKNOWN,
+    ),
+    _Operation(
         path="/api/sessions/{id}/images/{name}",
         summary="An image kept with a session: PNG, JPEG, GIF or WebP.",
         media=_BYTES,
@@ -144,6 +153,15 @@ _OPERATIONS = [
         summary="The output, byte for byte; the header Range is honoured.",
         media=_BYTES,
         also={**_UNKNOWN, 206: "the range that was asked for", 416: "the range begins after the end"},
+    ),
+    _Operation(
+        path="/api/jobs/{id}/download",
+        method="post",
+        summary="An address from which the output can be had once, within half a minute, without the token.",
+        asks=EmptyBody,
+        answers=DownloadBody,
+        status=201,
+        also={**_BAD, **_UNKNOWN},
     ),
     _Operation(
         path="/api/jobs/{id}/rows",
@@ -181,14 +199,11 @@ def document() -> dict[str, Any]:
         "openapi": "3.1.0",
         "info": {"title": "Sightline", "version": __version__, "description": "Sessions and jobs of one user, live."},
         "servers": [{"url": "/"}],
-        "security": [{"bearer": []}, {"cookie": []}],
+        "security": [{"bearer": []}],
         "paths": paths,
         "components": {
             "schemas": components,
-            "securitySchemes": {
-                "bearer": {"type": "http", "scheme": "bearer"},
-                "cookie": {"type": "apiKey", "in": "cookie", "name": "sightline-<instance>"},
-            },
+            "securitySchemes": {"bearer": {"type": "http", "scheme": "bearer"}},
         },
     }
 
