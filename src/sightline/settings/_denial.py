@@ -60,7 +60,10 @@ _RUNNERS = _SHELLS.union(
 )
 _JOIN_THEIR_WORDS = frozenset(["eval", "ssh", "watch", "su", "trap", "env", "alias"])
 _MORE = SeenWord(ANY, "")
-_KEYWORDS = frozenset(["if", "then", "else", "elif", "do", "while", "until", "time", "!", "{", "}", "fi", "done"])
+_LONGEST = 128 * 1024  # no system starts a shell with a longer command line
+_KEYWORDS = frozenset(
+    ["if", "then", "else", "elif", "do", "while", "until", "time", "!", "{", "}", "fi", "done", "function"]
+)
 _assigns = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\[[^\]]*\])?\+?=").match
 _could_be_commands = re.compile(r"[\s;&|()<>`$'\"\\{}]").search
 _odd_blank = re.compile(r"[^\S \t\n]")
@@ -140,7 +143,7 @@ def _lines(command: str) -> tuple[_Line, ...]:
     waiting = [(command, True)]
     if _odd_blank.search(command):
         waiting.append((_odd_blank.sub(" ", command), True))
-    budget = 8 * len(command) + 50_000
+    budget = 8 * len(command) + 50_000 if len(command) <= _LONGEST else 0
     known: set[tuple[str, bool]] = set()
     while waiting:
         text, runs = waiting.pop()
@@ -170,7 +173,8 @@ def _line(command: SeenCommand, runs: bool) -> _Line:
 def _first(words: list[SeenWord]) -> int:
     """Where the program stands: behind words of the shell's grammar and assignments."""
     for at, word in enumerate(words):
-        if word.text not in _KEYWORDS and not _assigns(word.text):
+        belongs = at > 0 and (word.text in ("-p", "--") or words[at - 1].text == "function")
+        if word.text not in _KEYWORDS and not belongs and not _assigns(word.text):
             return at
     return len(words)
 

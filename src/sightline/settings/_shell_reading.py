@@ -227,6 +227,9 @@ class _Reader:
             line = line.lstrip("\t") if heredoc.strips else line
             if line == heredoc.end:
                 break
+            if self._depth > 1 and line.startswith(f"{heredoc.end})"):  # bash takes it for the end of both
+                self.at = end - len(line) + len(heredoc.end)
+                break
             lines.append(line)
         self.at = min(self.at, len(self.text))
         return "\n".join(lines) + "\n"

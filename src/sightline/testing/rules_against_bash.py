@@ -109,6 +109,16 @@ _OPTIONS = {
 _VALUES = frozenset({"-C", "-c", "--prefix", "-j"})
 
 
+_PIECES = (
+    *";&|(){}$`'\"\\\n \t#!<>=~*?[],%^/:\r\x0b\xa0é\u2028", "\\\n", "$(", "${", "$'", "<<", "&&", "||", "..", "2>", "<(",
+    "@(", "git push", " rm ", "make", ";make;", "-rf", "--force", "+=", "[0]=",
+)  # fmt: skip
+_REDIRECTS = (
+    " >/dev/null", " 2>&1", " </dev/null", " 2>/dev/null", " >|/dev/null", " &>/dev/null", " <<<x", " {fd}>/dev/null",
+    " 2> /dev/null", " >/tmp/'o p'", " >&2", " <<<'a b'", " > /dev/null 2>&1",
+)  # fmt: skip
+
+
 class Sentences:
     """A grammar of command lines, spoken at random."""
 
@@ -166,68 +176,7 @@ class Sentences:
         """A few characters more, less or others."""
         for _ in range(self._random.randint(1, 3)):
             at = self._random.randint(0, len(line))
-            more = self._random.choice(
-                (
-                    ";",
-                    "&",
-                    "|",
-                    "(",
-                    ")",
-                    "{",
-                    "}",
-                    "$",
-                    "`",
-                    "'",
-                    '"',
-                    "\\",
-                    "\n",
-                    " ",
-                    "\t",
-                    "#",
-                    "!",
-                    "<",
-                    ">",
-                    "=",
-                    "~",
-                )
-                + (
-                    "*",
-                    "?",
-                    "[",
-                    "]",
-                    "\\\n",
-                    "$(",
-                    "${",
-                    "$'",
-                    "<<",
-                    "&&",
-                    "||",
-                    ",",
-                    "..",
-                    "\r",
-                    "\x0b",
-                    "\xa0",
-                    "é",
-                    "2>",
-                    "<(",
-                )
-                + (
-                    "@(",
-                    "git push",
-                    " rm ",
-                    "make",
-                    ";make;",
-                    "-rf",
-                    "--force",
-                    "\u2028",
-                    "+=",
-                    "[0]=",
-                    "%",
-                    "^",
-                    "/",
-                    ":",
-                )
-            )
+            more = self._random.choice(_PIECES)
             line = line[:at] + more + line[at + self._random.choice((0, 0, 1, 2)) :]
         return line
 
@@ -262,19 +211,7 @@ class Sentences:
         )
 
     def _redirect(self) -> str:
-        return self._random.choice(
-            (
-                " >/dev/null",
-                " 2>&1",
-                " </dev/null",
-                " 2>/dev/null",
-                " >|/dev/null",
-                " &>/dev/null",
-                " <<<x",
-                " {fd}>/dev/null",
-            )
-            + (" 2> /dev/null", " >/tmp/'o p'", " >&2", " <<<'a b'", " > /dev/null 2>&1")
-        )
+        return self._random.choice(_REDIRECTS)
 
     def _program(self, name: str) -> str:
         if self._chance(0.6):
@@ -295,41 +232,14 @@ class Sentences:
         one, two = word[:half], word[half:]
         octal = "".join(f"\\{ord(character):o}" for character in word)
         hexadecimal = "".join(f"\\x{ord(character):02x}" for character in word)
-        return self._random.choice(
-            (
-                f"'{word}'",
-                f'"{word}"',
-                f"{one}''{two}",
-                f'"{one}"{two}',
-                f"{one}'{two}'",
-                f"{one}\\\n{two}",
-                f"\\{word}",
-            )
-            + (
-                f"$'{octal}'",
-                f"$'{hexadecimal}'",
-                f'$"{word}"',
-                f"{one}$u{two}",
-                f"{one}${{u}}{two}",
-                f"${{u:-{word}}}",
-            )
-            + (
-                f"$(echo '{word}')",
-                f"`echo '{word}'`",
-                f"{one}$(){two}",
-                f"{one}$@{two}",
-                f'"${{u:-{word}}}"',
-                f"{one}{{{two},}}",
-            )
-            + (
-                f'"$(echo "{word}")"',
-                f"{{{word},}}",
-                f"{one}``{two}",
-                f"${{u-{one}}}{two}",
-                f"'{one}'\"{two}\"",
-                f"{one}{{{two},{two}}}",
-            )
-        )
+        forms = (
+            f"'{word}'", f'"{word}"', f"{one}''{two}", f'"{one}"{two}', f"{one}'{two}'", f"{one}\\\n{two}", f"\\{word}",
+            f"$'{octal}'", f"$'{hexadecimal}'", f'$"{word}"', f"{one}$u{two}", f"{one}${{u}}{two}", f"${{u:-{word}}}",
+            f"$(echo '{word}')", f"`echo '{word}'`", f"{one}$(){two}", f"{one}$@{two}", f'"${{u:-{word}}}"',
+            f"{one}{{{two},}}", f'"$(echo "{word}")"', f"{{{word},}}", f"{one}``{two}", f"${{u-{one}}}{two}",
+            f"'{one}'\"{two}\"", f"{one}{{{two},{two}}}",
+        )  # fmt: skip
+        return self._random.choice(forms)
 
     def _compound(self) -> str:
         kinds: tuple[Callable[[], str], ...] = (
@@ -358,13 +268,14 @@ class Sentences:
     def _runner(self) -> str:
         command = self._simple()
         forms = (
-            f"env {command}", f"env A=b {command}", f"env -i PATH=\"$PATH\" {command}", f"command {command}", f"exec {command}",
-            f"nohup {command}", f"timeout 5 {command}", f"nice -n 5 {command}", f"xargs {command}", f"echo push | xargs {command}",
-            "echo push | xargs git", "echo git push | xargs env", f"setsid {command}", f"stdbuf -o0 {command}", f"command -p {command}",
+            f"env {command}", f"env A=b {command}", f"env -i PATH=\"$PATH\" {command}", f"command {command}",
+            f"exec {command}", f"nohup {command}", f"timeout 5 {command}", f"nice -n 5 {command}",
+            f"xargs {command}", f"echo push | xargs {command}", "echo push | xargs git", "echo git push | xargs env",
+            f"setsid {command}", f"stdbuf -o0 {command}", f"command -p {command}",
             f"find . -maxdepth 0 -exec {command} \\;", "find . -maxdepth 1 -name push -exec git -C {} push \\;",
-            "echo git | xargs -I X X push", "echo git | xargs -I{} {} push", f"time {command}", f"builtin command {command}",
-            f"env -S {shlex.quote(command)}", f"coproc {command}", f"exec -a x {command}", f"env -u A {command}",
-            f"xargs -n 1 {command} <<< 'push x'",
+            "echo git | xargs -I X X push", "echo git | xargs -I{} {} push", f"time {command}",
+            f"builtin command {command}", f"env -S {shlex.quote(command)}", f"coproc {command}",
+            f"exec -a x {command}", f"env -u A {command}", f"xargs -n 1 {command} <<< 'push x'",
         )  # fmt: skip
         return self._random.choice(forms)
 
@@ -372,11 +283,13 @@ class Sentences:
         inside = self.line()
         double = inside.replace("\\", "\\\\").replace('"', '\\"').replace("$", "\\$").replace("`", "\\`")
         forms = (
-            f"sh -c {shlex.quote(inside)}", f"bash -c {shlex.quote(inside)}", f'bash -c "{double}"', f"env bash -c {shlex.quote(inside)}",
-            f"echo {shlex.quote(inside)} | sh", f"printf '%s\\n' {shlex.quote(inside)} | bash -s", f"bash <<< {shlex.quote(inside)}",
-            f"bash -c $'{inside.translate(_ANSI)}'", f"bash <(echo {shlex.quote(inside)})", f". <(echo {shlex.quote(inside)})",
-            "bash -c 'git \"$@\"' x push", "bash -c '\"$0\" push' git", f"sh -ec {shlex.quote(inside)}",
-            f"bash -c -- {shlex.quote(inside)}", f"command sh -c {shlex.quote(inside)}",
+            f"sh -c {shlex.quote(inside)}", f"bash -c {shlex.quote(inside)}", f'bash -c "{double}"',
+            f"env bash -c {shlex.quote(inside)}", f"echo {shlex.quote(inside)} | sh",
+            f"printf '%s\\n' {shlex.quote(inside)} | bash -s", f"bash <<< {shlex.quote(inside)}",
+            f"bash -c $'{inside.translate(_ANSI)}'", f"bash <(echo {shlex.quote(inside)})",
+            f". <(echo {shlex.quote(inside)})", "bash -c 'git \"$@\"' x push", "bash -c '\"$0\" push' git",
+            f"sh -ec {shlex.quote(inside)}", f"bash -c -- {shlex.quote(inside)}",
+            f"command sh -c {shlex.quote(inside)}",
         )  # fmt: skip
         return self._random.choice(forms)
 
@@ -384,8 +297,9 @@ class Sentences:
         inside = self.line()
         words = " ".join(map(shlex.quote, inside.split(" ")))
         forms = (
-            f"eval {shlex.quote(inside)}", f"eval {words}", f"eval $'{inside.translate(_ANSI)}'", f"v={shlex.quote(inside)}; eval \"$v\"",
-            f"eval -- {shlex.quote(inside)}", f"trap {shlex.quote(inside)} EXIT", f"eval eval {shlex.quote(shlex.quote(inside))}",
+            f"eval {shlex.quote(inside)}", f"eval {words}", f"eval $'{inside.translate(_ANSI)}'",
+            f"v={shlex.quote(inside)}; eval \"$v\"", f"eval -- {shlex.quote(inside)}",
+            f"trap {shlex.quote(inside)} EXIT", f"eval eval {shlex.quote(shlex.quote(inside))}",
             f"eval \"$(echo {shlex.quote(inside)})\"",
         )  # fmt: skip
         return self._random.choice(forms)
@@ -394,8 +308,9 @@ class Sentences:
         inside = self.line()
         end = self._random.choice(("EOF", "'EOF'", '"EOF"', "\\EOF"))
         forms = (
-            f"bash <<{end}\n{inside}\nEOF", f"cat <<{end}\n{inside}\nEOF", f"sh <<-{end}\n\t{inside}\n\tEOF\n{self.line()}",
-            f"cat <<{end} | sh\n{inside}\nEOF", f"cat <<EOF\nit's $({inside})\nEOF", f"cat <<A <<B\n{inside}\nA\nx\nB\n{self.line()}",
+            f"bash <<{end}\n{inside}\nEOF", f"cat <<{end}\n{inside}\nEOF",
+            f"sh <<-{end}\n\t{inside}\n\tEOF\n{self.line()}", f"cat <<{end} | sh\n{inside}\nEOF",
+            f"cat <<EOF\nit's $({inside})\nEOF", f"cat <<A <<B\n{inside}\nA\nx\nB\n{self.line()}",
             f"cat <<EOF\n`{self._simple()}`\nEOF\n{self.line()}", f"(cat <<EOF\nx'\nEOF\n); {inside}",
         )  # fmt: skip
         return self._random.choice(forms)
@@ -403,45 +318,52 @@ class Sentences:
     def _substitution(self) -> str:
         inside = self.line()
         forms = (
-            f"echo $({inside})", f"echo `{self._simple()}`", f'echo "a $({inside}) b"', f"cat <({inside})", f": ${{u:-$({inside})}}",
-            f"echo >(cat) $( {inside} )", f"echo $(( $({inside}) 1 + 2 ))", f'echo "${{u:-"$({inside})"}}"', f"a=$({inside})",
-            f"[[ -n $({inside}) ]]", f"echo $(echo ')' ; {inside})", f"echo $(# it's\n{inside})", f"(( $({inside}) 1 ))",
-            f"echo $(case x in x) {inside};; esac)", f": <<< \"$({inside})\"", f"cat < <({inside})", f"cat > >({inside})",
+            f"echo $({inside})", f"echo `{self._simple()}`", f'echo "a $({inside}) b"', f"cat <({inside})",
+            f": ${{u:-$({inside})}}", f"echo >(cat) $( {inside} )", f"echo $(( $({inside}) 1 + 2 ))",
+            f'echo "${{u:-"$({inside})"}}"', f"a=$({inside})", f"[[ -n $({inside}) ]]",
+            f"echo $(echo ')' ; {inside})", f"echo $(# it's\n{inside})", f"(( $({inside}) 1 ))",
+            f"echo $(case x in x) {inside};; esac)", f": <<< \"$({inside})\"", f"cat < <({inside})",
+            f"cat > >({inside})",
         )  # fmt: skip
         return self._random.choice(forms)
 
     def _function(self) -> str:
         inside = self.line()
         forms = (
-            f"f() {{ {inside}; }}; f", f"function f {{ {inside}\n}}\nf", f"f() ( {inside} )\nf", "f() { git \"$@\"; }; f push",
-            'f() { "$@"; }; f git push', f"g() {{ {inside}; }}; env; g", "git() { command git push; }; git status",
+            f"f() {{ {inside}; }}; f", f"function f {{ {inside}\n}}\nf", f"f() ( {inside} )\nf",
+            "f() { git \"$@\"; }; f push", 'f() { "$@"; }; f git push', f"g() {{ {inside}; }}; env; g",
+            "git() { command git push; }; git status",
         )  # fmt: skip
         return self._random.choice(forms)
 
     def _variable(self) -> str:
         forms = (
-            "g=git; $g push", 'g=git; "$g" push', "p=push; git $p", "v='git push'; $v", "g=gi; ${g}t push", "a=(git push); \"${a[@]}\"",
-            "set -- git push; \"$@\"", "set -- git; \"$1\" push", "read -r a b <<< 'git push'; $a $b", "printf -v x %s git; $x push",
-            "v=rm; $v -rf x", "v=-rf; rm $v", "IFS=_; v=git_push; $v", "x=sh; git pu$x", "g=GIT; ${g,,} push", "declare g=git; $g push",
-            "for x in git; do $x push; done", "while read -r x; do $x push; done <<< git", "v=make; ${v} clean", "${u:=git} push",
-            "a=git b=push; $a$IFS$b", "a=(make clean); ${a[0]} ${a[1]}", "x=push; git \"$x\"", "x='push --force'; git $x",
+            "g=git; $g push", 'g=git; "$g" push', "p=push; git $p", "v='git push'; $v", "g=gi; ${g}t push",
+            "a=(git push); \"${a[@]}\"", "set -- git push; \"$@\"", "set -- git; \"$1\" push",
+            "read -r a b <<< 'git push'; $a $b", "printf -v x %s git; $x push", "v=rm; $v -rf x", "v=-rf; rm $v",
+            "IFS=_; v=git_push; $v", "x=sh; git pu$x", "g=GIT; ${g,,} push", "declare g=git; $g push",
+            "for x in git; do $x push; done", "while read -r x; do $x push; done <<< git", "v=make; ${v} clean",
+            "${u:=git} push", "a=git b=push; $a$IFS$b", "a=(make clean); ${a[0]} ${a[1]}", "x=push; git \"$x\"",
+            "x='push --force'; git $x",
         )  # fmt: skip
         return self._random.choice(forms)
 
     def _comment(self) -> str:
         inside = self.line()
         forms = (
-            f"# it's\n{inside}", f": # \"\n{inside}", f"{inside} # )", f"#\n{inside}", f"echo a#b; {inside}", f"echo a\\ # b\n{inside}",
-            f"echo '#'; {inside}", f"# $(\n{inside}", f"# <<EOF\n{inside}",
+            f"# it's\n{inside}", f": # \"\n{inside}", f"{inside} # )", f"#\n{inside}", f"echo a#b; {inside}",
+            f"echo a\\ # b\n{inside}", f"echo '#'; {inside}", f"# $(\n{inside}", f"# <<EOF\n{inside}",
         )  # fmt: skip
         return self._random.choice(forms)
 
     def _branch(self) -> str:
         inside = self.line()
         forms = (
-            f"if true; then {inside}; fi", f"for i in 1; do {inside}; done", f"case a in a) {inside};; esac", f"until {inside}; do break; done",
-            f"while {inside}; do break; done", f"if {inside}\nthen :\nfi", f"case x in (x|y) {inside} ;; esac", f"for ((i=0;i<1;i++)); do {inside}; done",
-            f"[[ a == a ]] && {inside}", f"((1)) && {inside}", f"if false; then :; elif true; then {inside}; else :; fi", f"for i in 1\ndo {inside}\ndone",
+            f"if true; then {inside}; fi", f"for i in 1; do {inside}; done", f"case a in a) {inside};; esac",
+            f"until {inside}; do break; done", f"while {inside}; do break; done", f"if {inside}\nthen :\nfi",
+            f"case x in (x|y) {inside} ;; esac", f"for ((i=0;i<1;i++)); do {inside}; done",
+            f"[[ a == a ]] && {inside}", f"((1)) && {inside}",
+            f"if false; then :; elif true; then {inside}; else :; fi", f"for i in 1\ndo {inside}\ndone",
             f"select i in 1; do {inside}; break; done <<< 1", f"case a in b) :;; *) {inside}\nesac",
         )  # fmt: skip
         return self._random.choice(forms)
@@ -463,9 +385,10 @@ class Sentences:
     def _odd(self) -> str:
         inside = self.line()
         forms = (
-            f"\r{inside}", f"{inside}\r", f"\xa0{inside}", f"\x0b{inside}", f"\u2028{inside}", f"{inside};", f";{inside}", f"\n{inside}\n",
-            f"\t{inside}", f"\\\n{inside}", f"''{inside}", f"{inside}\\", f"true;\\\n{inside}", f"{{ {inside} }}", f"{inside})", f"){inside}",
-            f"time -p {inside}", f"! ! {inside}", f"coproc {{ {inside}; }}", f"coproc x {{ {inside}; }}",
+            f"\r{inside}", f"{inside}\r", f"\xa0{inside}", f"\x0b{inside}", f"\u2028{inside}", f"{inside};",
+            f";{inside}", f"\n{inside}\n", f"\t{inside}", f"\\\n{inside}", f"''{inside}", f"{inside}\\",
+            f"true;\\\n{inside}", f"{{ {inside} }}", f"{inside})", f"){inside}", f"time -p {inside}",
+            f"! ! {inside}", f"coproc {{ {inside}; }}", f"coproc x {{ {inside}; }}",
         )  # fmt: skip
         return self._random.choice(forms)
 
@@ -695,8 +618,8 @@ def _safe(line: str) -> str:
 
 def _told(report: Report, began: float) -> str:
     return (
-        f"{report.lines} lines ran {report.programs} programs in {time.monotonic() - began:.0f} s: {report.allowed} allowed, "
-        f"{report.alike} allowed as another, {report.refused} denied or asked, {report.lost} took too long, "
+        f"{report.lines} lines ran {report.programs} programs in {time.monotonic() - began:.0f} s: "
+        f"{report.allowed} allowed, {report.alike} allowed as another, {report.refused} denied or asked, {report.lost} took too long, "
         f"{len(report.findings)} wrong"
     )
 
