@@ -192,7 +192,7 @@ class Approvals:
     def _refuse(self, need: Need, rule: str, agent: str) -> None:
         self.refused.append(rule)
         what = _words(need)
-        hint = f"to allow it: --allow {_for_a_shell(rule)}"
+        hint = way_to_allow(rule)
         why = f" ({need.why})" if need.exposed else ""
         self._stage.publish(Notice(f"refused, nobody is there to ask: {what}{why}", "warning", hint, agent=agent))
         raise Refusal(
@@ -207,6 +207,11 @@ async def _shown(changes: Changes) -> str:
         return await changes()
     except Exception:
         return ""
+
+
+def way_to_allow(rule: str) -> str:
+    """For a person who was not there to be asked."""
+    return f"to allow it: --allow {_for_a_shell(rule)}"
 
 
 def _for_a_shell(rule: str) -> str:

@@ -164,7 +164,10 @@ def _surroundings(cwd: Path, sandboxed: bool, now: float) -> str:
 def about_sandbox(sandboxed: bool) -> str:
     if not sandboxed:
         return "Commands run without a sandbox."
-    return "Commands run in a sandbox: they can write below the working folder only and have no network."
+    return (
+        "Commands run in a sandbox: they can write below the working folder only, and connect only to hosts that rules "
+        "or the person allow."
+    )
 
 
 def _branch(cwd: Path) -> str:

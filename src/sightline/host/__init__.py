@@ -4,7 +4,7 @@ from sightline._later import later
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from sightline.host._client import Client, HostGone, connect
+    from sightline.host._client import Client, HostGone, HostRefused, connect
     from sightline.host._commands import (
         Abort,
         AnswerRequest,
@@ -57,6 +57,7 @@ __all__ = [
     "Frame",
     "Hello",
     "HostGone",
+    "HostRefused",
     "HostWanted",
     "Invoke",
     "Kept",
@@ -94,7 +95,7 @@ __all__ = [
 
 # A console starts its host before anything is loaded, and a host without an agent in it does not load one.
 _MODULES = {
-    "_client": "Client HostGone connect",
+    "_client": "Client HostGone HostRefused connect",
     "_commands": (
         "Abort AnswerRequest Attach Cancel CancelCall Cell Command Compact EditTodo Invoke Label Move Outline "
         "Prompt Reload Reply SetApproval SetModel Shell Start Stop Unqueue"

@@ -14,7 +14,17 @@ from typing import Any, Literal
 import msgspec
 
 from sightline.agent import Secrets, bounded_text, bounded_value
-from sightline.events import Error, Event, Notice, Request, RequestResolved, State, ToolOutput, ToolResult
+from sightline.events import (
+    Error,
+    Event,
+    Notice,
+    Request,
+    RequestResolved,
+    State,
+    ToolConnection,
+    ToolOutput,
+    ToolResult,
+)
 from sightline.exec import CommandSpec
 from sightline.host._call_command import CallCommand
 from sightline.host._masked_output import MaskedOutput
@@ -32,6 +42,7 @@ _FIELDS: dict[type, tuple[str, ...]] = {
     State: ("value",),
     Request: ("text", "choices", "details"),
     RequestResolved: ("answer",),
+    ToolConnection: ("rule", "reason"),
 }
 
 

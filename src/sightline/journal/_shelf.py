@@ -4,6 +4,8 @@ import os
 import re
 from pathlib import Path
 
+from sightline.paths import private_folder
+
 _name = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,120}").fullmatch
 
 
@@ -12,7 +14,7 @@ def keep_file(folder: Path, name: str, data: bytes) -> Path:
     if _name(name) is None:
         raise ValueError(f"not the name of an artifact: {name!r}")
     path = folder / "artifacts" / name
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    private_folder(path.parent)
     half = path.with_name(f".{name}.{os.getpid()}")
     fd = os.open(half, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
     try:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from sightline.exceptions import OutsideFailure
 from sightline.handles import NotRegular, read_at_most
+from sightline.paths import private_folder
 
 LARGEST = 1024 * 1024
 
@@ -45,7 +46,7 @@ def replace(path: Path, data: bytes, *, private: bool = True) -> None:
 
     path = Path(os.path.realpath(path))
     try:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700 if private else 0o777)
+        _make_folder(path.parent, private=private)
         descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     except OSError as error:
         raise _unwritable(path, error) from None
@@ -59,6 +60,13 @@ def replace(path: Path, data: bytes, *, private: bool = True) -> None:
     except OSError as error:
         os.unlink(name)
         raise _unwritable(path, error) from None
+
+
+def _make_folder(folder: Path, *, private: bool) -> None:
+    if private:
+        private_folder(folder)
+    else:
+        folder.mkdir(parents=True, exist_ok=True)
 
 
 def _mode(path: Path, otherwise: int) -> int:
@@ -79,7 +87,7 @@ def held(path: Path, *, private: bool = True) -> Iterator[None]:
 
     folder = path.parent
     try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700 if private else 0o777)
+        _make_folder(folder, private=private)
         descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
     except OSError as error:
         raise _unwritable(path, error) from None

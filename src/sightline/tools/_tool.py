@@ -35,7 +35,7 @@ class Need(msgspec.Struct, frozen=True):
 
     access: Access
     what: str
-    sandboxed: bool = False  # of a command: it can write nothing outside the workspace and has no network
+    sandboxed: bool = False  # of a command: it writes nothing outside the workspace, and has no network of its own
     why: str = ""  # for the person who is asked
     exposed: tuple[str, ...] = ()  # of a command: protected paths in the workspace that its sandbox does not hold
     real: str = ""  # the path itself, where its name cannot be shown and `what` is not quite it

@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 
+from sightline.paths import private_folder
 from sightline.tools._selectors import split_selector
 from sightline.tools._tool import ToolError
 from sightline.tools.resources._resource import Resource
@@ -26,7 +27,7 @@ def resolve(rest: str, folder: Path) -> Resource:
 
 
 def write(rest: str, content: str, folder: Path) -> None:
-    from sightline.tools._atomic import writing
+    from sightline.tools._atomic import replace_file
 
     path = _inside(rest, folder)
     if rest.endswith("/") or not _name(path, folder) or path.is_dir():
@@ -34,8 +35,11 @@ def write(rest: str, content: str, folder: Path) -> None:
     bare, selector = split_selector(rest)
     if selector is not None:
         raise ToolError(f"Write replaces whole files: use local://{bare}, or change these lines with edit.")
-    with writing(path, make_folders=True, private=True) as file:
-        file.replace(content.encode("utf-8", "replace"))
+    try:
+        private_folder(path.parent)
+    except OSError as problem:
+        raise ToolError(f"Cannot make a folder for local://{rest}: {problem.strerror or problem}.") from None
+    replace_file(path, content.encode("utf-8", "replace"))
 
 
 def _inside(rest: str, folder: Path) -> Path:
