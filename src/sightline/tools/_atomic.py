@@ -160,12 +160,11 @@ class Writing:
 
 
 @contextmanager
-def writing(path: Path, *, make_folders: bool = False, private: bool = False) -> Iterator[Writing]:
-    """A file, locked for writing. `private`: folders that are made are for their owner alone. ToolError."""
-    mode = None if not make_folders else 0o700 if private else 0o777
+def writing(path: Path, *, make_folders: bool = False) -> Iterator[Writing]:
+    """A file, locked for writing. ToolError when it cannot be."""
     with ExitStack() as stack:
         try:
-            target = stack.enter_context(entry(path, "write", make_folders=mode))
+            target = stack.enter_context(entry(path, "write", make_folders=0o777 if make_folders else None))
             _check_replaceable(target, None, path)
         except (OSError, ValueError) as problem:
             reason = getattr(problem, "strerror", None) or problem

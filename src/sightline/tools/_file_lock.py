@@ -23,7 +23,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from sightline.handles import Entry, Grants, entry, granted
-from sightline.paths import data_folder
+from sightline.paths import data_folder, private_folder
 from sightline.tools._tool import ToolError
 
 SECONDS = 10.0
@@ -91,9 +91,7 @@ def _clean(path: str) -> None:
 
 def _folder() -> str:
     folder = data_folder() / "writing"
-    if not folder.is_dir():
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return str(folder)
+    return str(folder if folder.is_dir() else private_folder(folder))
 
 
 def _key(target: Entry) -> str:
