@@ -70,7 +70,7 @@ def test_what_fits_is_answered_with_one_key() -> None:
 
 
 def test_a_rule_below_the_fold_keeps_nobody_waiting() -> None:
-    """The command, the folder and the arguments are to be seen; a rule is shown again before it is saved."""
+    """What would be done is to be seen, command and arguments; a rule is shown again before it is saved."""
     rule = "exec(" + "x" * 900 + ")"
     assert bench(request(leaves=False, rule=rule), height=24).press("y").answer == {"choice": "once"}
 
