@@ -111,9 +111,9 @@ def test_every_line_of_a_long_write_can_be_reached() -> None:
 def test_a_diff_of_five_thousand_lines_opens_at_once() -> None:
     """Only the rows in sight are laid out. (`make bench` has the goal; here it must not be far off.)"""
     asked = big_write(5001)
-    began = time.perf_counter()
+    began = time.process_time()
     dialog_for(asked, drawing(theme=coloured()), lambda: 40).render(100)
-    assert time.perf_counter() - began < 0.5
+    assert time.process_time() - began < 0.5
 
 
 def test_blanks_do_not_push_a_command_out_of_sight() -> None:
