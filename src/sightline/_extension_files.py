@@ -7,8 +7,10 @@ Rules:
 - A file's name is its extension's; one that begins with an underscore or a dot is none. Of two with the same name the
   first counts.
 - A file that cannot be loaded is told, with the line that failed, and left out whole.
+- A project's file is loaded as it was when it was found to be the trusted one; it is not read again.
 """
 
+import os
 import sys
 from collections.abc import Mapping
 from hashlib import blake2b
@@ -17,14 +19,28 @@ from types import ModuleType
 
 import msgspec
 
-from sightline.settings import extension_folders, project_of, why_not_trusted
+from sightline.handles import read_at_most
+from sightline.settings import extension_folders, project_of, trusted_files
 from sightline.text import clean_line
+
+_MOST_BYTES = 32 * 1024 * 1024
+
+
+class ExtensionFile(msgspec.Struct, frozen=True):
+    """`source`: what is loaded of a project's file; the person's own are read when they are loaded."""
+
+    path: Path
+    source: bytes | None = None
+
+    @property
+    def name(self) -> str:
+        return self.path.stem
 
 
 class ExtensionFiles(msgspec.Struct, frozen=True):
     """`left_out` are the project's, and `why` the reason; `project` is their folder."""
 
-    files: list[Path] = []
+    files: list[ExtensionFile] = []
     left_out: list[Path] = []
     why: str = ""
     project: Path | None = None
@@ -33,19 +49,26 @@ class ExtensionFiles(msgspec.Struct, frozen=True):
 def extension_files(cwd: Path, environ: Mapping[str, str]) -> ExtensionFiles:
     """Those that count in a folder."""
     own, project = extension_folders(cwd, environ)
-    files = _files(own)
+    files = [ExtensionFile(path) for path in _files(own)]
     theirs = _files(project) if project is not None and not _same(project, own) else []
-    if theirs and project is not None and (why := why_not_trusted(project_of(project))):
+    if not theirs or project is None:
+        return ExtensionFiles(files, project=project)
+    why, content = trusted_files(project_of(project))
+    if why:
         return ExtensionFiles(files, theirs, why, project)
-    return ExtensionFiles([*files, *theirs], project=project)
+    folder = Path(os.path.realpath(project_of(project))) / project.parent.name / project.name
+    # One that came after the look is not there yet.
+    looked_at = [ExtensionFile(path, content[folder / path.name]) for path in theirs if folder / path.name in content]
+    return ExtensionFiles([*files, *looked_at], project=project)
 
 
-def imported(file: Path, half: str = "") -> ModuleType:
+def imported(file: ExtensionFile, half: str = "") -> ModuleType:
     """Compiled here and not by the import system, which would leave its cache in the project's folder."""
-    digest = blake2b(f"{half}{file}".encode("utf-8", "surrogateescape"), digest_size=4).hexdigest()
-    module = ModuleType(f"sightline_extension_{file.stem}_{digest}")
-    module.__file__ = str(file)
-    code = compile(file.read_bytes(), str(file), "exec", dont_inherit=True)
+    digest = blake2b(f"{half}{file.path}".encode("utf-8", "surrogateescape"), digest_size=4).hexdigest()
+    module = ModuleType(f"sightline_extension_{file.name}_{digest}")
+    module.__file__ = str(file.path)
+    source = read_at_most(file.path, _MOST_BYTES) if file.source is None else file.source
+    code = compile(source, str(file.path), "exec", dont_inherit=True)
     sys.modules[module.__name__] = module  # type hints are looked up there
     exec(code, module.__dict__)
     return module

@@ -1,7 +1,18 @@
-"""Where the program keeps its files. `SIGHTLINE_HOME` moves all of them."""
+"""Where the program stores its files, for their owner alone. `SIGHTLINE_HOME` moves all of them."""
 
+import errno
 import os
+import stat
 from pathlib import Path
+
+_OWNER_ONLY = 0o700
+
+
+class NotOurs(PermissionError):
+    """A folder where our files should be is another user's."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(errno.EPERM, "it belongs to another user", str(path))
 
 
 def data_folder() -> Path:
@@ -11,3 +22,57 @@ def data_folder() -> Path:
         return Path(home)
     data = os.environ.get("XDG_DATA_HOME")
     return Path(data) / "sightline" if data else Path.home() / ".local" / "share" / "sightline"
+
+
+def private_folder(folder: Path, top: Path | None = None) -> Path:
+    """The folder, made if need be, with mode 0700 whatever the umask. From `top` (where all our files are) down to it
+    what was open to others is closed. NotOurs when one of them is another user's, another OSError when it cannot be
+    made. A folder that is not below `top` is made and otherwise left as it is."""
+    top = data_folder() if top is None else top
+    for path in (*reversed(folder.parents), folder):
+        if not path.exists():
+            _make(path)
+    if folder == top or top in folder.parents:
+        below = [path for path in (*reversed(folder.parents), folder) if path == top or top in path.parents]
+        for path in below:
+            _close_to_others(path)
+    return folder
+
+
+def is_own_folder(path: str | Path) -> bool:
+    """Whether it is a folder that is ours, and that nobody else can write to."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return False
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & 0o022
+
+
+def _make(path: Path) -> None:
+    try:
+        path.mkdir(_OWNER_ONLY)
+    except FileExistsError:  # another process was quicker
+        return
+    if stat.S_IMODE(path.stat().st_mode) != _OWNER_ONLY:  # a umask may take rights from the owner, too
+        path.chmod(_OWNER_ONLY)
+
+
+def _close_to_others(path: Path) -> None:
+    """A folder that others could enter may hold files they can read: those are closed, too, once."""
+    link, found = os.lstat(path), os.stat(path)
+    if found.st_uid != os.geteuid() or link.st_uid not in (os.geteuid(), 0):
+        raise NotOurs(path)
+    if found.st_mode & 0o077:
+        os.chmod(path, _OWNER_ONLY)
+        for place, _, names in os.walk(path):
+            for file in (place, *(os.path.join(place, name) for name in names)):
+                _close_file(file)
+
+
+def _close_file(path: str) -> None:
+    try:
+        found = os.lstat(path)
+        if not stat.S_ISLNK(found.st_mode) and found.st_mode & 0o077:
+            os.chmod(path, stat.S_IMODE(found.st_mode) & _OWNER_ONLY)
+    except OSError:  # it is gone, or another user's, who can read it anyhow
+        pass

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from sightline.agent import Block, Call, NewArgs, Secrets
-from sightline.agent._instructions import find_context_files, system_prompt
+from sightline.agent._instructions import Found, find_context_files, system_prompt
 from sightline.conversation import ToolMessage, text_of
 from sightline.events import Notice, Text, ToolOutput, ToolResult, ToolUse, User
 from sightline.tools import Outcome
@@ -137,7 +137,7 @@ def test_instructions_are_read_from_the_repository_down(tmp_path: Path) -> None:
     (repository / "CLAUDE.md").write_text("second name")
     (inner / "CLAUDE.md").write_text("near")
     found = find_context_files(inner, ["AGENTS.md", "CLAUDE.md"])
-    assert [file.text for file in found] == ["at the root", "near"]
+    assert [file.text for file in found.files] == ["at the root", "near"]
 
 
 def test_the_model_is_told_where_it_is(tmp_path: Path) -> None:
@@ -146,7 +146,7 @@ def test_the_model_is_told_where_it_is(tmp_path: Path) -> None:
     (tmp_path / ".git" / "HEAD").write_text("ref: refs/heads/topic/x\n")
     (tmp_path / "src").mkdir()
     (tmp_path / "README.md").write_text("x")
-    prompt = system_prompt(tmp_path, context_files=[], instructions="Be kind.", now=lambda: 1_700_000_000.0)
+    prompt = system_prompt(tmp_path, found=Found(), instructions="Be kind.", now=lambda: 1_700_000_000.0)
     assert f"Working folder: {tmp_path}" in prompt
     assert "Date: 2023-11-14" in prompt
     assert "Git branch: topic/x" in prompt
@@ -158,6 +158,6 @@ def test_the_model_is_told_where_it_is(tmp_path: Path) -> None:
 def test_a_long_file_of_instructions_is_cut(tmp_path: Path, size: int) -> None:
     """And says so."""
     (tmp_path / "AGENTS.md").write_text("x" * size)
-    (file,) = find_context_files(tmp_path, ["AGENTS.md"])[-1:]
+    (file,) = find_context_files(tmp_path, ["AGENTS.md"]).files[-1:]
     assert file.text.endswith("[cut off here]")
     assert len(file.text) < size

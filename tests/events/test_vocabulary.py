@@ -14,6 +14,7 @@ SAMPLES = {
     "tool_args": {"id": "1", "name": "Read"},
     "tool_output": {"id": "1", "content": "x"},
     "tool_update": {"id": "1"},
+    "tool_connection": {"id": "1", "connection": 1, "host": "a.org", "port": 443, "verdict": "allowed"},
     "tool_result": {"id": "1"},
     "agent_started": {"path": "a-1"},
     "agent_ended": {"path": "a-1"},
@@ -29,7 +30,8 @@ SAMPLES = {
 def test_the_kinds_are_those_of_the_design():
     """The names on the wire are a promise; this pins them."""
     assert list(KINDS) == [
-        "user", "text", "reasoning", "tool_use", "tool_args", "tool_output", "tool_update", "tool_result",
+        "user", "text", "reasoning", "tool_use", "tool_args", "tool_output", "tool_update",
+        "tool_connection", "tool_result",
         "run_started", "turn_started", "turn_ended", "run_ended", "agent_started", "agent_ended",
         "request", "request_resolved", "state", "notice", "error", "unknown",
     ]  # fmt: skip

@@ -10,10 +10,11 @@ import sys
 import time
 from pathlib import Path
 
+import psutil
 import pytest
 
 from sightline.events import ToolOutput
-from sightline.exec import _guard
+from sightline.exec import SandboxSpec, SandboxStatus, _bubblewrap, _guard, _landlock, _sandbox
 
 from .running import Memory, Ran, is_gone, noted, python, sh, wait_for
 
@@ -328,3 +329,67 @@ async def test_a_very_long_command_line_is_told_by_its_beginning():
     assert ran.text() == "8\n"
     assert len(ran.use.args["command"]) == 64 * 1024
     assert ran.use.args["argv"] == []
+
+
+@linux_only
+@pytest.mark.parametrize("kind", ["bubblewrap", "landlock"])
+@ways
+async def test_what_a_sandboxed_command_leaves_in_the_background_ends_with_it(tmp_path, monkeypatch, way, kind):
+    """However it got away from its parent, its session or its environment, and while another command runs."""
+    use_sandbox(monkeypatch, kind)
+    (tmp_path / "w").mkdir()
+    other = sh("echo ready; sleep 600", cwd=str(tmp_path))
+    running = await ready(other)
+    script = way + "\nwhile ! [ -s stray ]; do sleep 0.01; done; echo over"
+    ran = sh(script, cwd=str(tmp_path / "w"), sandbox=SandboxSpec(workspace=str(tmp_path / "w")))
+    result = await ran.start()
+    assert (result.result.exit_code, ran.text()) == (0, "over\n")
+    assert not in_folder(tmp_path / "w"), "still there"
+    other.command.cancel(force=True)
+    await running
+    assert other.result.exit_code == 130
+
+
+@linux_only
+async def test_a_sandboxed_command_cannot_lose_its_mark(tmp_path, monkeypatch):
+    """Under Landlock, by which alone a process is found that lost its parent, its session and its environment."""
+    use_sandbox(monkeypatch, "landlock")
+    (tmp_path / "w").mkdir()
+    code = (
+        "import os, resource, sys\n"
+        "for limit in ((5, 5), (resource.RLIM_INFINITY, resource.RLIM_INFINITY)):\n"
+        "    try: resource.setrlimit(10, limit)\n"
+        "    except (OSError, ValueError) as error: print(type(error).__name__, flush=True)\n"
+        "if os.fork() == 0:\n"
+        "    os.setsid()\n"
+        "    if os.fork() == 0:\n"
+        "        os.close(1), os.close(2)\n"
+        "        os.execve('/bin/sleep', ['sleep', '600'], {})\n"
+        "    os._exit(0)\n"
+        "os.wait()\n"
+    )
+    other = sh("echo ready; sleep 600", cwd=str(tmp_path))
+    running = await ready(other)
+    ran = python(code, cwd=str(tmp_path / "w"), sandbox=SandboxSpec(workspace=str(tmp_path / "w")))
+    await ran.start()
+    assert ran.text().split() == ["ValueError"] * 2  # so Python names EPERM
+    assert not in_folder(tmp_path / "w")
+    other.command.cancel(force=True)
+    await running
+
+
+def use_sandbox(monkeypatch, kind: str) -> None:
+    problem = {"bubblewrap": _bubblewrap.problem(), "landlock": "" if _landlock.abi() else "no Landlock"}[kind]
+    if problem:
+        pytest.skip(problem)
+    monkeypatch.setattr(_sandbox, "_decided", SandboxStatus(kind=kind))
+
+
+def in_folder(folder: Path) -> list[psutil.Process]:
+    """Who runs there."""
+    found = []
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error):
+            if process.status() != psutil.STATUS_ZOMBIE and process.cwd() == str(folder):
+                found.append(process)
+    return found

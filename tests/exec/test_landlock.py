@@ -18,13 +18,13 @@ def launch(*arguments: str, env: dict[str, str] | None = None) -> subprocess.Com
 
 def test_it_becomes_the_command(tmp_path):
     """No process stands between the starter and the command."""
-    done = launch("no-network", str(tmp_path), "--", "sh", "-c", "echo $PPID")
+    done = launch("no-network", "", str(tmp_path), "--", "sh", "-c", "echo $PPID")
     assert done.stdout == f"{os.getpid()}\n"
 
 
 def test_it_refuses_to_run_anything_unprotected(tmp_path):
     """A folder it cannot allow is no reason to go on without."""
-    done = launch("no-network", str(tmp_path / "none"), "--", "echo", "ran")
+    done = launch("no-network", "", str(tmp_path / "none"), "--", "echo", "ran")
     assert (done.returncode, done.stdout) == (126, "")
     assert "the sandbox could not be set up" in done.stderr
 
@@ -32,19 +32,19 @@ def test_it_refuses_to_run_anything_unprotected(tmp_path):
 def test_a_file_that_cannot_be_run_ends_with_126(tmp_path):
     """As in a shell."""
     (tmp_path / "file").write_text("")
-    done = launch("no-network", str(tmp_path), "--", str(tmp_path / "file"))
+    done = launch("no-network", "", str(tmp_path), "--", str(tmp_path / "file"))
     assert (done.returncode, done.stderr) == (126, f"sightline: {tmp_path}/file: Permission denied\n")
 
 
 def test_the_environment_is_passed_on_untouched(tmp_path):
     """Python adds a variable to a bare one; the command does not see it."""
-    assert launch("network", str(tmp_path), "--", "/usr/bin/env", env={}).stdout == ""
-    assert launch("network", str(tmp_path), "--", "/usr/bin/env", env={"LC_CTYPE": "C"}).stdout == "LC_CTYPE=C\n"
+    assert launch("network", "", str(tmp_path), "--", "/usr/bin/env", env={}).stdout == ""
+    assert launch("network", "", str(tmp_path), "--", "/usr/bin/env", env={"LC_CTYPE": "C"}).stdout == "LC_CTYPE=C\n"
 
 
 def test_separators_after_the_first_belong_to_the_command(tmp_path):
     """A command may have its own."""
-    assert launch("network", str(tmp_path), "--", "echo", "--", "x").stdout == "-- x\n"
+    assert launch("network", "", str(tmp_path), "--", "echo", "--", "x").stdout == "-- x\n"
 
 
 @pytest.mark.parametrize("version", range(1, _landlock.abi() + 1))
@@ -69,7 +69,7 @@ def test_a_process_outside_cannot_be_signalled(tmp_path):
     """Where the kernel can keep that (version 6)."""
     if _landlock.abi() < 6:
         pytest.skip("this kernel's Landlock knows no signals")
-    done = launch("no-network", str(tmp_path), "--", "sh", "-c", f"kill -0 {os.getpid()}")
+    done = launch("no-network", "", str(tmp_path), "--", "sh", "-c", f"kill -0 {os.getpid()}")
     assert done.returncode != 0
 
 
@@ -81,3 +81,23 @@ def test_a_kernel_without_it_has_version_0(monkeypatch):
 
     monkeypatch.setattr(_landlock, "_call", no_such_call)
     assert _landlock.abi() == 0
+
+
+def test_the_terminal_it_was_started_on_can_be_opened_by_name():
+    """Programs do that, with what /dev/tty or `tty` says."""
+    ours, its = os.openpty()
+    code = (
+        "import os; os.write(os.open(os.ttyname(0), os.O_RDWR), b'by name'); os.close(os.open('/dev/tty', os.O_RDWR))"
+    )
+    argv = [sys.executable, "-I", "-S", _landlock.__file__, "no-network", "", "/tmp", "--", sys.executable, "-c", code]
+    child = subprocess.Popen(["setsid", "-c", "-w", *argv], stdin=its, stdout=its, stderr=its)
+    assert child.wait(30) == 0, os.read(ours, 1000)
+    assert os.read(ours, 7) == b"by name"
+    os.close(its)
+    os.close(ours)
+
+
+def test_a_filter_that_cannot_be_read_is_a_refusal(tmp_path):
+    """Never go on without."""
+    done = launch("no-network", str(tmp_path / "none"), str(tmp_path), "--", "echo", "ran")
+    assert (done.returncode, done.stdout) == (126, "")

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from sightline.settings import RuleMistake, parse_rule
 from sightline.settings._command_line import understand
+from sightline.settings._denial import Certainty
 from sightline.settings._rules import allows_command, denies_command, suggest
 
 
@@ -17,7 +18,7 @@ def allowed(command, *rules):
 
 
 def denied(command, rule):
-    return denies_command(parse_rule(rule, denies=True), command)
+    return denies_command(parse_rule(rule, denies=True), command) == Certainty.CERTAIN
 
 
 FOLLOWED = {
@@ -156,7 +157,10 @@ def test_what_is_understood_is_what_a_shell_would_run(text):
         ("exec(pytest tests/test_*.py)", "pytest 'tests/test_a b.py'", True),
         ("exec(pytest tests/test_*.py)", "pytest tests/test_a*.py", False),
         ("exec(ls *)", "ls *.py", True),
-        ("exec(ls '*.py')", "ls *.py", True),
+        ("exec(ls '*.py')", "ls *.py", False),
+        ("exec(ls '*.py')", 'ls "*.py"', True),
+        ("exec(ls *.py) exactly", "ls *.py", True),
+        ("exec(ls *.py) exactly", "ls a.py", False),
         ("exec(ls '*.py')", "ls a.py", False),
         ('exec(git commit -m "a b")', "git commit -m 'a b'", True),
         ("exec(git commit *)", "git commit -m 'a; rm -rf $(x) `y` > z'", True),
@@ -251,12 +255,13 @@ def test_a_deny_rule_leaves_other_commands_alone(command):
         ("exec(* --force)", "git push", False),
         ("exec(rm -r*)", "find . -exec rm -rf {} +", True),
         ("exec(*sudo*)", "x; /usr/bin/sudo-rs y", True),
-        ("exec(curl * | sh)", "curl x | sh", False),
+        ("exec(curl * | sh)", "curl x | sh", True),
+        ("exec(curl * | sh)", "curl x | wc", False),
         ("exec(curl x | sh)", "cd y && curl x | sh", True),
     ],
 )
 def test_deny_patterns(rule, command, expected):
-    """Stars may begin a pattern that denies; one with operators is looked for as it is written."""
+    """Stars may begin a pattern that denies; one of several commands is found where all of these are."""
     assert denied(command, rule) is expected
 
 
@@ -297,17 +302,20 @@ def test_a_rule_that_cannot_be_read_says_why(text, says):
     [
         ("git push", "exec(git push)"),
         ("git  push   origin", "exec(git push origin)"),
-        ("ls *.py", "exec(ls '*.py')"),
+        ("ls *.py", "exec(ls *.py) exactly"),
+        ("ls '*.py'", "exec(ls '*.py')"),
+        ("rm -rf ~", "exec(rm -rf ~)"),
+        ("rm -rf '~'", "exec(rm -rf '~')"),
         ("git commit -m 'a b' && git push", "exec(git commit -m 'a b' && git push)"),
         ("make > log", "exec(make > log)"),
         ("echo it\\'s", "exec(echo it\\'s)"),
-        ("x" * 3000, "exec"),
-        ("*x", "exec"),
-        ("", "exec"),
+        ("x" * 3000, ""),
+        ("*x", ""),
+        ("", ""),
     ],
 )
 def test_the_suggestion_is_the_narrowest_rule(command, rule):
-    """Exactly this command, or the class where a pattern cannot say it."""
+    """Exactly this command, or nothing where a pattern cannot say it."""
     assert suggest("exec", command) == rule
 
 
@@ -315,9 +323,10 @@ def test_the_suggestion_is_the_narrowest_rule(command, rule):
 def test_a_suggested_rule_allows_its_command_and_not_another(command, more):
     """Whatever the command, the suggestion passes it; a changed command only if it means the same."""
     rule = suggest("exec", command)
+    assume(rule)
     assert allowed(command, rule)
     other = command + more
-    if rule != "exec" and allowed(other, rule) and other.strip(" \t") != command.strip(" \t"):
+    if allowed(other, rule) and other.strip(" \t") != command.strip(" \t"):
         assert understand(other) is not None
         assert suggest("exec", other) == rule
 

@@ -19,6 +19,8 @@ class Need(msgspec.Struct, frozen=True):
     access: str
     what: str
     sandboxed: bool = False
+    exposed: tuple[str, ...] = ()
+    where: str = ""
 
 
 def verdict(access, what, *, allow=(), deny=(), workspace, approval="edit"):

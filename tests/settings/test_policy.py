@@ -17,6 +17,7 @@ class Need(msgspec.Struct, frozen=True):
     what: str
     sandboxed: bool = False
     exposed: tuple[str, ...] = ()
+    where: str = ""
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from sightline.settings._remembered import MOST_RULES
 
 
 class Need:
-    access, what, sandboxed = "exec", "git push", False
+    access, what, sandboxed, exposed, where = "exec", "git push", False, (), ""
 
 
 def the_file():

@@ -173,3 +173,31 @@ def test_the_persons_own_change_keeps_the_trust(tmp_path):
     write(tmp_path / EXTENSION)
     change_setting(file, "read.default_limit", "7", project=True)
     assert not is_trusted(tmp_path)
+
+
+def test_what_is_used_is_what_was_found_to_be_trusted(tmp_path, monkeypatch):
+    """Changed right after the look, neither the settings nor the extensions are the new ones."""
+    from sightline._extension_files import extension_files, imported
+    from sightline.settings import _digest, load
+
+    project = tmp_path / "project"
+    settings, extension = project / ".sightline" / "settings.toml", project / ".sightline" / "extensions" / "a.py"
+    extension.parent.mkdir(parents=True)
+    settings.write_text('instructions = "mine"\n')
+    extension.write_text("WHOSE = 'mine'\n")
+    trust(project)
+    look = _digest.digest_of
+
+    def changed_after(folder):
+        found = look(folder)
+        settings.write_text('instructions = "theirs"\n')
+        extension.write_text("WHOSE = 'theirs'\n")
+        (extension.parent / "b.py").write_text("WHOSE = 'theirs'\n")
+        return found
+
+    monkeypatch.setattr(_digest, "digest_of", changed_after)
+    assert load(project).settings.instructions == "mine"
+    settings.write_text('instructions = "mine"\n')
+    extension.write_text("WHOSE = 'mine'\n")
+    (extension.parent / "b.py").unlink()
+    assert [imported(file).WHOSE for file in extension_files(project, os.environ).files] == ["mine"]

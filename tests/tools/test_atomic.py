@@ -171,8 +171,8 @@ def test_a_name_that_is_taken_is_not_overwritten(tmp_path: Path, monkeypatch: py
     """Somebody's file with the name of our temporary one stays theirs; another name is tried."""
     theirs = tmp_path / ".sightline-theirs.tmp"
     theirs.write_bytes(b"theirs")
-    names = iter([theirs, theirs, tmp_path / ".sightline-free.tmp"])
-    monkeypatch.setattr(_atomic, "_free_name", lambda target: next(names))
+    names = iter([theirs.name, theirs.name, ".sightline-free.tmp"])
+    monkeypatch.setattr(_atomic, "_free_name", lambda: next(names))
     replace_file(tmp_path / "a", b"new")
     assert theirs.read_bytes() == b"theirs"
     assert sorted(os.listdir(tmp_path)) == [".sightline-theirs.tmp", "a"]

@@ -68,14 +68,15 @@ async def test_ripgrep_and_the_walk_list_the_same_files(tmp_path: Path, monkeypa
     (tmp_path / "other" / ".ignore").write_text("d/*/f.py\n")
     (tmp_path / "link").symlink_to("src")
     (tmp_path / "loop").symlink_to("loop")
-    hows: list[dict[str, object]] = [
-        {}, {"hidden": False}, {"gitignore": False}, {"roots": ["src", "other"]}, {"roots": ["build"]},
+    hows: list[tuple[Path, dict[str, object]]] = [
+        (tmp_path, {}), (tmp_path, {"hidden": False}), (tmp_path, {"gitignore": False}),
+        (tmp_path / "src", {}), (tmp_path / "other", {}), (tmp_path / "build", {}),
     ]  # fmt: skip
-    with_ripgrep = [await listed(tmp_path, **how) for how in hows]
+    with_ripgrep = [await listed(folder, **how) for folder, how in hows]
     assert "src/keep.log" in with_ripgrep[0]
     assert "b.log" not in with_ripgrep[0]
     monkeypatch.setattr(_ripgrep, "program", lambda: None)
-    assert [await listed(tmp_path, **how) for how in hows] == with_ripgrep
+    assert [await listed(folder, **how) for folder, how in hows] == with_ripgrep
 
 
 def test_the_walk_goes_in_the_order_of_paths(tmp_path: Path) -> None:

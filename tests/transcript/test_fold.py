@@ -8,6 +8,7 @@ from sightline.events import (
     RequestResolved,
     Text,
     ToolArgs,
+    ToolConnection,
     ToolOutput,
     ToolResult,
     ToolUpdate,
@@ -16,7 +17,18 @@ from sightline.events import (
     stamp,
 )
 from sightline.providers import EventStream, get_provider
-from sightline.transcript import ENDED_TAIL, OUTPUT_TAIL, Call, Piece, Snapshot, Transcript, Words, fold
+from sightline.transcript import (
+    ENDED_TAIL,
+    OUTPUT_TAIL,
+    Call,
+    Piece,
+    Reached,
+    Remark,
+    Snapshot,
+    Transcript,
+    Words,
+    fold,
+)
 from tests.providers.support import capture_names, load_capture
 
 CAPTURES = [(p, n) for p in ("claude", "codex", "gemini", "opencode") for n in capture_names(p)]
@@ -202,3 +214,54 @@ def test_lines_that_were_let_go_are_counted():
         [ToolOutput("1", "x\n", offset=50, size=2, dropped=50), ToolOutput("1", text, size=len(text)), ToolResult("1")]
     )
     assert state.entries[0].skipped_lines == -1
+
+
+def connection(number: int, host: str, verdict: str, **more) -> ToolConnection:
+    return ToolConnection("1", number, host, 443, verdict, **more)
+
+
+def test_a_call_has_the_hosts_it_connected_to():
+    """Each once, with the last verdict and what was moved in all; an end that is told twice would count twice."""
+    state = fold(
+        [
+            ToolUse("1", "Bash"),
+            connection(1, "a.org", "asked"),
+            connection(1, "a.org", "allowed", rule="network(a.org)"),
+            connection(1, "a.org", "allowed", sent=10, received=20, duration=1.0),
+            connection(2, "a.org", "allowed", sent=1, received=2, duration=1.0),
+            connection(3, "::1", "refused", duration=0.0),
+        ]
+    )
+    (call,) = state.entries
+    assert call.network == {"a.org:443": Reached("allowed", 2, 11, 22), "[::1]:443": Reached("refused", 1)}
+    assert call.updates == 5
+
+
+def test_many_hosts_are_counted():
+    """A call that connects everywhere costs no more than one that connects to twenty."""
+    events = [connection(number, f"h{number}.org", "refused", duration=0.0) for number in range(100)]
+    state = fold([ToolUse("1", "Bash"), *events, connection(101, "h0.org", "refused", duration=0.0, more=50)])
+    (call,) = state.entries
+    assert len(call.network) == 20
+    assert call.network_more == 80 + 50
+    assert call.network["h0.org:443"].count == 2
+
+
+def test_a_connection_of_an_unknown_command_is_a_remark():
+    """It is seen, although no call has it; what is not over yet is not."""
+    state = fold(
+        [ToolConnection("", 1, "a.org", 443, "allowed"), ToolConnection("", 1, "a.org", 443, "refused", duration=0.1)]
+    )
+    (remark,) = state.entries
+    assert isinstance(remark, Remark)
+    assert "a.org:443: refused" in remark.text
+
+
+def test_a_snapshot_keeps_the_hosts_of_its_moment():
+    """What connects later changes the state, not a copy of it."""
+    transcript = Transcript()
+    transcript.apply(ToolUse("1", "Bash"))
+    before = transcript.snapshot()
+    transcript.apply(connection(1, "a.org", "refused", duration=0.0))
+    assert before.entries[0].network == {}
+    assert transcript.now.entries[0].network

@@ -14,6 +14,7 @@ from sightline.events import (
     State,
     Text,
     ToolArgs,
+    ToolConnection,
     ToolOutput,
     ToolResult,
     ToolUpdate,
@@ -209,3 +210,24 @@ def test_command_output_is_shown_on_request_and_cannot_drive_the_terminal():
     events = [ToolOutput("1", "a\x1b[31mb\x1b]0;t\x07\n", agent="build", dropped=5)]
     assert shown(events, VERBOSE) == ""
     assert shown(events, Detail(agents=True, output=True)) == "◆ build\n  … 5 B not shown …\n  ab\n"
+
+
+def test_connections_of_a_command_are_told_once_each():
+    """With markers, when they are over, below their call; nowhere else."""
+    events = [
+        ToolUse("1", "Bash", arg="make"),
+        ToolConnection("1", 1, "a.org", 443, "allowed"),
+        ToolConnection("1", 1, "a.org", 443, "allowed", duration=1.0),
+        ToolConnection("1", 2, "a.org", 443, "allowed", duration=1.0),
+        ToolConnection("1", 3, "::1", 80, "refused", reason="a private address", duration=0.0),
+        ToolResult("1", "made"),
+    ]
+    rows = "  network: a.org:443 allowed\n  network: [::1]:80 refused: a private address\n"
+    assert shown(events, VERBOSE) == f"● Bash make\n{rows}"
+    assert shown(events) == ""
+
+
+def test_of_many_connections_some_are_told():
+    """A call that connects everywhere does not fill the page."""
+    many = [ToolConnection("1", n, f"h{n}.org", 443, "refused", duration=0.0) for n in range(100)]
+    assert shown([ToolUse("1", "Bash"), *many], VERBOSE).count("\n") == 21

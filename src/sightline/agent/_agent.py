@@ -25,6 +25,7 @@ from sightline.agent._hooks import Hooks
 from sightline.agent._known_rules import KnownRule
 from sightline.agent._memory import Memory
 from sightline.agent._missing_model import MissingModel
+from sightline.agent._network import NetworkJudge
 from sightline.agent._queue import GivenBack, How, Queue, Queued
 from sightline.agent._requests import Requests
 from sightline.agent._run import Run, RunOutcome
@@ -44,6 +45,7 @@ from sightline.conversation import (
 from sightline.events import Notice, State, User
 from sightline.exceptions import SightlineError, UserMistake
 from sightline.exec import JobSnapshot
+from sightline.exec.gateway import Gateway
 from sightline.models import Model
 from sightline.settings import Policy, Settings, Thinking
 from sightline.tools import Tools, Workplace
@@ -94,6 +96,9 @@ class Agent:
         self.thinking = thinking
         self.sandbox_wanted = settings.permissions.sandbox  # when the session began
         self.approvals = Approvals(policy, stage, requests, rules)
+        self.workplace.gateway = Gateway(
+            NetworkJudge(self.approvals, stage, lambda: self.settings.web.private_hosts), stage.publish
+        )
         self.calls = Calls(stage, tools, workplace, self.approvals, hooks, secrets, self._add_result, self.keep)
         self.asking = Asking(system, tools, workplace.artifacts, stage.session)
         self._summaries = Summaries(self)
@@ -109,6 +114,7 @@ class Agent:
         self._reminded = 0
         self.commands: dict[str, Callable[[str], Awaitable[Any]]] = {}  # of extensions
         self.on_idle: Callable[[], None] = lambda: None
+        self.notices: list[str] = []  # about what was read for its start, to be published with it
 
     @property
     def model_name(self) -> str:
@@ -308,6 +314,8 @@ class Agent:
             await asyncio.wait(going)
         if self.workplace.jobs is not None:
             await self.workplace.jobs.shutdown()
+        if self.workplace.gateway is not None:
+            await self.workplace.gateway.close()
         await self.hooks.tell("session_end")
         for model in (*self._models_before, self.model, self._seeing):
             if model is not None:

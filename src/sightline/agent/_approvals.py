@@ -4,7 +4,8 @@ Rules:
 
 - A deny rule wins, then an allow rule, then what the approval level allows by itself.
 - What is left is asked of the person: once, for this session, always here, or no, with a reason. A rule that comes of
-  an answer answers what else is open, where it fits, and the transcript has it.
+  an answer answers what else is open, where it fits, and the transcript has it. Where no rule would allow this and
+  nothing else, none is offered: the answers are once and no.
 - With nobody there it is refused at once. The model is told, the person is told which rule would allow it, and the
   run ends with exit code 3.
 """
@@ -25,6 +26,7 @@ from sightline.tools import Need, Proposal, ToolError
 ONCE, SESSION, ALWAYS, NO = "once", "this session", "always here", "no"
 Changes = Callable[[], Awaitable[Proposal]]
 _IN_THE_DIFF = ("content", "input")  # arguments that a diff shows
+_NO_RULE = "no rule can say exactly this: allow it at another level (--approval), or answer it in the console"
 
 
 class Refusal(ToolError):
@@ -73,7 +75,7 @@ class Approvals:
     ) -> None:
         if not self._stage.attended:
             self._refuse(need, self._decided(need).suggestion, agent)
-        details = {"tool": tool, "call": call, "args": args, "cwd": self._folder(args)}
+        details = {"tool": tool, "call": call, "args": args, "cwd": need.where or self._folder(args)}
         if need.access == "write" and changes is not None:
             details |= _proposed(await changes(), need, args)
         decision = self._decided(need)  # another level may hold by now
@@ -92,7 +94,7 @@ class Approvals:
             "leaves": need.access != "read" and not need.sandboxed,
             "rule": decision.suggestion,
         }
-        choices = [ONCE, SESSION, ALWAYS, NO]
+        choices = [ONCE, SESSION, ALWAYS, NO] if decision.suggestion else [ONCE, NO]
         request = self._requests.new_id()
         self._open[request] = need
         words = f"{tool} wants to {_words(need)}"
@@ -107,7 +109,10 @@ class Approvals:
         said = answer if isinstance(answer, dict) else {"choice": answer}
         choice = said.get("choice")
         rule = str(said.get("rule") or rule)
-        if choice in (SESSION, ALWAYS):
+        if choice in (SESSION, ALWAYS) and not rule:
+            text = "allowed this once only: no rule can say exactly this"
+            self._stage.publish(Notice(text, "warning", agent=agent, source="agent"))
+        elif choice in (SESSION, ALWAYS):
             try:
                 problem = self._allow(rule, always=choice == ALWAYS)
             except UserMistake as mistake:
@@ -194,7 +199,7 @@ class Approvals:
     def _refuse(self, need: Need, rule: str, agent: str) -> None:
         self.refused.append(rule)
         what = _words(need)
-        hint = f"to allow it: --allow {_for_a_shell(rule)}"
+        hint = way_to_allow(rule)
         why = f" ({need.why})" if need.exposed else ""
         self._stage.publish(Notice(f"refused, nobody is there to ask: {what}{why}", "warning", hint, agent=agent))
         raise Refusal(
@@ -211,6 +216,11 @@ def _proposed(proposal: Proposal, need: Need, args: dict[str, Any]) -> dict[str,
         rest = {name: value for name, value in args.items() if name not in _IN_THE_DIFF}
         said |= {**counts, "path": need.what, "args": rest}
     return said
+
+
+def way_to_allow(rule: str) -> str:
+    """For a person who was not there to be asked. No rule: none can be exact."""
+    return _NO_RULE if not rule else f"to allow it: --allow {_for_a_shell(rule)}"
 
 
 def _for_a_shell(rule: str) -> str:

@@ -10,7 +10,7 @@ import msgspec
 from sightline.agent._agent import Agent
 from sightline.agent._bounds import encodable
 from sightline.agent._hooks import Hooks
-from sightline.agent._instructions import system_prompt
+from sightline.agent._instructions import find_context_files, system_prompt
 from sightline.agent._known_rules import KnownRule, known_rules
 from sightline.agent._memory import Memory
 from sightline.agent._missing_model import MissingModel
@@ -24,7 +24,7 @@ from sightline.exec import Jobs
 from sightline.journal import Tree
 from sightline.models import Model, open_model
 from sightline.settings import Approval, Policy, Settings, Thinking, denied_paths, load, remembered_rules
-from sightline.tools import ArtifactShelf, History, Need, Tool, Tools, Workplace, builtin_tools
+from sightline.tools import ArtifactShelf, History, Need, Tool, Tools, Workplace, builtin_tools, remove_leftovers
 
 
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
@@ -102,6 +102,8 @@ def build(
         is_denied=denying(wanted.policy),
         read_only=tuple(denied_paths(wanted.policy, wanted.cwd)),
     )
+    remove_leftovers()
+    found = find_context_files(wanted.cwd, settings.context_files, workplace.is_denied)
     memory = Memory(stage, tree)
     had = _last(tree, "model_change", "model")
     model = _opened_or_missing(opened, wanted.model or had or settings.models.default, wanted)
@@ -122,7 +124,7 @@ def build(
             encodable(
                 system_prompt(
                     wanted.cwd,
-                    context_files=settings.context_files,
+                    found=found,
                     instructions=settings.instructions,
                     sandboxed=workplace.sandbox,
                 )
@@ -131,6 +133,7 @@ def build(
         chosen=bool(wanted.model) and wanted.model != had,
         thinking=wanted.thinking or _level(_last(tree, "thinking_level_change", "level")) or settings.models.thinking,
     )
+    agent.notices = found.notices
     return agent
 
 

@@ -11,8 +11,10 @@ Rules:
 """
 
 import asyncio
+import os
 import time
 from collections.abc import Awaitable, Callable
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -27,6 +29,7 @@ from sightline.agent._stage import Stage
 from sightline.conversation import CallPart, Content, ImagePart, TextPart, ToolMessage
 from sightline.events import ToolResult, ToolUpdate, ToolUse
 from sightline.exceptions import SightlineError
+from sightline.handles import Grants, granted
 from sightline.text import clean_line, cut_graphemes, first_line
 from sightline.tools import (
     Image,
@@ -144,11 +147,12 @@ class Calls:
             shown = self._secrets.masked_value(hooked.args)
             proposals = _Proposals(partial(tool.changes, params, context))
             await self._approvals.ask(tool.name, call.id, needs, shown, changes=proposals.make)
-            same_needs = self._still_allowed(self._needs(tool, params, context), needs)
-            if not same_needs or not await proposals.still_hold():
+            asked, needs = needs, self._needs(tool, params, context)
+            if not self._still_allowed(needs, asked) or not await proposals.still_hold():
                 raise ToolError("what it would touch changed while it was being decided: make the call again")
         try:
-            outcome = await tool.execute(params, context)
+            with granted(self._grants(needs)) if tool.confined else nullcontext():
+                outcome = await tool.execute(params, context)
         except SystemExit as error:  # it would end the host
             raise ToolError(f"the tool wanted to exit ({error.code})") from error
         if self._hooks:
@@ -161,6 +165,17 @@ class Calls:
     def _still_allowed(self, now: list[Need], asked: list[Need]) -> bool:
         """Whether what is needed now was decided; another level may have taken the sandbox away, and the question."""
         return now == asked or all(self._approvals.policy.decide(need).verdict == "allow" for need in now)
+
+    def _grants(self, needs: list[Need]) -> Grants:
+        """What was decided, as the paths that may be opened. What is written is read first, unless a rule forbids."""
+        reads = [need.real or need.what for need in needs if need.access == "read"]
+        writes = [need for need in needs if need.access == "write"]
+        reads += [need.real or need.what for need in writes if self._may_read(need.what)]
+        own = os.path.realpath(self._workplace.local)
+        return Grants(reads, [need.real or need.what for need in writes], [own])
+
+    def _may_read(self, path: str) -> bool:
+        return self._workplace.is_denied is None or not self._workplace.is_denied(path)
 
     def _is_own(self, need: Need) -> bool:
         """What a session keeps for itself behind local:// is the agent's own."""

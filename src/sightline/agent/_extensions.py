@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, get_args, overload
 
-from sightline._extension_files import failure, imported
+from sightline._extension_files import ExtensionFile, failure, imported
 from sightline.agent._extension_ui import ExtensionUi, Shown
 from sightline.agent._function_tool import FunctionTool, Needs, ToolFunction
 from sightline.agent._hooks import Hook, Moment
@@ -152,7 +152,7 @@ class Extension:
         self._agent.asking.tools_changed()
 
 
-def load_extensions(agent: "Agent", files: Iterable[Path]) -> None:
+def load_extensions(agent: "Agent", files: Iterable[ExtensionFile]) -> None:
     """Load each; what fails is told."""
     loaded: dict[str, Path] = {}
     shown = Shown(agent.stage)
@@ -160,16 +160,16 @@ def load_extensions(agent: "Agent", files: Iterable[Path]) -> None:
         shown.clear()
     for file in files:
         try:
-            if file.stem in loaded:
-                raise ValueError(f"{loaded[file.stem]} has the same name")
+            if file.name in loaded:
+                raise ValueError(f"{loaded[file.name]} has the same name")
             _load(agent, file, shown)
-            loaded[file.stem] = file
+            loaded[file.name] = file.path
         except (Exception, SystemExit) as error:
-            text = failure(file, error)
+            text = failure(file.path, error)
             agent.stage.publish(Notice(text, "warning", "mend it, or move it away", source="agent"))
 
 
-def _load(agent: "Agent", file: Path, shown: Shown) -> None:
+def _load(agent: "Agent", file: ExtensionFile, shown: Shown) -> None:
     module = imported(file)
     setup = getattr(module, "setup", None)
     if setup is None and callable(getattr(module, "console", None)):
@@ -178,6 +178,6 @@ def _load(agent: "Agent", file: Path, shown: Shown) -> None:
         raise TypeError("it has no function setup(extension)")
     if inspect.iscoroutinefunction(setup):
         raise TypeError("setup is async; make it an ordinary function, and wait in a session_start hook")
-    extension = Extension(file.stem, agent, agent.settings.extensions.options.get(file.stem), shown)
+    extension = Extension(file.name, agent, agent.settings.extensions.options.get(file.name), shown)
     setup(extension)
     extension.settle()

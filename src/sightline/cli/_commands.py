@@ -105,20 +105,20 @@ def flow_run(arguments: argparse.Namespace) -> int:
 
 
 def flow_check(arguments: argparse.Namespace) -> int:
-    from sightline.views.plain import write_all
+    from sightline.views.plain import write_text
     from sightline.views.plain.flow import show_check
 
     text, code = show_check(arguments.file)
-    write_all(1, text.encode())
+    write_text(1, text)
     return code
 
 
 def doctor(arguments: argparse.Namespace) -> int:
-    from sightline.views.plain import palette_for, write_all
+    from sightline.views.plain import palette_for, write_text
     from sightline.views.plain.doctor import show_doctor
 
     text, code = show_doctor(current_folder(), os.environ, palette_for(1, arguments.color))
-    write_all(1, text.encode())
+    write_text(1, text)
     return code
 
 

@@ -120,7 +120,7 @@ def cancel(arguments: argparse.Namespace) -> int:
 def jobs(arguments: argparse.Namespace) -> int:
     from sightline.host import find
     from sightline.journal import session_of
-    from sightline.views.plain import write_all
+    from sightline.views.plain import write_all, write_text
     from sightline.views.plain.jobs import jobs_json, jobs_table
 
     store = _store()
@@ -129,26 +129,26 @@ def jobs(arguments: argparse.Namespace) -> int:
     if arguments.json:
         write_all(1, jobs_json(store, session))
     else:
-        write_all(1, jobs_table(store, session, _palette(arguments), everything=arguments.all).encode())
+        write_text(1, jobs_table(store, session, _palette(arguments), everything=arguments.all))
     return 0
 
 
 def jobs_prune(arguments: argparse.Namespace) -> int:
-    from sightline.views.plain import write_all
+    from sightline.views.plain import write_text
     from sightline.views.plain.jobs import prune_jobs
 
-    write_all(1, prune_jobs(_store(), arguments.older_than, arguments.larger_than).encode())
+    write_text(1, prune_jobs(_store(), arguments.older_than, arguments.larger_than))
     return 0
 
 
 def ps(arguments: argparse.Namespace) -> int:
-    from sightline.views.plain import write_all
+    from sightline.views.plain import write_all, write_text
     from sightline.views.plain.sessions import sessions_json, sessions_table
 
     if arguments.json:
         write_all(1, sessions_json(_store()))
     else:
-        write_all(1, sessions_table(_store(), _palette(arguments)).encode())
+        write_text(1, sessions_table(_store(), _palette(arguments)))
     return 0
 
 

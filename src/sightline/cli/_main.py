@@ -60,11 +60,10 @@ def _was_interrupted(error: BaseException | None) -> bool:
     return False
 
 
-def _say(message: str, hint: str, code: int) -> int:
-    from sightline.text import clean_text  # what is named may be anybody's: a file, a server's words
+def _say(what: str, hint: str, code: int) -> int:
+    from sightline.text import message  # what is named may be anybody's: a file, a server's words
 
-    text = clean_text(f"error: {message}\n" + (f"hint: {hint}\n" if hint else ""))
-    os.write(2, text.encode("utf-8", "replace"))
+    os.write(2, message("error", what, hint).encode())
     return code
 
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def sessions(arguments: argparse.Namespace) -> int:
-    from sightline.views.plain import write_all
+    from sightline.views.plain import write_all, write_text
     from sightline.views.plain.kept import NEWEST, conversations_json, conversations_table, unread_note
 
     store = _store()
@@ -23,8 +23,8 @@ def sessions(arguments: argparse.Namespace) -> int:
         write_all(1, conversations_json(store, query, cwd=cwd, limit=limit))
     else:
         table = conversations_table(store, query, _palette(arguments), cwd=cwd, limit=limit)
-        write_all(1, table.encode("utf-8", "replace"))
-    write_all(2, unread_note(store).encode())
+        write_text(1, table)
+    write_text(2, unread_note(store))
     return 0
 
 
@@ -43,7 +43,7 @@ def tree(arguments: argparse.Namespace) -> int:
     if (arguments.summary or arguments.summarize) and arguments.to is None:
         raise UserMistake("a summary is made when a branch is left", "give --to ENTRY as well")
     from sightline.views.plain import tree as views
-    from sightline.views.plain import write_all
+    from sightline.views.plain import write_all, write_text
 
     store = _store()
     session = _found(store, arguments.id)
@@ -51,23 +51,22 @@ def tree(arguments: argparse.Namespace) -> int:
         target, named, label = arguments.label.partition("=")
         if not named:
             raise UserMistake(f"no label given for {target}", f"write {target}=TEXT, or {target}= to take it away")
-        said = views.label_in_tree(store, session, target, label).encode()
+        write_text(1, views.label_in_tree(store, session, target, label))
     elif arguments.to is not None:
-        said = _moved(store, session, arguments).encode()
+        write_text(1, _moved(store, session, arguments))
     elif arguments.json:
-        said = views.tree_json(store, session, filter=arguments.filter, search=arguments.search)
+        write_all(1, views.tree_json(store, session, filter=arguments.filter, search=arguments.search))
     else:
         palette = _palette(arguments)
-        said = views.tree_text(store, session, palette, filter=arguments.filter, search=arguments.search).encode()
-    write_all(1, said)
+        write_text(1, views.tree_text(store, session, palette, filter=arguments.filter, search=arguments.search))
     return 0
 
 
 def fork(arguments: argparse.Namespace) -> int:
-    from sightline.views.plain import write_all
+    from sightline.views.plain import write_text
 
     store = _store()
-    write_all(1, f"{store.fork(_found(store, arguments.id), arguments.at)}\n".encode())
+    write_text(1, f"{store.fork(_found(store, arguments.id), arguments.at)}\n")
     return 0
 
 

@@ -63,7 +63,10 @@ def _folder(name: str) -> Path:
 
 
 def _write(text: str | bytes) -> int:
-    from sightline.views.plain import write_all
+    from sightline.views.plain import write_all, write_text
 
-    write_all(1, text if isinstance(text, bytes) else text.encode("utf-8", "replace"))
+    if isinstance(text, bytes):
+        write_all(1, text)
+    else:
+        write_text(1, text)
     return 0

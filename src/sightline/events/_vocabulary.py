@@ -111,6 +111,27 @@ class ToolUpdate(Envelope, frozen=True, gc=False, tag="tool_update"):
     details: Any = None
 
 
+class ToolConnection(Envelope, frozen=True, gc=False, tag="tool_connection"):
+    """A command of a call wants to connect to a host, and what becomes of that.
+
+    Each tells of one connection, its number in `connection`: `asked` while a person is asked about it, `allowed` when
+    it begins and again with its `duration` at its end, or `refused`. A call that makes very many has most of them
+    counted: `more` were made before this one that no event told of.
+    """
+
+    id: str  # of the call, or of the job it goes on as; empty: it is not known which of several commands it was
+    connection: int
+    host: str
+    port: int
+    verdict: Literal["asked", "allowed", "refused"]
+    rule: str = ""  # that decided, or the approval level
+    reason: str = ""  # why it was refused, or came to nothing
+    sent: int = 0  # bytes, by the command
+    received: int = 0
+    duration: float | None = None  # seconds; None until it ended
+    more: int = 0
+
+
 class ToolResult(Envelope, frozen=True, gc=False, tag="tool_result"):
     """The call ended, well or not. The last event of its id."""
 
@@ -227,6 +248,7 @@ Event = Union[
     ToolArgs,
     ToolOutput,
     ToolUpdate,
+    ToolConnection,
     ToolResult,
     RunStarted,
     TurnStarted,

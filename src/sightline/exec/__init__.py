@@ -8,6 +8,7 @@ from sightline.exec._process import GRACE, Process
 if TYPE_CHECKING:
     from sightline.exec._cell import Cells
     from sightline.exec._command import Command
+    from sightline.exec._descent import descends_from_command
     from sightline.exec._environment import filtered_environment
     from sightline.exec._jobs import CancelOutcome, Jobs, JobSnapshot
     from sightline.exec._passing import Passing
@@ -38,6 +39,7 @@ __all__ = [
     "Sandboxed",
     "Sink",
     "UntrustedProgram",
+    "descends_from_command",
     "filtered_environment",
     "find_program",
     "program",
@@ -63,6 +65,7 @@ _LATER = {
     "Sandboxed": "_sandbox",
     "Sink": "_spec",
     "UntrustedProgram": "_programs",
+    "descends_from_command": "_descent",
     "filtered_environment": "_environment",
     "find_program": "_programs",
     "program": "_programs",

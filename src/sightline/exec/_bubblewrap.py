@@ -14,8 +14,9 @@ Rules:
   SIGTERM ignored and the command with it back to normal.
 - Root keeps the rights over other people's files, none over the system: with more it could undo the mounts, and /proc
   would let it write to the kernel's settings (they are guarded by ownership alone).
-- Read-only is not unreachable: whoever may open a service's socket may ask it to write. The well-known ones that run
-  things for their caller are covered, and so are the sockets of our own hosts.
+- Read-only is not unreachable: whoever may open a service's socket may ask it to write. What is done about that is in
+  `_seclusion`; the sockets of our own hosts are hidden with their folders.
+- What looks empty is made read-only last: bubblewrap makes in it the folders that other mounts need.
 """
 
 import os
@@ -26,18 +27,13 @@ from pathlib import Path
 import msgspec
 
 from sightline.exec._programs import UntrustedProgram, find_program, program
+from sightline.exec._seccomp import filter_file
+from sightline.exec._seclusion import Seclusion, is_within, seclusion
 
 _SECONDS_FOR_A_PROBE = 5.0
 
-_SERVICES = (
-    "/run/docker.sock",
-    "/run/containerd/containerd.sock",
-    "/run/podman/podman.sock",
-    "/run/crio/crio.sock",
-    "/run/snapd.socket",
-    "/run/systemd/private",
-    "/run/dbus/system_bus_socket",
-)
+# Becomes bwrap, with SIGTERM ignored and the filter open.
+_START = 'trap \'\' TERM; exec "$@" 9<"$0"'
 _OVER_FILES = ("CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_CHOWN")
 
 
@@ -49,17 +45,18 @@ class Mounts(msgspec.Struct, frozen=True, kw_only=True):
     hidden: tuple[str, ...] = ()
 
 
-def problem() -> str:
-    """Why bubblewrap cannot be used here; nothing when it can. Tried for real; ask once and remember the answer."""
+def problem(entering: tuple[str, ...] = ()) -> str:
+    """Why bubblewrap cannot be used here; nothing when it can. Tried for real; ask once and remember the answer.
+    `entering`: as with `wrapped`."""
     try:
         binary = find_program("bwrap")
     except UntrustedProgram as refused:
         return refused.message
-    return "bubblewrap is not installed" if binary is None else _probe(binary)
+    return "bubblewrap is not installed" if binary is None else _probe(binary, entering)
 
 
-def _probe(binary: str) -> str:
-    argv = _argv(binary, [program("true")], Mounts(), cwd="/", network=False)
+def _probe(binary: str, entering: tuple[str, ...]) -> str:
+    argv = _argv(binary, [program("true")], Mounts(), cwd="/", network=False, entering=entering)
     try:
         # In a session of its own: a child it leaves to us is collected like any other orphan.
         done = subprocess.run(
@@ -75,37 +72,49 @@ def _probe(binary: str) -> str:
     return f"bubblewrap does not work here: {said[-1] if said else f'exit code {done.returncode}'}"
 
 
-def wrapped(command: Sequence[str], mounts: Mounts, *, cwd: str, network: bool) -> list[str]:
-    """The command line that runs `command` with these mounts."""
-    return _argv(program("bwrap"), command, mounts, cwd=cwd, network=network)
+def wrapped(
+    command: Sequence[str], mounts: Mounts, *, cwd: str, network: bool, entering: tuple[str, ...] = ()
+) -> list[str]:
+    """The command line that runs `command` with these mounts. `entering`: words that start it in a network namespace
+    there is, in place of a new and empty one."""
+    return _argv(program("bwrap"), command, mounts, cwd=cwd, network=network, entering=entering)
 
 
-def _argv(binary: str, command: Sequence[str], mounts: Mounts, *, cwd: str, network: bool) -> list[str]:
-    argv = [program("env"), "--ignore-signal=TERM", "--", binary, "--die-with-parent"]
-    argv += ["--unshare-pid", "--unshare-ipc", *([] if network else ["--unshare-net"])]
+def _argv(
+    binary: str, command: Sequence[str], mounts: Mounts, *, cwd: str, network: bool, entering: tuple[str, ...]
+) -> list[str]:
+    calls = filter_file(network=True)  # what network there is, is decided by the namespace
+    argv = [program("sh"), "-c", _START, calls or "/dev/null", *entering, binary, "--die-with-parent"]
+    argv += ["--seccomp", "9"] if calls else []
+    argv += ["--unshare-pid", "--unshare-ipc", *([] if network or entering else ["--unshare-net"])]
     argv += ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
     if os.geteuid() == 0:
         argv += ["--remount-ro", "/proc", "--cap-drop", "ALL"]
         argv += [word for right in _OVER_FILES for word in ("--cap-add", right)]
-    argv += _covered_services()
+    secluded = seclusion(cwd, mounts.writable)
+    argv += _empty(secluded)
     argv += [word for path in mounts.writable for word in ("--bind", path, path)]
     argv += _unmovable(mounts)
     argv += [word for path in mounts.protected for word in ("--ro-bind", path, path)]
     argv += [word for path in mounts.hidden for word in ("--tmpfs", path)]
-    if cwd:
-        argv += ["--chdir", cwd]
+    argv += _covered(secluded, mounts.hidden)
+    argv += [word for path in secluded.private for word in ("--remount-ro", path)]
+    if cwd:  # a link in a folder that looks empty is not there; what it leads to is
+        linked = any(is_within(os.path.abspath(cwd), folder) for folder in secluded.private)
+        argv += ["--chdir", os.path.realpath(cwd) if linked else cwd]
     return [*argv, "--", program("env"), "--default-signal=TERM", "--", *_startable(command)]
 
 
-def _covered_services() -> list[str]:
-    argv: list[str] = []
-    runtime = os.path.realpath(os.environ.get("XDG_RUNTIME_DIR") or f"/run/user/{os.getuid()}")
-    if runtime.startswith("/run/") and os.path.isdir(runtime):  # elsewhere it may be a folder with more in it
-        argv += ["--tmpfs", runtime]
-    for path in _SERVICES:
-        if os.path.exists(path):
-            argv += ["--ro-bind", "/dev/null", os.path.realpath(path)]
+def _empty(secluded: Seclusion) -> list[str]:
+    argv = [word for path in secluded.private for word in ("--tmpfs", path)]
+    for path in secluded.public:
+        argv += ["--symlink", os.readlink(path), path] if os.path.islink(path) else ["--ro-bind", path, path]
     return argv
+
+
+def _covered(secluded: Seclusion, hidden: Sequence[str]) -> list[str]:
+    seen = [path for path in secluded.sockets if not any(is_within(path, folder) for folder in hidden)]
+    return [word for path in seen for word in ("--ro-bind", "/dev/null", path)]
 
 
 def _unmovable(mounts: Mounts) -> list[str]:

@@ -5,7 +5,8 @@ Rules:
 - `tool_use`, then `tool_output` in order of arrival, then one `tool_result`. Nothing a command does raises.
 - Every byte goes to the sink before anybody hears of it.
 - The end is the end of the process, and what its pipes hold then; never the end of a pipe, which a child it leaves in
-  the background may hold open. Such children are left alone, but nobody listens to them any more.
+  the background may hold open. Such children are left alone, but nobody listens to them any more. Those of a sandboxed
+  command end with it: what it may do, it may do while it is watched.
 - Cancelling and the timeout end all descendants: TERM, 5 s, KILL. What was written until then is read and shown first.
 - Somebody who wants every byte slows the command down when he is slow. He no longer does once it is being ended.
 """
@@ -64,6 +65,7 @@ class Command:
         self._ending: Ending | None = None
         self._end_task: asyncio.Task[None] | None = None
         self._cleanup: Callable[[], None] | None = None
+        self._children_end = False  # with it, and it takes us to do that
 
     @property
     def pid(self) -> int | None:
@@ -112,6 +114,7 @@ class Command:
             check_program(argv, spec.cwd, env)  # what wraps it would start, and only say so in its output
             wrapped = sandboxed(argv, spec.cwd, spec.sandbox)
             self._cleanup = wrapped.cleanup
+            self._children_end = wrapped.leaves_children
             argv, env = wrapped.argv, {**filtered_environment(env), **wrapped.env}
             if wrapped.message:
                 self._emit(Notice(wrapped.message, "warning", source="exec"))
@@ -235,9 +238,11 @@ class Command:
         if self._drain_until is not None or self._spawned.process.poll() is None:
             return
         self._close_pidfd()
-        if not self._stopped:
-            _guard.unwatch(self._spawned.process.pid)
         _orphans.run_ends(self._spawned.process.pid)
+        if self._children_end and self._end_task is None and _orphans.any_left():
+            self._end_all(self._spawned, grace=0.0)
+        elif not self._stopped:
+            _guard.unwatch(self._spawned.process.pid)
         self._drain()
 
     def _drain(self) -> None:
@@ -267,12 +272,14 @@ class Command:
         self._stopped = why
         if self._spawned is None:
             return
-        process = self._spawned.process
-        _orphans.run_ends(process.pid)  # now: of several that are ended at once, none must hold up another
-        self._ending = Ending(ProcessTree(process.pid, self._spawned.mark, self._spawned.born), self._grace)
-        self._end_task = self._loop.create_task(self._end(self._ending))
+        _orphans.run_ends(self._spawned.process.pid)  # now: of several ended at once, none must hold up another
+        self._end_all(self._spawned, self._grace)
         for output in self._outputs:
             output.resume()
+
+    def _end_all(self, spawned: Spawned, grace: float) -> None:
+        self._ending = Ending(ProcessTree(spawned.process.pid, spawned.mark, spawned.born), grace)
+        self._end_task = self._loop.create_task(self._end(self._ending))
 
     async def _end(self, ending: Ending) -> None:
         assert self._spawned is not None
@@ -308,6 +315,8 @@ class Command:
 
     def _result(self, ended: str, exit_code: int, text: str, returned: int | None = None) -> ToolResult:
         self._telling.finish()
+        if self._spec.sandbox is not None and self._spec.sandbox.entrance is not None:
+            self._spec.sandbox.entrance.leave()  # before the end is told: nothing of a call follows that
         details = {"ui": {"kind": "command"}, "ended": ended, "artifact": self._artifact, "bytes": self._sink.size}
         details |= {"kept": self._sink.kept, "binary": self._telling.is_binary}
         if returned is not None and returned < 0:

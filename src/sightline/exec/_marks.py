@@ -11,6 +11,7 @@ after the start is too late: a shell can have made its first orphan within a mil
 """
 
 import os
+import re
 import resource
 import sys
 import threading
@@ -22,6 +23,7 @@ MARK_VARIABLE = "SIGHTLINE_RUN"
 
 _RLIMIT_LOCKS = 10
 _RUNS = 1 << 24  # that one program can tell apart
+_HEXADECIMAL = re.compile(rb"[0-9a-f]{1,32}").fullmatch
 
 _one_at_a_time = threading.Lock()
 _tag = _issued = _issuer = 0
@@ -78,6 +80,16 @@ def limit_of(pid: int) -> int:
         return int(rest.split(maxsplit=1)[0])
     except (OSError, ValueError, IndexError):
         return 0
+
+
+def of_process(pid: int) -> frozenset[int]:
+    """All the marks a process carries, of whatever program; OSError when they cannot be read."""
+    name = MARK_VARIABLE.encode() + b"="
+    with open(f"/proc/{pid}/environ", "rb") as file:
+        entries = [entry.removeprefix(name) for entry in file.read().split(b"\0") if entry.startswith(name)]
+    limit = limit_of(pid)
+    found = {int(mark, 16) for entry in entries for mark in entry.split(b":") if _HEXADECIMAL(mark)}
+    return frozenset(found | ({limit} if limit // _RUNS >> 32 == 1 else set()))
 
 
 def is_ours(limit: int) -> bool:

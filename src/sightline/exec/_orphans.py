@@ -19,6 +19,7 @@ from sightline.exec import _marks, _table
 _PR_SET_CHILD_SUBREAPER = 36
 
 _ours: set[int] = set()
+_helpers: set[int] = set()
 _at_work: set[int] = set()
 _unsettled = sys.maxsize  # when the oldest was born of the runs that were ended while others were at work
 _adopting: bool | None = None  # None: not asked for yet
@@ -36,7 +37,7 @@ def run_started(pid: int) -> int:
     global _unsettled
     if not _at_work:
         _unsettled = sys.maxsize
-    helper_started(pid)
+    _ours.add(pid)
     _at_work.add(pid)
     try:
         row = _table.process(pid)
@@ -47,6 +48,7 @@ def run_started(pid: int) -> int:
 
 def helper_started(pid: int) -> None:
     _ours.add(pid)
+    _helpers.add(pid)
 
 
 def run_ends(pid: int) -> None:
@@ -58,6 +60,14 @@ def forget(pid: int) -> None:
     """It has been collected; its number may be given to another."""
     _at_work.discard(pid)
     _ours.discard(pid)
+    _helpers.discard(pid)
+
+
+def is_command(child: _table.Row) -> bool:
+    """Whether a child of ours is the first process of a run, or an orphan that a run left."""
+    if child.pid in _ours:
+        return child.pid not in _helpers
+    return bool(_adopting) and child.session != os.getsid(0)
 
 
 def orphans(mark: str, born_after: int) -> set[int]:
@@ -72,6 +82,14 @@ def orphans(mark: str, born_after: int) -> set[int]:
         if limit == number or not (_at_work or _marks.is_ours(limit) or row.born < _unsettled):
             found.add(row.pid)
     return found
+
+
+def any_left() -> bool:
+    """Whether there may be one: when not, nothing is left of a run whose first process has ended."""
+    try:
+        return not _adopting or any(row.alive for row in _adopted())
+    except OSError:
+        return True
 
 
 def collect() -> None:

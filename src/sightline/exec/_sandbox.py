@@ -25,6 +25,7 @@ import msgspec
 from sightline import paths
 from sightline.exceptions import OutsideFailure, UserMistake
 from sightline.exec._programs import program, work_in
+from sightline.exec.gateway._entrance import Entrance
 
 Kind = Literal["bubblewrap", "landlock", "none"]
 
@@ -35,6 +36,7 @@ class SandboxSpec(msgspec.Struct, frozen=True, kw_only=True):
     workspace: str
     network: bool = False
     read_only: tuple[str, ...] = ()  # absolute paths; what is not there or not in the workspace is passed over
+    entrance: Entrance | None = None  # into a network where a proxy decides; in place of none, with bubblewrap only
 
 
 class SandboxStatus(msgspec.Struct, frozen=True, kw_only=True):
@@ -56,6 +58,7 @@ class Sandboxed(msgspec.Struct, frozen=True, kw_only=True):
     message: str = ""
     temp: str = ""
     release: Callable[[], None] | None = None
+    leaves_children: bool = False  # its end does not end all it started
 
     def cleanup(self) -> None:
         """Remove the temporary folder and the placeholders. May take a while; call it when the command has ended."""
@@ -123,6 +126,8 @@ def _in_bubblewrap(argv: Sequence[str], cwd: str, spec: SandboxSpec, workspace: 
             f"the sandbox of this session does not work any more: {program('bwrap')} cannot be run",
             "install bubblewrap again; without it the command is not run",
         )
+    entrance = None if spec.network else spec.entrance
+    entering = entrance.argv if entrance is not None else ()
     protection = Protection(workspace)
     try:
         temp = _temporary_folder()
@@ -131,26 +136,33 @@ def _in_bubblewrap(argv: Sequence[str], cwd: str, spec: SandboxSpec, workspace: 
             protected=tuple(dict.fromkeys((*protection.read_only, *_kept(workspace, spec.read_only)))),
             hidden=_own_sockets(),
         )
-        words = _bubblewrap.wrapped(argv, mounts, cwd=cwd, network=spec.network)
+        words = _bubblewrap.wrapped(argv, mounts, cwd=cwd, network=spec.network, entering=entering)
     except BaseException:
         protection.release()
         raise
     exposed = ", ".join(os.path.relpath(path, workspace) for path in protection.protected.exposed)
     message = f"the sandbox cannot protect {exposed}: a link, or a file with a second name" if exposed else ""
-    return Sandboxed(argv=tuple(words), env=_environment(temp), message=message, temp=temp, release=protection.release)
+    return Sandboxed(
+        argv=tuple(words),
+        env=_environment(temp) | (entrance.env if entrance is not None else {}),
+        message=message,
+        temp=temp,
+        release=protection.release,
+    )
 
 
 def _in_landlock(argv: Sequence[str], cwd: str, spec: SandboxSpec, workspace: str) -> Sandboxed:
     from sightline.exec import _landlock
+    from sightline.exec._seccomp import filter_file
     from sightline.settings import protected
 
     temp = _temporary_folder()
     words = [sys.executable, "-I", "-S", _landlock.__file__, "network" if spec.network else "no-network"]
-    words += [workspace, temp, "--", *argv]
+    words += [filter_file(network=spec.network), workspace, temp, "--", *argv]
     found = dict.fromkeys((*protected(workspace).all, *_kept(workspace, spec.read_only)))
     names = [os.path.relpath(path, workspace) for path in found if os.path.lexists(path)]
     message = _gaps(_landlock.abi(), network=spec.network, kept=names)
-    return Sandboxed(argv=tuple(words), env=_environment(temp), message=message, temp=temp)
+    return Sandboxed(argv=tuple(words), env=_environment(temp), message=message, temp=temp, leaves_children=True)
 
 
 def _environment(temp: str) -> dict[str, str]:
@@ -216,8 +228,10 @@ def _temporary_folder() -> str:
 
 def _gaps(abi: int, *, network: bool, kept: Sequence[str]) -> str:
     """What this kernel's Landlock does not keep a command from."""
+    from sightline.exec._seccomp import filter_file
+
     gaps = ["asking a service that has a socket file"]
-    if not network:
+    if not network and not filter_file(network=network):
         gaps.append("using UDP" if abi >= 4 else "using the network")
     if abi < 3:
         gaps.append("emptying files outside the workspace")

@@ -21,13 +21,14 @@ from sightline.events import (
     RequestResolved,
     Text,
     ToolArgs,
+    ToolConnection,
     ToolOutput,
     ToolResult,
     ToolUpdate,
     ToolUse,
 )
 
-_WITH_ID = (ToolUse, ToolArgs, ToolOutput, ToolUpdate, ToolResult, Request, RequestResolved)
+_WITH_ID = (ToolUse, ToolArgs, ToolOutput, ToolUpdate, ToolConnection, ToolResult, Request, RequestResolved)
 
 
 class Nested:

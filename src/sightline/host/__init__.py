@@ -5,7 +5,7 @@ from sightline._later import later
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from sightline.host._asked import all_details
-    from sightline.host._client import Client, HostGone, connect
+    from sightline.host._client import Client, HostGone, HostRefused, connect
     from sightline.host._commands import (
         Abort,
         AnswerRequest,
@@ -58,6 +58,7 @@ __all__ = [
     "Frame",
     "Hello",
     "HostGone",
+    "HostRefused",
     "HostWanted",
     "Invoke",
     "Kept",
@@ -97,7 +98,7 @@ __all__ = [
 # A console starts its host before anything is loaded, and a host without an agent in it does not load one.
 _MODULES = {
     "_asked": "all_details",
-    "_client": "Client HostGone connect",
+    "_client": "Client HostGone HostRefused connect",
     "_commands": (
         "Abort AnswerRequest Attach Cancel CancelCall Cell Command Compact EditTodo Invoke Label Move Outline "
         "Prompt Reload Reply SetApproval SetModel Shell Start Stop Unqueue"

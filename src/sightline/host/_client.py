@@ -17,6 +17,7 @@ from sightline.host._wire import (
     Bye,
     Entries,
     Hello,
+    Refused,
     Submit,
     Subscribe,
     Whole,
@@ -33,6 +34,10 @@ _FRAMES_AHEAD = 16
 
 class HostGone(OutsideFailure):
     """The host ended without saying goodbye: it was killed, or the machine is in trouble."""
+
+
+class HostRefused(OutsideFailure):
+    """The host does not serve this process: it runs in a sandbox, or a command started it."""
 
 
 class Client:
@@ -134,7 +139,7 @@ class Client:
                     await self._frames.put(self._whole(message.snapshot))
                 case Bye():
                     over = True
-                case Hello():
+                case Hello() | Refused():
                     pass
                 case _:
                     events.append(message)
@@ -153,7 +158,8 @@ class Client:
 
 
 async def connect(session: str) -> Client:
-    """Connect to a running host; ConnectionError or another OSError when there is none."""
+    """Connect to a running host; HostRefused when it does not serve this process, ConnectionError or another OSError
+    when there is none."""
     reader, writer = await asyncio.open_unix_connection(sock=connected(session, _SECONDS_TO_CONNECT))
     rest = b""
     try:
@@ -165,6 +171,8 @@ async def connect(session: str) -> Client:
                 rest += chunk
         line, _, rest = rest.partition(b"\n")
         hello = decode_answer(line)
+        if isinstance(hello, Refused):
+            raise HostRefused(hello.error, hello.hint)
         if not isinstance(hello, Hello):
             raise OutsideFailure(f"the host of session {session} did not say hello")
     except BaseException:

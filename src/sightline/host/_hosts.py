@@ -4,7 +4,7 @@ import asyncio
 import time
 
 from sightline.exceptions import OutsideFailure, UserMistake
-from sightline.host._client import Client, connect
+from sightline.host._client import Client, HostRefused, connect
 from sightline.host._kept import Kept, recover
 from sightline.host._runtime import forget_socket, sessions_with_sockets
 from sightline.host._wire import Hello
@@ -66,7 +66,7 @@ async def _greeted(store: Store, session: str) -> Hello | None:
         if not store.is_running(session):
             forget_socket(session)
         return None
-    except OSError:
+    except (OSError, HostRefused):
         return None
     client.close()
     return client.hello

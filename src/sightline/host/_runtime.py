@@ -6,22 +6,25 @@ reached through the folder's descriptor, which has a short name on Linux.
 
 import os
 import socket
+import struct
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from sightline.exceptions import OutsideFailure
 from sightline.journal import is_session_id
-from sightline.paths import data_folder
+from sightline.paths import data_folder, is_own_folder, private_folder
 
 _PATH_CAP = 100
 _BACKLOG = 64
 
 
 def runtime_folder() -> Path:
-    """Beside everything else when `SIGHTLINE_HOME` is set, else where the system keeps a user's sockets."""
+    """Beside everything else when `SIGHTLINE_HOME` is set, else where the system keeps a user's sockets, if that is
+    the user's own (it is not always after `sudo` or `su`)."""
     runtime = os.environ.get("XDG_RUNTIME_DIR")
-    if runtime and not os.environ.get("SIGHTLINE_HOME"):
+    if runtime and not os.environ.get("SIGHTLINE_HOME") and is_own_folder(runtime):
         return Path(runtime) / "sightline"
     return data_folder() / "run"
 
@@ -35,10 +38,10 @@ def listen(session: str) -> socket.socket:
     that is already there was left by a host that was killed."""
     path = socket_path(session)
     forget_socket(session)
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     old = os.umask(0o177)
     try:
+        private_folder(path.parent, path.parent)
         with _address(path) as address:
             listener.bind(address)
         listener.listen(_BACKLOG)
@@ -59,11 +62,20 @@ def connected(session: str, seconds: float) -> socket.socket:
         connection.settimeout(seconds)
         with _address(socket_path(session)) as address:
             connection.connect(address)
+        _check_owner(connection)
         connection.setblocking(False)
     except OSError:
         connection.close()
         raise
     return connection
+
+
+def _check_owner(connection: socket.socket) -> None:
+    """Another user's host is none of ours, whatever its socket is called: what we send it is the person's."""
+    if sys.platform == "linux":
+        _, uid, _ = struct.unpack("iII", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
+        if uid != os.geteuid():
+            raise PermissionError("the host belongs to another user")
 
 
 def sessions_with_sockets() -> list[str]:

@@ -1,20 +1,27 @@
-"""A session on a Unix socket: each connection says hello, may subscribe once, and may submit commands."""
+"""A session on a Unix socket: each connection says hello, may subscribe once, and may submit commands.
+
+A process that may not connect (see `_peer`) is told why, hears and says nothing else, and the session is told of it."""
 
 import asyncio
+import contextlib
 import os
 import socket
+import time
 from collections.abc import Callable
 
 import msgspec
 
 from sightline import __version__
+from sightline.events import Notice
 from sightline.host._commands import Attach, Compact, Invoke, Move, Outline, Prompt, Reload, Reply
+from sightline.host._peer import Why, why_refused
 from sightline.host._session import Session
 from sightline.host._subscription import Subscription
 from sightline.host._wire import (
     REQUEST_CAP,
     Bye,
     Hello,
+    Refused,
     Submit,
     Subscribe,
     decode_number,
@@ -29,6 +36,14 @@ _WRITE_BUFFER = 256 * 1024
 _SECONDS_FOR_GOODBYES = 2.0
 # Views must not use up the descriptors that commands need.
 _MOST_CONNECTIONS = 100
+# A command may try again and again; it must not fill the session with notices.
+_SECONDS_BETWEEN_NOTICES = 60.0
+_REFUSALS: dict[Why, str] = {
+    "user": "another user's process",
+    "sandbox": "a process in a sandbox",
+    "command": "a process that a session's command started",
+    "unknown": "a process that cannot be identified",
+}
 # Commands that may wait for a model, an extension or a disk: what else a view asks for does not wait for them.
 # A hook of an extension may ask the person about a prompt: the answer comes on the same connection.
 _LONG = (Attach, Compact, Invoke, Move, Outline, Prompt, Reload)
@@ -43,6 +58,7 @@ class SocketServer:
         self._cwd, self._started = clean_line(cwd), started
         self._connections: set[asyncio.Task[None]] = set()
         self._server: asyncio.Server | None = None
+        self._noticed: dict[Why, float] = {}
         self.on_change: Callable[[], None] = lambda: None
 
     @property
@@ -65,6 +81,9 @@ class SocketServer:
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
         assert task is not None
+        if why := why_refused(writer.get_extra_info("socket")):
+            self._refuse(why, writer)
+            return
         if len(self._connections) >= _MOST_CONNECTIONS:
             writer.close()
             return
@@ -79,6 +98,18 @@ class SocketServer:
             connection.close()
             self._connections.discard(task)
             self.on_change()
+
+    def _refuse(self, why: Why, writer: asyncio.StreamWriter) -> None:
+        hint = "attach from a terminal that no session started"
+        refused = Refused(f"session {self._session.id} does not serve {_REFUSALS[why]}", hint)
+        with contextlib.suppress(OSError):
+            writer.write(encode_line(refused))
+        writer.close()
+        now = time.monotonic()
+        if now - self._noticed.get(why, -_SECONDS_BETWEEN_NOTICES) >= _SECONDS_BETWEEN_NOTICES:
+            self._noticed[why] = now
+            notice = f"{_REFUSALS[why]} tried to connect to this session and was refused"
+            self._session.publish(Notice(notice, "warning", source="host"))
 
     def _hello(self) -> Hello:
         session = self._session
@@ -126,7 +157,7 @@ class _Connection:
                 return
             try:
                 request = decode_request(line)
-            except (msgspec.MsgspecError, RecursionError) as error:
+            except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
                 self._writer.write(encode_line(_not_understood(line, error)))
                 continue
             match request:
@@ -168,7 +199,7 @@ def _not_understood(line: bytes, error: Exception) -> Reply:
     """To a view of another version, which knows commands that we do not."""
     try:
         ref = decode_number(line).ref
-    except (msgspec.MsgspecError, RecursionError):
+    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
         ref = 0
     hint = f"the host is version {__version__}: end this session and resume it, if the view is newer"
     return Reply(False, error=f"not a request: {error}", hint=hint, ref=ref)

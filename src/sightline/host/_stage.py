@@ -14,13 +14,23 @@ from typing import Any, Literal
 import msgspec
 
 from sightline.agent import Secrets, bounded_text, bounded_value
-from sightline.events import Error, Event, Notice, Request, RequestResolved, State, ToolOutput, ToolResult
+from sightline.events import (
+    Error,
+    Event,
+    Notice,
+    Request,
+    RequestResolved,
+    State,
+    ToolConnection,
+    ToolOutput,
+    ToolResult,
+)
 from sightline.exec import CommandSpec
 from sightline.host._asked import carried, forget, made_visible
 from sightline.host._call_command import CallCommand
 from sightline.host._masked_output import MaskedOutput
 from sightline.host._session import Session
-from sightline.journal import Artifact, Entry, Store, Tree, artifact_file, is_session_id, keep_file
+from sightline.journal import Artifact, Entry, Store, Tree, artifact_file, is_private, is_session_id, keep_file
 from sightline.text import clean_output
 from sightline.tools import RunningCommand
 
@@ -33,6 +43,7 @@ _FIELDS: dict[type, tuple[str, ...]] = {
     State: ("value",),
     Request: ("text", "choices", "details"),
     RequestResolved: ("answer",),
+    ToolConnection: ("rule", "reason"),
 }
 
 
@@ -163,4 +174,7 @@ class SessionShelf:
         session, _, name = url.removeprefix("artifact://").partition("/")
         if not is_session_id(session) or not name:
             return None
-        return artifact_file(self._store.folder(session), name)
+        folder = self._store.folder(session)
+        found = artifact_file(folder, name)
+        is_output = found is not None and found.suffix in (".out", ".idx")
+        return None if is_output and is_private(folder, name) else found

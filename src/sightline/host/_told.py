@@ -1,5 +1,7 @@
 """A kept conversation as text: what `history://` reads."""
 
+from pathlib import Path
+
 from sightline.conversation import AssistantMessage, Message, ToolMessage, text_of
 from sightline.exceptions import UserMistake
 from sightline.journal import Store, Tree, is_session_id
@@ -13,6 +15,11 @@ class KeptHistory:
     def __init__(self, store: Store, own: str) -> None:
         self._store = store
         self._own = own
+
+    def file(self, session: str) -> Path | None:
+        """Where another session is kept; one's own needs no file."""
+        other = session and session != self._own and is_session_id(session)
+        return self._store.folder(session) / "journal.jsonl" if other else None
 
     def read(self, session: str) -> str | None:
         session = session or self._own

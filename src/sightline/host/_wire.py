@@ -31,6 +31,13 @@ class Hello(msgspec.Struct, frozen=True, tag_field="kind", tag="hello"):
     busy: bool = False  # who is at work
 
 
+class Refused(msgspec.Struct, frozen=True, tag_field="kind", tag="refused"):
+    """The only line a host sends to one who may not connect."""
+
+    error: str
+    hint: str = ""
+
+
 class Entries(msgspec.Struct, frozen=True, tag_field="kind", tag="entries"):
     """Some of the state to come, before the rest of it: to one who said `in_parts`."""
 
@@ -66,7 +73,7 @@ class Numbered(msgspec.Struct, frozen=True):
     ref: int = 0
 
 
-Answer = Union[Event, Hello, Entries, Whole, Bye, Reply]
+Answer = Union[Event, Hello, Refused, Entries, Whole, Bye, Reply]
 
 decode_answer = msgspec.json.Decoder(Answer).decode
 decode_request = msgspec.json.Decoder(Union[Subscribe, Submit]).decode
@@ -74,7 +81,7 @@ decode_number = msgspec.json.Decoder(Numbered).decode
 _encode = msgspec.json.Encoder().encode
 
 
-def encode_line(message: Hello | Whole | Bye | Reply | Subscribe | Submit) -> bytes:
+def encode_line(message: Hello | Refused | Whole | Bye | Reply | Subscribe | Submit) -> bytes:
     return _encode(message) + b"\n"
 
 

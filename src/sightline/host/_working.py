@@ -69,6 +69,8 @@ async def working(
             tell_approval(agent)  # before anybody can connect: the journal says which level it was left with
         for text in wanted.notices:
             session.publish(Notice(clean_text(text), "warning", source="settings"))
+        for text in agent.notices:
+            session.publish(Notice(clean_text(text), "warning", source="agent"))
         server = SocketServer(session, listen(session.id), cwd=str(wanted.cwd), started=time.time())
         try:
             await server.open()

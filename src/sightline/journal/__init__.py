@@ -15,7 +15,7 @@ from sightline.journal._prune import KEPT_BYTES, KEPT_SECONDS, Pruned, prune
 from sightline.journal._reader import KeptSession
 from sightline.journal._record import Header
 from sightline.journal._session_record import SessionHit, SessionRecord
-from sightline.journal._shelf import artifact_file, keep_file
+from sightline.journal._shelf import artifact_file, is_private, keep_file
 from sightline.journal._store import Store
 from sightline.journal._tree import Tree
 from sightline.journal._writer import Busy, JournalWriter, Place
@@ -51,6 +51,7 @@ __all__ = [
     "artifact_file",
     "content_of",
     "is_job_id",
+    "is_private",
     "is_session_id",
     "job_began",
     "job_ended",

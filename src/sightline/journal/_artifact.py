@@ -18,6 +18,8 @@ from pathlib import Path
 
 import msgspec
 
+from sightline.paths import private_folder
+
 _RECORD = struct.Struct("<QdB7x")  # offset, seconds since the epoch, stream
 _STREAMS = ("stdout", "stderr")
 _NUMBERS = {name: number for number, name in enumerate(_STREAMS)}
@@ -47,7 +49,7 @@ class Artifact:
         self._noted = 0.0
         self._fds: list[int] = []
         try:
-            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            private_folder(path.parent)
             for name in (path, index_path(path)):
                 self._fds.append(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600))
         except OSError as error:

@@ -16,6 +16,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
+from sightline.paths import private_folder
+
 T = TypeVar("T")
 
 _VERSION = 1
@@ -74,7 +76,7 @@ class CatalogueFile:
     def _opened(self) -> sqlite3.Connection | None:
         for _ in range(2):
             try:
-                self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                private_folder(self._path.parent)
                 os.close(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
                 return self._made(str(self._path))
             except sqlite3.DatabaseError as error:

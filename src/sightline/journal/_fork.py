@@ -22,6 +22,7 @@ from sightline.journal._record import is_entry, seq_of
 from sightline.journal._scan import end_of_lines
 from sightline.journal._tree import Tree
 from sightline.journal._writer import JournalWriter
+from sightline.paths import private_folder
 
 if TYPE_CHECKING:
     from sightline.journal._store import Store
@@ -109,7 +110,7 @@ def _share_artifacts(old: Path, new: Path, mentioned: set[bytes] | None) -> None
         names = os.listdir(old / "artifacts")
     except OSError:
         return
-    (new / "artifacts").mkdir(mode=0o700)
+    private_folder(new / "artifacts")
     for name in names:
         stem = os.path.splitext(name)[0]
         if mentioned is None or os.fsencode(name) in mentioned or os.fsencode(stem) in mentioned:

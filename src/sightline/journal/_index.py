@@ -15,6 +15,8 @@ from typing import Literal
 
 import msgspec
 
+from sightline.paths import private_folder
+
 JobState = Literal["running", "ok", "failed", "cancelled", "timed_out", "lost"]
 
 
@@ -90,7 +92,7 @@ class JobIndex:
             os.close(fd)
 
     def _locked(self, how: int) -> int:
-        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        private_folder(self._path.parent)
         while True:
             fd = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
             try:

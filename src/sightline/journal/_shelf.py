@@ -4,6 +4,8 @@ import os
 import re
 from pathlib import Path
 
+from sightline.paths import private_folder
+
 _name = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,120}").fullmatch
 
 
@@ -12,7 +14,7 @@ def keep_file(folder: Path, name: str, data: bytes) -> Path:
     if _name(name) is None:
         raise ValueError(f"not the name of an artifact: {name!r}")
     path = folder / "artifacts" / name
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    private_folder(path.parent)
     half = path.with_name(f".{name}.{os.getpid()}")
     fd = os.open(half, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
     try:
@@ -23,6 +25,30 @@ def keep_file(folder: Path, name: str, data: bytes) -> Path:
         half.unlink(missing_ok=True)
         raise
     return path
+
+
+def is_private(folder: Path, name: str) -> bool:
+    """Whether it is the output of what a person ran in private (`!!`). The journal says so, of old sessions too."""
+    call = name.removesuffix(".out").removesuffix(".idx")
+    word = call.encode()
+    try:
+        with (folder / "journal.jsonl").open("rb") as journal:
+            return any(_is_private_use(line, call) for line in journal if word in line and b'"private"' in line)
+    except OSError:
+        return False
+
+
+def _is_private_use(line: bytes, call: str) -> bool:
+    import msgspec
+
+    try:
+        event = msgspec.json.decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return True  # rather not shown
+    if not isinstance(event, dict) or event.get("id") != call or event.get("source") != "person":
+        return False
+    args = event.get("args")
+    return isinstance(args, dict) and args.get("private") is True
 
 
 def artifact_file(folder: Path, name: str) -> Path | None:

@@ -22,6 +22,7 @@ from sightline.journal._scan import has_entries
 from sightline.journal._session_record import SessionHit, SessionRecord
 from sightline.journal._tree import Tree
 from sightline.journal._writer import Busy, JournalWriter, artifact_path
+from sightline.paths import NotOurs, private_folder
 from sightline.text import clean_line
 
 if TYPE_CHECKING:
@@ -52,10 +53,13 @@ class Store:
         while True:
             folder = self.folder(new_session_id())
             try:
-                folder.mkdir(mode=0o700, parents=True)
+                private_folder(self._sessions, self._folder)
+                folder.mkdir(mode=0o700)
                 break
             except FileExistsError:
                 continue
+            except NotOurs as error:
+                raise _not_ours(error) from error
             except OSError as error:
                 raise self.no_room(error) from error
         # A folder's name need not be text; what is told of it must be.
@@ -71,6 +75,10 @@ class Store:
 
     def writer(self, session: str) -> JournalWriter:
         """Go on with a kept session. Busy when its host is running."""
+        try:
+            private_folder(self._sessions, self._folder)
+        except NotOurs as error:
+            raise _not_ours(error) from error
         return JournalWriter(self.folder(session))
 
     def is_running(self, session: str) -> bool:
@@ -201,6 +209,11 @@ class Store:
 
 
 _WHERE = "`sightline sessions` lists them all"
+
+
+def _not_ours(error: NotOurs) -> OutsideFailure:
+    hint = "set SIGHTLINE_HOME to a folder of your own, or remove this one"
+    return OutsideFailure(f"where sessions are stored belongs to another user: {error.filename}", hint)
 
 
 def _changed(entry: "os.DirEntry[str]") -> float:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import msgspec
 
-from sightline.paths import data_folder
+from sightline.paths import data_folder, private_folder
 
 _KEPT_AT_MOST = 1000
 
@@ -26,10 +26,11 @@ def remember_session(provider: str, folder: str, session: str) -> None:
     for oldest in list(sessions)[:-_KEPT_AT_MOST]:
         del sessions[oldest]
     try:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        private_folder(path.parent)
         # Written beside it and moved over it: a reader sees the old file or the new one, never half of one.
         new = path.with_name(f"{path.name}.{os.getpid()}")
-        new.write_bytes(msgspec.json.encode(sessions))
+        with open(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600), "wb") as file:
+            file.write(msgspec.json.encode(sessions))
         new.replace(path)
     except OSError:
         return

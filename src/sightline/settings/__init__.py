@@ -9,7 +9,7 @@ from sightline.settings._remembered import Remembered, forget_rule, remember_rul
 from sightline.settings._rule_text import named_rule, shown_rule, typed_rule
 from sightline.settings._rules import RuleMistake, parse_rule
 from sightline.settings._tree import Approval, Retry, Settings, Thinking
-from sightline.settings._trust import is_trusted, why_not_trusted
+from sightline.settings._trust import is_trusted, trusted_files, why_not_trusted
 
 __all__ = [
     "Approval",
@@ -37,6 +37,7 @@ __all__ = [
     "remember_rule",
     "remembered_rules",
     "shown_rule",
+    "trusted_files",
     "typed_rule",
     "why_not_trusted",
 ]

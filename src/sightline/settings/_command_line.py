@@ -1,13 +1,9 @@
-"""Reading a shell's command line, for rules about commands: what is not understood for certain is not understood.
+"""Reading a shell's command line, for rules that allow: what is not understood for certain is not understood.
 
-Two readers, wrong on opposite sides:
-
-- `understand` is for allowing. It knows simple commands of plain and quoted words, joined by `&&`, `||`, `;` and `|`,
-  in which every word is what it says. Everything else is None: `$`, backticks, redirects, `&`, parentheses, braces,
-  escapes, comments, newlines outside quotes, assignments, reserved words, quotes in the middle of a word.
-- `suspect_words` is for denying. It takes a command line apart wherever a command could begin and looks through quotes
-  and escapes, so that what is hidden in a compound, a substitution or `sh -c "…"` is found. It may find what is not
-  there.
+It knows simple commands of plain and quoted words, joined by `&&`, `||`, `;` and `|`, in which every word is what it
+says. Everything else is None: `$`, backticks, redirects, `&`, parentheses, braces, escapes, comments, newlines outside
+quotes, assignments, reserved words, quotes in the middle of a word. (`_shell_reading` is for rules that deny, and wrong
+on the other side.)
 """
 
 import re
@@ -24,11 +20,20 @@ _RESERVED = frozenset(
 )
 
 
+# File patterns; a home folder where a shell looks for one; a program by its name, in zsh.
+_is_expanded = re.compile(r"[*?\[\]]|(?:^|[=:])~|^=").search
+
+
 class Word(msgspec.Struct, frozen=True):
-    """`text` as the program gets it. A bare one was not quoted: `*`, `?` and `[` in it have a meaning."""
+    """`text` as it is written, without its quotes. A bare one was not quoted."""
 
     text: str
     bare: bool = True
+
+    @property
+    def expands(self) -> bool:
+        """Whether a shell may put something else in its place, several words too."""
+        return self.bare and _is_expanded(self.text) is not None
 
 
 class CommandLine(msgspec.Struct, frozen=True):
@@ -79,7 +84,7 @@ def _word(text: str, start: int) -> tuple[Word, int] | None:
     if position < len(text) and text[position] in "'\"":
         # `--format='%h'` is as clear as a word quoted whole; quotes elsewhere in a word are there to hide something.
         quoted = _quoted(text, position) if not plain or plain.endswith("=") else None
-        if quoted is None:
+        if quoted is None or Word(plain).expands:
             return None
         inside, position = quoted
         return (Word(plain + inside, bare=False), position) if _ends_a_word(text, position) else None
@@ -105,43 +110,19 @@ def _ends_a_word(text: str, position: int) -> bool:
     return position == len(text) or text[position] in " \t" or text.startswith(_OPERATORS, position)
 
 
+def trimmed(text: str) -> str:
+    """Without the blanks around it; one that a backslash makes part of a word stays."""
+    short = text.strip(" \t")
+    rest = text[text.find(short) + len(short) :]
+    return short + rest[:1] if short.endswith("\\") else short
+
+
 def quoted(word: Word) -> str | None:
-    """A word written so that it is understood as this text and nothing else; None when it cannot be."""
-    if word.text and all(_is_plain(character) and character not in _GLOB for character in word.text):
+    """A word written so that it is understood as this very word; None when it cannot be."""
+    if word.bare or (word.text and all(map(_is_plain, word.text)) and not Word(word.text).expands):
         return word.text
     for quote in "'\"":
         whole = f"{quote}{word.text}{quote}"
         if quote not in word.text and _quoted(whole, 0) is not None:
             return whole
     return None
-
-
-_separates_words = re.compile(r"\$IFS\b|\$\{IFS[^}]{0,99}\}")
-_substitutes_nothing = re.compile(r"\$[@*0-9]|\$\{[@*0-9]\}|\$\(\s*\)|`\s*`")
-_escaped_quote = re.compile(r"\$'((?:[^'\\]|\\.)*)'", re.DOTALL)
-# What may stand between the words of a command: redirects, and variables, which may have no value.
-_redirect = re.compile(r"\d{0,3}(?:&>>?|<<<|<<-?|[<>]&|<>|>>|>\||[<>](?!\())[ \t]*[^\s;&|()<>]+")
-_variable = re.compile(r"\$\{(?:\w{1,99}:?[-=+]([^}]{0,99})|[^}]{0,99})\}|\$\w+")
-_could_begin_a_command = re.compile(r"[;&|()`\n\r<>]+|\$\(")
-_quoting = re.compile(r"""\$(?=['"])|[\\'"]""")
-
-
-def suspect_words(text: str) -> list[list[str]]:
-    """The words of everything that could be a command, quoting taken away; more than there is rather than less."""
-    text = _separates_words.sub(" ", text.replace("\\\n", ""))
-    text = _escaped_quote.sub(_unescaped, _substitutes_nothing.sub("", text))
-    readings = [text]
-    if not {"$", "<", ">"}.isdisjoint(text):
-        readings.append(_redirect.sub(" ", _variable.sub(r"\1", text)))
-    if "{" in text:
-        readings += [re.sub(r"[{},]", " ", reading) for reading in readings]
-    parts = [part for reading in readings for part in _could_begin_a_command.split(reading)]
-    return [words for part in parts if (words := _quoting.sub("", part).split())]
-
-
-def _unescaped(match: "re.Match[str]") -> str:
-    """What a shell makes of `$'\\x67it'`."""
-    try:
-        return match[1].encode("latin-1", "backslashreplace").decode("unicode_escape")
-    except UnicodeDecodeError:
-        return match[1]

@@ -5,16 +5,20 @@ Rules:
 - It covers `.sightline/settings.toml` and every file below `.sightline/extensions`, by name and content. Links are
   followed: what counts is what would be read.
 - A project without any has a digest as well.
+- What was read for it is returned with it, so that what is used is what was looked at, and no file is read again that
+  may be another one by then.
 - There is an end to it: what is larger than that is a UserMistake, and so cannot be trusted.
 """
 
 import hashlib
 import os
-import stat
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
+
 from sightline.exceptions import UserMistake
+from sightline.handles import NotRegular, read_at_most
 from sightline.settings._files import Unreadable
 from sightline.settings._places import EXTENSIONS, FILE_NAME, PROJECT_FOLDER
 
@@ -23,18 +27,27 @@ _MOST_BYTES = 32 * 1024 * 1024
 NOTHING = hashlib.sha256().hexdigest()
 
 
-def digest_of(project: Path) -> str:
+class Digest(msgspec.Struct, frozen=True):
+    """The word, and the content of each file it covers."""
+
+    word: str
+    files: dict[Path, bytes]
+
+
+def digest_of(project: Path) -> Digest:
     """UserMistake or Unreadable when it cannot be told."""
     folder = project / PROJECT_FOLDER
     whole, left = hashlib.sha256(), _MOST_BYTES
+    files: dict[Path, bytes] = {}
     for path in sorted(_files(folder)):
         data = _content(path, left)
         if data is None:
             continue
         left -= len(data)
+        files[path] = data
         for part in (os.fsencode(path.relative_to(folder)), data):
             whole.update(b"%d:" % len(part) + part)
-    return whole.hexdigest()
+    return Digest(whole.hexdigest(), files)
 
 
 def _files(folder: Path) -> Iterator[Path]:
@@ -55,12 +68,8 @@ def _unless_missing(error: OSError) -> None:
 def _content(path: Path, most: int) -> bytes | None:
     """None for what is no file, or leads nowhere: nothing can be read there."""
     try:
-        # Without O_NONBLOCK opening a named pipe would wait for somebody to write into it.
-        with open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                return None
-            data = file.read(most + 1)
-    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+        data = read_at_most(path, most + 1)
+    except (FileNotFoundError, NotADirectoryError, NotRegular):
         return None
     except OSError as error:
         raise Unreadable(path, error.strerror or str(error)) from None

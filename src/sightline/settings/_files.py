@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from sightline.exceptions import OutsideFailure
+from sightline.handles import NotRegular, read_at_most
+from sightline.paths import private_folder
 
 LARGEST = 1024 * 1024
 
@@ -21,25 +23,20 @@ class Unreadable(OutsideFailure):
 def read_small(path: Path) -> bytes | None:
     """What a file holds; None when there is none. Unreadable when it is no file, too big, or may not be read."""
     try:
-        # Without O_NONBLOCK opening a named pipe would wait for somebody to write into it.
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        data = read_at_most(path, LARGEST + 1)
     except (FileNotFoundError, NotADirectoryError):
         return None
+    except NotRegular:
+        raise Unreadable(path, "not a file") from None
     except OSError as error:
         raise Unreadable(path, error.strerror or str(error)) from None
-    try:
-        import stat
+    refuse_large(path, data)
+    return data
 
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            raise Unreadable(path, "not a file")
-        if status.st_size > LARGEST:
-            raise Unreadable(path, f"larger than {LARGEST // 1024} KB")
-        return os.read(descriptor, LARGEST)
-    except OSError as error:
-        raise Unreadable(path, error.strerror or str(error)) from None
-    finally:
-        os.close(descriptor)
+
+def refuse_large(path: Path, data: bytes) -> None:
+    if len(data) > LARGEST:
+        raise Unreadable(path, f"larger than {LARGEST // 1024} KB")
 
 
 def replace(path: Path, data: bytes, *, private: bool = True) -> None:
@@ -49,7 +46,7 @@ def replace(path: Path, data: bytes, *, private: bool = True) -> None:
 
     path = Path(os.path.realpath(path))
     try:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700 if private else 0o777)
+        _make_folder(path.parent, private=private)
         descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     except OSError as error:
         raise _unwritable(path, error) from None
@@ -63,6 +60,13 @@ def replace(path: Path, data: bytes, *, private: bool = True) -> None:
     except OSError as error:
         os.unlink(name)
         raise _unwritable(path, error) from None
+
+
+def _make_folder(folder: Path, *, private: bool) -> None:
+    if private:
+        private_folder(folder)
+    else:
+        folder.mkdir(parents=True, exist_ok=True)
 
 
 def _mode(path: Path, otherwise: int) -> int:
@@ -83,7 +87,7 @@ def held(path: Path, *, private: bool = True) -> Iterator[None]:
 
     folder = path.parent
     try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700 if private else 0o777)
+        _make_folder(folder, private=private)
         descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
     except OSError as error:
         raise _unwritable(path, error) from None

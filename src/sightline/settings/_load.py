@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from sightline.settings._places import project_file, project_of, user_file
+from sightline.settings._places import FILE_NAME, PROJECT_FOLDER, project_file, project_of, user_file
 from sightline.settings._tree import Settings
 
 TYPE_CHECKING = False
@@ -55,7 +55,7 @@ def load(cwd: Path, *, flags: Mapping[str, str] | None = None, environ: Mapping[
         return Loaded(Settings(), notices)
     from sightline.settings._sources import from_environment, from_file, from_flags
 
-    readings = [from_file(path, kind) for kind, path in files]
+    readings = [from_file(path, kind, data) for kind, path, data in files]
     readings += [from_environment(environ), from_flags(flags or {})]
     mistakes = [mistake for reading in readings for mistake in reading.mistakes]
     given: dict[Key, list[Given]] = {}
@@ -65,18 +65,18 @@ def load(cwd: Path, *, flags: Mapping[str, str] | None = None, environ: Mapping[
     return Loaded(_built(given, mistakes), notices, given)
 
 
-def _files(cwd: Path, environ: Mapping[str, str], notices: list[str]) -> "list[tuple[SourceKind, Path]]":
-    """Those that are there and count."""
+def _files(cwd: Path, environ: Mapping[str, str], notices: list[str]) -> "list[tuple[SourceKind, Path, bytes | None]]":
+    """Those that are there and count. A project's comes with the content that was found to be the trusted one."""
     own, project = user_file(environ), project_file(Path(os.path.abspath(cwd)))
-    files: list[tuple[SourceKind, Path]] = [("user", own)] if os.path.lexists(own) else []
+    files: list[tuple[SourceKind, Path, bytes | None]] = [("user", own, None)] if os.path.lexists(own) else []
     if project is None or (files and os.path.realpath(own) == os.path.realpath(project)):
         return files
-    from sightline.settings._trust import why_not_trusted
+    from sightline.settings._trust import trusted_files
 
     folder = project_of(project)
-    why = why_not_trusted(folder)
+    why, content = trusted_files(folder)
     if not why:
-        return [*files, ("project", project)]
+        return [*files, ("project", project, content.get(_real_file(folder), b""))]
     import shlex
 
     trust = f"sightline config trust {shlex.quote(str(folder))}"
@@ -85,6 +85,10 @@ def _files(cwd: Path, environ: Mapping[str, str], notices: list[str]) -> "list[t
     else:
         notices.append(f"{project.parent} {why}, so it is not used: look at it, then `{trust}` again")
     return files
+
+
+def _real_file(folder: Path) -> Path:
+    return Path(os.path.realpath(folder), PROJECT_FOLDER, FILE_NAME)
 
 
 def _is_in_the_environment(environ: Mapping[str, str]) -> bool:

@@ -7,6 +7,7 @@ import msgspec
 from sightline.exceptions import UserMistake
 from sightline.settings._fields import Key, all_keys, is_section, is_table, kind_at
 from sightline.settings._toml import join_key
+from sightline.text import clean_line
 
 
 class Mistake(msgspec.Struct, frozen=True):
@@ -26,7 +27,8 @@ class SettingsInvalid(UserMistake):
         else:
             lines = [f"{len(mistakes)} mistakes in the settings"]
             for each in mistakes:
-                lines.append(f"  {each.where}: {each.message}" + (f" ({each.hint})" if each.hint else ""))
+                line = f"  {each.where}: {each.message}" + (f" ({each.hint})" if each.hint else "")
+                lines.append(clean_line(line))  # a line break in the name of a folder or key begins no line
             super().__init__("\n".join(lines))
         self.mistakes = mistakes
 

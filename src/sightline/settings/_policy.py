@@ -4,6 +4,10 @@ Rules:
 
 - A deny rule wins over everything. Then comes what the level forbids, then the allow rules, then what the level allows
   by itself; what is left is asked.
+- A command that computes what it runs, so that it could be what a deny rule names, is asked about, at full too. Only a
+  rule for exactly this command allows it.
+- A rule about commands holds in its folder and the folders below, not in a repository further down. One that denies
+  holds there too, and for a command that changes its folder.
 - plan: reads in the workspace; no write and no command, whatever the allow rules say. edit: also writes in the
   workspace. auto: also commands in the sandbox. full: everything.
 - Writes to the protected set (`_protected.py`: what decides about us or runs by itself) are asked about below full, in
@@ -20,12 +24,15 @@ from typing import Literal, Protocol
 
 import msgspec
 
+from sightline.settings._denial import Certainty
 from sightline.settings._protected import is_guarded
 from sightline.settings._rules import (
     Access,
     Rule,
     allows_command,
+    changes_folder,
     denies_command,
+    is_exact,
     matches_host,
     matches_path,
     parse_rule,
@@ -38,7 +45,8 @@ Verdict = Literal["allow", "deny", "ask"]
 
 
 class Wanted(Protocol):
-    """One thing a call wants to do. `what` is an absolute path, a command line or a host."""
+    """One thing a call wants to do. `what` is an absolute path, a command line, or a host with its port. `where` is the
+    folder of a command; empty: the workspace."""
 
     @property
     def access(self) -> Access: ...
@@ -48,11 +56,13 @@ class Wanted(Protocol):
     def sandboxed(self) -> bool: ...
     @property
     def exposed(self) -> tuple[str, ...]: ...
+    @property
+    def where(self) -> str: ...
 
 
 class Decision(msgspec.Struct, frozen=True):
-    """`rule` is what decided. When it has to be asked: `suggestion` is the narrowest rule that would allow it,
-    `why` what the level minds, where that does not go without saying."""
+    """`rule` is what decided. When it has to be asked: `suggestion` is the rule that would allow this and nothing else,
+    empty where there is none; `why` what the level minds, where that does not go without saying."""
 
     verdict: Verdict
     rule: str
@@ -94,21 +104,36 @@ class Policy:
         return Policy(approval, allow, deny, self.workspace, guarded=self._guarded, resolve=self._resolve)
 
     def decide(self, need: Wanted) -> Decision:
-        denying = next((rules for rules in self._denied if any(self._denies(rule, need) for rule in rules)), None)
-        if denying is not None:
-            return Decision("deny", str(denying[0]))
+        levels = [(max(self._denies(rule, need) for rule in rules), str(rules[0])) for rules in self._denied]
+        denied, denying = max(levels, key=lambda each: each[0], default=(Certainty.NO, ""))
+        if denied == Certainty.CERTAIN:
+            return Decision("deny", denying)
         level = f"approval {self.approval}"
-        if self.approval == "full":
-            return Decision("allow", level)
         if self.approval == "plan" and need.access in ("write", "exec"):
             return Decision("deny", level)
+        if denied == Certainty.POSSIBLE:
+            exact = self._allowing(need, exactly=True)
+            why = f"it computes what it runs, which could be what {denying} denies"
+            return Decision("allow", str(exact)) if exact else Decision("ask", denying, self._suggestion(need), why)
+        if self.approval == "full":
+            return Decision("allow", level)
         allowing = self._allowing(need)
         if allowing is not None:
             return Decision("allow", str(allowing))
         if self._is_usual(need):
             return Decision("allow", level)
-        what = self._resolve(need.what) if need.access in ("read", "write") else need.what
-        return Decision("ask", level, suggest(need.access, what), self._why(need))
+        return Decision("ask", level, self._suggestion(need), self._why(need))
+
+    def _suggestion(self, need: Wanted) -> str:
+        if need.access != "exec":
+            return suggest(need.access, self._resolve(need.what) if need.access != "network" else need.what)
+        folder = self._where(need)
+        relative = os.path.relpath(folder, self._root)
+        shown = folder if relative.split(os.sep)[0] == os.pardir else "" if folder == self._root else relative
+        return suggest("exec", need.what, sandboxed=_is_confined(need), folder=shown)
+
+    def _where(self, need: Wanted) -> str:
+        return self._resolve(need.where) if need.where else self._root
 
     def _both(self, rule: Rule) -> tuple[Rule, Rule]:
         """A deny rule as it is written, and as it is meant where a path in it is a link."""
@@ -116,26 +141,46 @@ class Policy:
             return rule, rule
         return rule, really(rule, workspace=self._root, home=self._home, resolve=self._resolve)
 
-    def _denies(self, rule: Rule, need: Wanted) -> bool:
+    def _denies(self, rule: Rule, need: Wanted) -> Certainty:
         if rule.access != need.access:
-            return False
+            return Certainty.NO
         if need.access == "exec":
-            return denies_command(rule, need.what)
+            return denies_command(rule, need.what) if self._concerns(rule, need) else Certainty.NO
         if need.access == "network":
-            return matches_host(rule, need.what, denies=True)
+            return _certain(matches_host(rule, need.what, denies=True))
         spellings = {need.what, os.path.normpath(need.what), self._resolve(need.what)}
-        return any(matches_path(rule, path, workspace=self._root, home=self._home, denies=True) for path in spellings)
+        places = {"workspace": self._root, "home": self._home}
+        return _certain(any(matches_path(rule, path, **places, denies=True) for path in spellings))
 
-    def _allowing(self, need: Wanted) -> Rule | None:
+    def _concerns(self, rule: Rule, need: Wanted) -> bool:
+        """Whether a rule that denies is about where a command would run."""
+        if rule.sandboxed and not need.sandboxed:
+            return False
+        return not rule.folder or _is_in(self._where(need), self._folder(rule)) or changes_folder(need.what)
+
+    def _allowing(self, need: Wanted, *, exactly: bool = False) -> Rule | None:
         rules = [rule for rule in self._allowed if rule.access == need.access]
         if not rules:
             return None
         if need.access == "exec":
-            return allows_command(rules, need.what)
+            return allows_command(
+                [r for r in rules if self._covers(r, need) and (is_exact(r) or not exactly)], need.what
+            )
         if need.access == "network":
             return next((rule for rule in rules if matches_host(rule, need.what)), None)
         path = self._resolve(need.what)
         return next((rule for rule in rules if matches_path(rule, path, workspace=self._root, home=self._home)), None)
+
+    def _covers(self, rule: Rule, need: Wanted) -> bool:
+        """Whether a rule that allows holds where a command would run."""
+        if rule.sandboxed and not _is_confined(need):
+            return False
+        folder, where = self._folder(rule), self._where(need)
+        return _is_in(where, folder) and not _is_in_a_repository_below(where, folder)
+
+    def _folder(self, rule: Rule) -> str:
+        written = os.path.expanduser(rule.folder) if rule.folder.startswith("~") else rule.folder
+        return self._resolve(os.path.join(self._root, written)) if written else self._root
 
     def _is_usual(self, need: Wanted) -> bool:
         """Whether the level allows it without a rule."""
@@ -146,7 +191,9 @@ class Policy:
         path = self._resolve(need.what)
         if not _is_in(path, self._root):
             return False
-        return need.access == "read" or not self._is_guarded(path)
+        if need.access == "read":  # our data is of other sessions too, where home is the workspace
+            return not any(_is_in(path, folder) for folder in self._ours if _is_in(folder, self._root))
+        return not self._is_guarded(path)
 
     def _why(self, need: Wanted) -> str:
         if need.access == "network":
@@ -167,15 +214,36 @@ class _Need(msgspec.Struct, frozen=True):
     what: str
     sandboxed: bool = False
     exposed: tuple[str, ...] = ()
+    where: str = ""
 
 
-def allows_alone(rule: str, access: Access, what: str, workspace: Path) -> bool:
+def allows_alone(
+    rule: str, access: Access, what: str, workspace: Path, *, sandboxed: bool = False, where: str = ""
+) -> bool:
     """Whether this rule is enough to allow this."""
-    return Policy("edit", [rule], [], workspace, guarded=())._allowing(_Need(access, what)) is not None
+    need = _Need(access, what, sandboxed, where=where)
+    return Policy("edit", [rule], [], workspace, guarded=())._allowing(need) is not None
+
+
+def _is_confined(need: Wanted) -> bool:
+    return need.sandboxed and not need.exposed
+
+
+def _certain(found: bool) -> Certainty:
+    return Certainty.CERTAIN if found else Certainty.NO
 
 
 def _is_in(path: str, folder: str) -> bool:
     return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
+
+
+def _is_in_a_repository_below(path: str, folder: str) -> bool:
+    """Whether a folder between this one and that has a `.git` of its own, be it a folder or a file."""
+    while path != folder:
+        if os.path.lexists(os.path.join(path, ".git")):
+            return True
+        path = os.path.dirname(path)
+    return False
 
 
 def _our_folders() -> list[Path]:

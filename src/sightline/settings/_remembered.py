@@ -2,6 +2,10 @@
 
 One file per workspace, in the program's own folder and not in the workspace: nothing in a repository can give itself
 rules. A file that cannot be read costs its rules and a notice, never the session.
+
+Rules about commands from before they said where they hold are read as given for the sandbox, which is the least they
+can have meant; `exec` alone, which stood for a command too long to be a rule, is left out. The file is written anew and
+a notice says so, once.
 """
 
 import os
@@ -17,6 +21,7 @@ from sightline.settings._rule_text import named_rule, shown_rule
 from sightline.settings._rules import RuleMistake, parse_rule
 
 MOST_RULES = 1000
+_VERSION = 2
 
 
 class Remembered(msgspec.Struct, frozen=True):
@@ -28,19 +33,25 @@ class Remembered(msgspec.Struct, frozen=True):
 
 
 class _Kept(msgspec.Struct):
+    """`version` 1: rules about commands do not say where they hold."""
+
     workspace: str
     allow: list[str] = []
     deny: list[str] = []
+    version: int = 1
 
 
 def remembered_rules(workspace: Path) -> Remembered:
     """What is remembered for a workspace. Never raises."""
     file = _file(workspace)
+    notices: list[str] = []
     try:
         kept = _read(file, workspace)
+        if kept.version < _VERSION:
+            notices += _narrow(kept)
+            _write_anew(file, workspace)
     except SightlineError as error:
         return Remembered(notices=(f"remembered rules are not used: {error.message}",))
-    notices: list[str] = []
     allow = _readable(kept.allow, file, notices, denies=False)
     deny = _readable(kept.deny, file, notices, denies=True)
     return Remembered(allow, deny, tuple(notices))
@@ -53,6 +64,7 @@ def remember_rule(workspace: Path, rule: str, verdict: Literal["allow", "deny"] 
     try:
         with held(file):
             kept = _read_or_set_aside(file, workspace)
+            _narrow(kept)
             rules = kept.allow if verdict == "allow" else kept.deny
             if rule in rules:
                 return ""
@@ -70,6 +82,7 @@ def forget_rule(workspace: Path, rule: str) -> bool:
     file = _file(workspace)
     with held(file):
         kept = _read(file, workspace)
+        _narrow(kept)
         meant = named_rule(rule, [*kept.allow, *kept.deny])
         if meant:
             kept.allow = [each for each in kept.allow if each != meant]
@@ -82,12 +95,47 @@ def _read(file: Path, workspace: Path) -> _Kept:
     real = _name(workspace)
     data = read_small(file)
     if data is None:
-        return _Kept(real)
+        return _Kept(real, version=_VERSION)
     try:
         kept = msgspec.json.decode(data, type=_Kept)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise RuleMistake(f"{file} is damaged", "remove it") from None
-    return kept if kept.workspace == real else _Kept(real)
+    return kept if kept.workspace == real else _Kept(real, version=_VERSION)
+
+
+def _narrow(kept: _Kept) -> list[str]:
+    """Read rules about commands as given for the sandbox, where they cannot say it; notices of what changed."""
+    if kept.version >= _VERSION:
+        return []
+    kept.version = _VERSION
+    before, kept.allow = kept.allow, [each for rule in kept.allow for each in _narrowed(rule)]
+    kept.allow = list(dict.fromkeys(kept.allow))
+    changed = [rule for rule in before if _narrowed(rule) != [rule]]
+    if not changed:
+        return []
+    names = ", ".join(map(shown_rule, changed[:3])) + (f" and {len(changed) - 3} more" if len(changed) > 3 else "")
+    return [f"remembered rules about commands hold in the sandbox only from now on, and exec alone no more: {names}"]
+
+
+def _narrowed(text: str) -> list[str]:
+    try:
+        rule = parse_rule(text)
+    except RuleMistake:
+        return [text]
+    if rule.access != "exec":
+        return [text]
+    return [str(msgspec.structs.replace(rule, sandboxed=True))] if rule.pattern else []
+
+
+def _write_anew(file: Path, workspace: Path) -> None:
+    """What cannot be written is narrowed again the next time."""
+    try:
+        with held(file):
+            kept = _read(file, workspace)
+            _narrow(kept)
+            _write(file, kept)
+    except (SightlineError, OSError, UnicodeError):
+        pass
 
 
 def _read_or_set_aside(file: Path, workspace: Path) -> _Kept:
@@ -95,7 +143,7 @@ def _read_or_set_aside(file: Path, workspace: Path) -> _Kept:
         return _read(file, workspace)
     except RuleMistake:
         os.replace(file, file.with_suffix(".damaged"))
-        return _Kept(_name(workspace))
+        return _Kept(_name(workspace), version=_VERSION)
 
 
 def _readable(rules: list[str], file: Path, notices: list[str], *, denies: bool) -> tuple[str, ...]:

@@ -1,4 +1,5 @@
-"""The language of permission rules: `class` or `class(pattern)`. Nothing here touches the disk.
+"""The language of permission rules: `class` or `class(pattern)`, of a command with where it holds. Nothing here touches
+the disk.
 
 Rules:
 
@@ -7,33 +8,41 @@ Rules:
   `DIR/**` and `DIR/` are the folder and all below it. A relative one is below the workspace, `~` is the home folder.
 - A command pattern is a command line. `*` as a word is any number of words, inside a word any characters of it; in
   quotes it is a star. It allows a command of the same words and the same operators, and besides that only the very
-  text of the pattern. A compound is allowed when each of its commands is.
-- A pattern that denies sees more than one that allows: behind `;`, in quotes, substitutions and as arguments of other
-  programs, with options in between and with more words behind it.
+  text of the pattern. A compound is allowed when each of its commands is, up to one that changes what the next ones
+  mean, such as `cd`.
+- Quotes count: a word that a shell expands (`~`, `*.py`) is never one that means itself (`'~'`), and the reverse.
+- Behind a command pattern: `exactly` (a star is a star, only this text is meant), `sandboxed` (in the sandbox only) and
+  `in FOLDER`. Without a folder, the workspace is meant: it and the folders below, but no repository in it.
+- A pattern that denies sees more than one that allows: see `_denial`.
 - A host pattern is a host name in which `*` is anything, dots included; without a port it means every port. An
   address is the same however it is written. What is no host fits no pattern that allows and every one that denies.
+- Matching takes time in proportion to what is matched.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import Literal
 
 import msgspec
 
 from sightline.exceptions import UserMistake
-from sightline.settings._command_line import CommandLine, Word, quoted, suspect_words, understand
+from sightline.settings._command_line import CommandLine, Word, quoted, trimmed, understand
+from sightline.settings._denial import Certainty, certainty
+from sightline.settings._stars import fits_stars
 
 Access = Literal["read", "write", "exec", "network"]
 ACCESSES: tuple[Access, ...] = ("read", "write", "exec", "network")
 
-_rule = re.compile(r"\s*([A-Za-z_]+)\s*(?:\((.*)\))?\s*", re.DOTALL).fullmatch
+# Nothing behind the last parenthesis has one, so that a command with parentheses ends where it should.
+_rule = re.compile(r"\s*([A-Za-z_]+)\s*(?:\((.*)\))?([^()]*)", re.DOTALL).fullmatch
+_scope = re.compile(r"(exactly\b\s*)?(sandboxed\b\s*)?(?:in[ \t]+(\S.*))?", re.DOTALL).fullmatch
+_plain_folder = re.compile(r"(?!.*\ssandboxed$)[^\s\"()][^\"()\n]*(?<!\s)").fullmatch
 _host = re.compile(r"(\[[0-9a-f:.*]+\]|[a-z0-9._*-]+|[0-9a-f:.*]*:[0-9a-f:.*]*:[0-9a-f:.*]*)(?::([0-9]+))?").fullmatch
 _could_be_a_number = re.compile(r"[0-9a-fx.:]+").fullmatch
 _LONGEST_SUGGESTION = 2000
-_OPTIONS_BETWEEN = 32
 
-Matcher = Callable[[str], "re.Match[str] | None"]
+_half = re.compile("[\ud800-\udbff\udc00-\udc7f\udd00-\udfff]").search  # the others stand for bytes of a name
 
 
 class RuleMistake(UserMistake):
@@ -41,37 +50,77 @@ class RuleMistake(UserMistake):
 
 
 class Rule(msgspec.Struct, frozen=True):
-    """An empty pattern is everything of the class."""
+    """An empty pattern is everything of the class, an empty folder the workspace."""
 
     access: Access
     pattern: str = ""
+    exactly: bool = False
+    sandboxed: bool = False
+    folder: str = ""
 
     def __str__(self) -> str:
-        return f"{self.access}({self.pattern})" if self.pattern else self.access
+        words = [f"{self.access}({self.pattern})" if self.pattern else self.access]
+        words += ["exactly"] if self.exactly else []
+        words += ["sandboxed"] if self.sandboxed else []
+        words += [f"in {_written_folder(self.folder)}"] if self.folder else []
+        return " ".join(words)
+
+
+def _written_folder(folder: str) -> str:
+    """A name that is not plain text is written as a JSON string, without parentheses."""
+    if _plain_folder(folder) and folder.isprintable():
+        return folder
+    import json
+
+    return json.dumps(folder).replace("(", "\\u0028").replace(")", "\\u0029")
 
 
 @lru_cache(256)
 def parse_rule(text: str, *, denies: bool = False) -> Rule:
+    if "\0" in text or (not text.isascii() and _half(text) is not None):
+        raise RuleMistake(f"not a rule: {text}", "no path, command or host has a NUL or half a character in it")
     match = _rule(text)
-    if match is None:
+    scope = _scope(match[3].strip()) if match is not None else None
+    if match is None or scope is None:
         raise RuleMistake(f"not a rule: {text}", "write class or class(pattern), such as exec(git push *)")
     name, pattern = match[1], match[2]
     access = next((known for known in ACCESSES if known == name), None)
     if access is None:
         raise RuleMistake(f"not a rule: {text}", f"{name} is none of {', '.join(ACCESSES)}")
-    if pattern is None:
-        return Rule(access)
-    if access not in ("read", "write"):  # a file's name may begin and end with spaces
-        pattern = pattern.strip(" \t")
-    if not pattern.strip():
-        raise RuleMistake(f"empty pattern: {text}", f"write {access} alone to mean everything of it")
-    _check_pattern(access, pattern, text, denies=denies)
-    return Rule(access, pattern)
+    if access != "exec" and any(scope.groups()):
+        raise RuleMistake(f"not a rule: {text}", "only a rule about commands has something behind its pattern")
+    if scope[1] and pattern is None:
+        raise RuleMistake(f"not a rule: {text}", "exactly needs a command: exec(make *) exactly")
+    if pattern is not None:
+        if access not in ("read", "write"):  # a file's name may begin and end with spaces
+            pattern = trimmed(pattern)
+        if not pattern.strip():
+            raise RuleMistake(f"empty pattern: {text}", f"write {access} alone to mean everything of it")
+        _check_pattern(access, pattern, text, denies=denies, exactly=bool(scope[1]))
+    return Rule(access, pattern or "", bool(scope[1]), bool(scope[2]), _read_folder(scope[3] or "", text))
 
 
-def _check_pattern(access: Access, pattern: str, text: str, *, denies: bool) -> None:
+def _read_folder(written: str, text: str) -> str:
+    if not written.startswith('"'):
+        if ".." in written.split("/"):
+            raise RuleMistake(f"`..` in a folder: {text}", "write the folder itself")
+        if written.split()[-1:] == ["sandboxed"] and len(written.split()) > 1:
+            raise RuleMistake(f"not a rule: {text}", "write sandboxed before in FOLDER")
+        return written
+    import json
+
+    try:
+        folder = json.loads(written)
+    except ValueError:
+        folder = None
+    if not isinstance(folder, str) or not folder:
+        raise RuleMistake(f"not a folder: {text}", "write it without quotes, or as a JSON string")
+    return folder
+
+
+def _check_pattern(access: Access, pattern: str, text: str, *, denies: bool, exactly: bool) -> None:
     if access == "exec":
-        if "*" in pattern.split()[0] and not denies:
+        if "*" in pattern.split()[0] and not denies and not exactly:
             raise RuleMistake(f"no program named: {text}", "begin with the program; exec alone allows every command")
     elif access == "network":
         if _host(pattern.lower().removesuffix(".")) is None:
@@ -84,15 +133,64 @@ def matches_path(rule: Rule, path: str, *, workspace: str, home: str, denies: bo
     """Whether a rule is about this absolute path. Workspace and home are real paths."""
     if not rule.pattern:
         return True
-    return _path_expression(rule.pattern, workspace, home, denies)(path.rstrip("/")) is not None
+    base, names = _path_pattern(rule.pattern, workspace, home, denies)
+    found = (path.casefold() if denies else path).rstrip("/").split("/")
+    return found[: len(base)] == base and _fit_names(names, found[len(base) :])
 
 
-@lru_cache(256)
-def _path_expression(pattern: str, workspace: str, home: str, denies: bool) -> Matcher:
-    """Denying does not look at case: on some disks a file has many spellings."""
+@lru_cache(1024)
+def _path_pattern(pattern: str, workspace: str, home: str, denies: bool) -> tuple[list[str], list[str]]:
+    """The folder it begins in, name by name, and the names of the pattern. Denying does not look at case: on some disks
+    a file has many spellings."""
     base, names = path_parts(pattern, workspace, home)
-    expression = re.escape(base.rstrip("/")) + "".join(map(_name_expression, names))
-    return re.compile(expression, re.DOTALL | (re.IGNORECASE if denies else 0)).fullmatch
+    folders = base.rstrip("/").split("/")
+    return ([each.casefold() for each in folders], [each.casefold() for each in names]) if denies else (folders, names)
+
+
+def _fit_names(wanted: list[str], found: list[str]) -> bool:
+    """Each name of the pattern in turn; `**` takes as many as it must. The first place where what is behind a `**` fits
+    leaves the most for the next, so only the last `**` is ever tried again."""
+    star, resume, at, position = -1, 0, 0, 0
+    while position < len(found):
+        if at < len(wanted) and wanted[at] == "**":
+            star, resume, at = at, position, at + 1
+        elif at < len(wanted) and found[position] and _fits_name(wanted[at], found[position]):
+            at, position = at + 1, position + 1
+        elif star >= 0 and found[resume]:
+            resume += 1
+            at, position = star + 1, resume
+        else:
+            return False
+    return all(name == "**" for name in wanted[at:])
+
+
+def _fits_name(pattern: str, name: str) -> bool:
+    """The same within a name: `*` takes as many characters as it must, `?` one."""
+    signs = _name_signs(pattern)
+    star, resume, at, position = -1, 0, 0, 0
+    while position < len(name):
+        if at < len(signs) and signs[at] == _MANY:
+            star, resume, at = at, position, at + 1
+        elif at < len(signs) and signs[at] in (_ONE, name[position]):
+            at, position = at + 1, position + 1
+        elif star >= 0:
+            resume += 1
+            at, position = star + 1, resume
+        else:
+            return False
+    return all(sign == _MANY for sign in signs[at:])
+
+
+_MANY, _ONE = "many", "one"
+
+
+@lru_cache(1024)
+def _name_signs(pattern: str) -> tuple[str, ...]:
+    pieces = re.findall(r"\\.|\*+|.", pattern, flags=re.DOTALL)
+    return tuple(
+        _MANY if piece[0] == "*" else _ONE if piece == "?" else piece[-1] if piece != "\\" else piece
+        for piece in pieces
+    )
 
 
 def path_parts(pattern: str, workspace: str, home: str) -> tuple[str, list[str]]:
@@ -121,31 +219,19 @@ def _itself(path: str) -> str:
     return re.sub(r"[\\*?]", r"\\\g<0>", path)
 
 
-def _name_expression(name: str) -> str:
-    if name == "**":
-        return "(?:/[^/]+)*"
-    pieces = re.split(r"(\\.|\*+|\?)", name, flags=re.DOTALL)
-    return "/" + "".join(map(_piece_expression, pieces))
-
-
-def _piece_expression(piece: str) -> str:
-    if piece.startswith("*"):
-        return "[^/]*"
-    if piece == "?":
-        return "[^/]"
-    return re.escape(piece[1:] if len(piece) == 2 and piece[0] == "\\" else piece)
-
-
 def matches_host(rule: Rule, host: str, *, denies: bool = False) -> bool:
     if not rule.pattern:
         return True
     wanted, asked = _host(rule.pattern.lower().removesuffix(".")), _host(_plain_host(host))
     if wanted is None or asked is None or "*" in asked[0]:
         return denies
-    if wanted[2] is not None and wanted[2] != asked[2]:
+    if wanted[2] is not None and (asked[2] is not None or not denies) and _port(wanted[2]) != _port(asked[2]):
         return False
-    expression = ".*".join(map(re.escape, _address(wanted[1]).split("*")))
-    return re.fullmatch(expression, _address(asked[1])) is not None
+    return fits_stars(_address(wanted[1]).split("*"), _address(asked[1]))
+
+
+def _port(written: str | None) -> int:
+    return int(written[-9:]) if written else 0
 
 
 def _address(host: str) -> str:
@@ -175,23 +261,66 @@ def _plain_host(host: str) -> str:
 
 def allows_command(rules: Sequence[Rule], command: str) -> Rule | None:
     """The rule that allows a command line: as a whole, or the first of those that allow its parts."""
-    command = command.strip(" \t")
+    command = trimmed(command)
     whole = next((rule for rule in rules if not rule.pattern or rule.pattern == command), None)
     if whole is not None:
         return whole
     line = understand(command)
     if line is None:
         return None
-    known = [(rule, pattern) for rule in rules if (pattern := understand(rule.pattern)) is not None]
+    known = [(rule, pattern) for rule in rules if (pattern := _understood(rule)) is not None]
     whole = next((rule for rule, pattern in known if _same_shape(pattern, line)), None)
     if whole is not None:
         return whole
-    each = [_allowing_part(known, words) for words in line.commands]
-    return each[0] if all(each) else None
+    if any(map(_changes_what_follows, line.commands[:-1])):
+        return None
+    simple = [(rule, pattern.commands[0]) for rule, pattern in known if not pattern.operators]
+    allowing = [_allowing(simple, words) for words in line.commands]
+    return allowing[0] if all(allowing) else None
 
 
-def _allowing_part(known: list[tuple[Rule, CommandLine]], words: tuple[Word, ...]) -> Rule | None:
-    return next((rule for rule, line in known if not line.operators and _fits(line.commands[0], words)), None)
+# Behind these the same words are another command: in another folder, with another PATH, under another name.
+_CHANGE_WHAT_FOLLOWS = frozenset[str]().union(
+    ("cd", "chdir", "pushd", "popd", "alias", "unalias", "hash", "enable", "builtin", "command", "exec", "eval", "."),
+    ("source", "export", "declare", "typeset", "readonly", "local", "unset", "set", "shopt", "trap", "read", "mapfile"),
+    ("readarray", "getopts", "umask", "setopt", "emulate", "autoload", "zmodload", "abbr"),
+)
+
+
+def _changes_what_follows(words: tuple[Word, ...]) -> bool:
+    sets_a_variable = words[0].text == "printf" and len(words) > 1 and words[1].text.startswith("-v")
+    return words[0].text in _CHANGE_WHAT_FOLLOWS or sets_a_variable
+
+
+_folder_word = re.compile(
+    r"\b(?:cd|chdir|pushd|popd)\b|(?:^|\s)(?:-[A-Za-z]*[CDd]|--(?:ch|d|cwd|git|work|prefix|manifest))|[$`\\*?\[{'\"]"
+)
+
+
+def changes_folder(command: str) -> bool:
+    """Whether something in a command line could run in another folder; rather yes than no."""
+    return _folder_word.search(command) is not None
+
+
+def is_exact(rule: Rule) -> bool:
+    """Whether it allows one command line and no other."""
+    line = _understood(rule)
+    return bool(rule.pattern) and not (line is not None and any(map(_has_star, line.commands)))
+
+
+def _has_star(words: Iterable[Word]) -> bool:
+    return any(word.bare and "*" in word.text for word in words)
+
+
+def _understood(rule: Rule) -> CommandLine | None:
+    return None if rule.exactly else _understood_pattern(rule.pattern)
+
+
+_understood_pattern = lru_cache(1024)(understand)
+
+
+def _allowing(known: list[tuple[Rule, tuple[Word, ...]]], words: tuple[Word, ...]) -> Rule | None:
+    return next((rule for rule, pattern in known if _fits(pattern, words)), None)
 
 
 def _same_shape(pattern: CommandLine, line: CommandLine) -> bool:
@@ -199,92 +328,140 @@ def _same_shape(pattern: CommandLine, line: CommandLine) -> bool:
 
 
 def _fits(pattern: tuple[Word, ...], words: tuple[Word, ...]) -> bool:
-    """Each word of the pattern in turn; a star alone takes as many words as it must."""
-    star, resume, at, position = -1, 0, 0, 0
-    while position < len(words):
-        if at < len(pattern) and pattern[at].bare and pattern[at].text == "*":
-            star, resume, at = at, position, at + 1
-        elif at < len(pattern) and _word_fits(pattern[at], words[position]):
-            at, position = at + 1, position + 1
-        elif star >= 0:
-            resume += 1
-            at, position = star + 1, resume
+    """Each word of the pattern in turn; a star alone takes any number of words, but none that changes the folder.
+
+    `reached` has a bit for each number of words that what was looked at of the pattern can take.
+    """
+    count = len(words)
+    limits = [*_folder_options(words), count]
+    if len(limits) > _MOST_FOLDER_OPTIONS:
+        return False
+    places: dict[Word, list[int]] = {}
+    for at, word in enumerate(words):
+        places.setdefault(word, []).append(at)
+    reached = 1
+    for wanted in pattern:
+        if wanted.bare and wanted.text == "*":
+            reached = _any_more(reached, limits)
+        elif wanted.bare and "*" in wanted.text:
+            alike = [at for word, there in places.items() if _word_fits(wanted, word) for at in there]
+            reached = (reached & _bits(alike, count)) << 1
         else:
+            alike = [at for word in {wanted, _other(wanted)} for at in places.get(word, ())]
+            reached = (reached & _bits(alike, count)) << 1
+        if not reached:
             return False
-    return all(word.bare and word.text == "*" for word in pattern[at:])
+    return bool(reached >> count & 1)
+
+
+def _other(word: Word) -> Word:
+    """The same in quotes or without them, where that makes no difference."""
+    other = Word(word.text, not word.bare)
+    return word if word.expands or other.expands else other
+
+
+def _any_more(reached: int, limits: list[int]) -> int:
+    """All places from those reached up to the next word that a star does not take."""
+    result, begin = 0, 0
+    for limit in limits:
+        here = reached >> begin & (1 << limit - begin + 1) - 1
+        if here:
+            lowest = here & -here
+            result |= ((1 << limit - begin + 1) - lowest) << begin
+        begin = limit + 1
+    return result
+
+
+def _bits(places: Iterable[int], count: int) -> int:
+    bits = bytearray(count // 8 + 1)
+    for place in places:
+        bits[place >> 3] |= 1 << (place & 7)
+    return int.from_bytes(bits, "little")
+
+
+_MOST_FOLDER_OPTIONS = 16
+# Options with which a program works in another folder than the one it was started in.
+_FOLDER_OPTIONS: dict[str, tuple[str, ...]] = {
+    "git": ("-C", "--git-dir", "--work-tree", "--exec-path"),
+    "make": ("-C", "--directory", "-f", "--file", "--makefile"),
+    "gmake": ("-C", "--directory", "-f", "--file", "--makefile"),
+    "env": ("-C", "--chdir", "-S", "--split-string"),
+    "ninja": ("-C",),
+    "meson": ("-C",),
+    "go": ("-C",),
+    "cargo": ("-C", "--manifest-path"),
+    "npm": ("-C", "--prefix"),
+    "pnpm": ("-C", "--dir", "--prefix"),
+    "yarn": ("--cwd",),
+    "just": ("-d", "-f", "--working-directory", "--justfile"),
+    "sudo": ("-D", "--chdir"),
+}
+
+
+def _folder_options(words: tuple[Word, ...]) -> list[int]:
+    """Which words of a command change the folder; of git, those before its subcommand."""
+    program = words[0].text.rpartition("/")[2]
+    options = _FOLDER_OPTIONS.get(program, ())
+    found = [at for at, word in enumerate(words) if at and options and _is_option(word.text, options)]
+    if program != "git" or not found:
+        return found
+    at = 1
+    while at < len(words) and words[at].text.startswith("-"):
+        at += 2 if words[at].text in ("-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env") else 1
+    return [each for each in found if each < at]
+
+
+def _is_option(text: str, options: tuple[str, ...]) -> bool:
+    name = text.partition("=")[0]
+    for option in options:
+        short = not option.startswith("--")
+        if text.startswith(option) if short else len(name) > 3 and option.startswith(name):
+            return True
+        if short and re.fullmatch(f"-[A-Za-z]*{option[1]}.*", text, re.DOTALL) and not text.startswith("--"):
+            return True
+    return False
 
 
 def _word_fits(pattern: Word, word: Word) -> bool:
-    if not pattern.bare or "*" not in pattern.text:
-        return pattern.text == word.text
-    # A word that the shell expands could become anything, several words too.
-    return not (word.bare and set("*?[]") & set(word.text)) and _star_expression(pattern.text)(word.text) is not None
+    """A star in a word is any characters of one that means itself; behind `~/` of one in the home folder."""
+    if pattern.text.startswith("~/"):
+        if not word.bare or not word.text.startswith("~/"):
+            return False
+        pattern, word = Word(pattern.text[1:]), Word(word.text[1:])
+    return not word.expands and fits_stars(re.split(r"\*+", pattern.text), word.text)
 
 
-@lru_cache(256)
-def _star_expression(pattern: str, flags: int = 0) -> Matcher:
-    return re.compile(".*".join(map(re.escape, re.split(r"\*+", pattern))), re.DOTALL | flags).fullmatch
+def denies_command(rule: Rule, command: str) -> Certainty:
+    """Whether the command that a rule denies is in a command line, or could be."""
+    if not rule.pattern:
+        return Certainty.CERTAIN
+    if rule.exactly:
+        return Certainty.CERTAIN if rule.pattern == trimmed(command) else Certainty.NO
+    return certainty(rule.pattern, command)
 
 
-def denies_command(rule: Rule, command: str) -> bool:
-    """Whether the command that a rule denies could be anywhere in a command line."""
-    if not rule.pattern or rule.pattern == command.strip(" \t"):
-        return True
-    parts = suspect_words(rule.pattern)
-    if len(parts) != 1:
-        return rule.pattern in command
-    return any(_occurs(parts[0], words) for words in suspect_words(command))
-
-
-def _occurs(pattern: list[str], words: list[str]) -> bool:
-    """Whether the pattern's words stand anywhere; options, each with one value at most, may stand in between.
-
-    From the last word of the pattern to the first: `begins[at]` says whether what is behind stands at that place.
-    """
-    begins = [True] * (len(words) + 1)
-    for wanted in reversed(pattern):
-        if wanted == "*":
-            for at in reversed(range(len(words))):
-                begins[at] = begins[at] or begins[at + 1]
-            continue
-        fits = _star_expression(wanted, re.IGNORECASE)
-        here = [fits(word) is not None or fits(word.rpartition("/")[2]) is not None for word in words]
-        begins = [found and any(begins[on] for on in _onward(words, at + 1)) for at, found in enumerate(here)]
-        begins.append(False)
-    return any(begins[:-1])
-
-
-def _onward(words: list[str], at: int) -> list[int]:
-    """Where the next word that matters may be: here, or behind a few options and the values some of them have."""
-    places = [at]
-    while at < len(words) and words[at].startswith("-") and len(places) < _OPTIONS_BETWEEN:
-        at += 1
-        places.append(at)
-        if at < len(words) and not words[at].startswith("-"):
-            at += 1
-            places.append(at)
-    return places
-
-
-def suggest(access: Access, what: str) -> str:
-    """The narrowest rule that allows this and nothing else; the whole class where a pattern cannot say it."""
+def suggest(access: Access, what: str, *, sandboxed: bool = False, folder: str = "") -> str:
+    """The rule that allows this and nothing else; empty where no rule can say it."""
     if access == "exec":
-        pattern = _suggested_pattern(what) if len(what) <= _LONGEST_SUGGESTION else ""
+        rule = _suggested_command(what, sandboxed, folder) if len(what) <= _LONGEST_SUGGESTION else None
     elif access == "network":
-        pattern = _plain_host(what)
+        rule = Rule(access, _plain_host(what))
     else:
-        pattern = _itself(what.rstrip("/") or "/.")  # with a slash at its end it is a folder whole
+        rule = Rule(access, _itself(what.rstrip("/") or "/."))  # with a slash at its end it is a folder whole
     try:
-        return str(parse_rule(f"{access}({pattern})"))
-    except RuleMistake:
-        return access
+        return str(rule) if rule is not None and rule.pattern and parse_rule(str(rule)) == rule else ""
+    except (RuleMistake, UnicodeError):
+        return ""
 
 
-def _suggested_pattern(command: str) -> str:
-    """Its words, each so that it means itself; a command line nobody understands is its own pattern."""
-    line = understand(command)
+def _suggested_command(command: str, sandboxed: bool, folder: str) -> Rule:
+    """Its words, each so that it means itself; a command line that is not understood is its own pattern."""
+    line, text = understand(command), trimmed(command)
     written = [[quoted(word) for word in words] for words in line.commands] if line is not None else [[None]]
     if line is None or any(word is None for words in written for word in words):
-        return command.strip(" \t")
+        return Rule("exec", text, False, sandboxed, folder)
+    if any(map(_has_star, line.commands)):
+        return Rule("exec", text, True, sandboxed, folder)
     commands = [" ".join(word or "" for word in words) for words in written]
-    return commands[0] + "".join(f" {sign} {text}" for sign, text in zip(line.operators, commands[1:], strict=True))
+    pattern = commands[0] + "".join(f" {sign} {each}" for sign, each in zip(line.operators, commands[1:], strict=True))
+    return Rule("exec", pattern, False, sandboxed, folder)

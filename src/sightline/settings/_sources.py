@@ -12,7 +12,7 @@ import msgspec
 
 from sightline.exceptions import UserMistake
 from sightline.settings._fields import EXTENDED, Key, all_keys, checked, describe, from_text, is_table, kind_at, leaves
-from sightline.settings._files import Unreadable, read_small
+from sightline.settings._files import Unreadable, read_small, refuse_large
 from sightline.settings._mistakes import Mistake, SettingsInvalid, closest, unknown_hint
 from sightline.settings._rules import parse_rule
 from sightline.settings._toml import entries, join_key, line_of, split_key, written
@@ -62,8 +62,11 @@ class Reading(msgspec.Struct):
 def read_settings_text(path: Path) -> str | None:
     """A settings file as text; None when there is none. SettingsInvalid when it is no UTF-8."""
     data = read_small(path)
-    if data is None:
-        return None
+    return None if data is None else _decoded(data, path)
+
+
+def _decoded(data: bytes, path: Path) -> str:
+    refuse_large(path, data)
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -86,9 +89,10 @@ def parse_toml(text: str, path: Path) -> dict[str, Any]:
         raise SettingsInvalid([Mistake(f"{path}:{place}", f"not TOML: {said[:1].lower()}{said[1:]}", hint)]) from None
 
 
-def from_file(path: Path, kind: SourceKind) -> Reading:
+def from_file(path: Path, kind: SourceKind, data: bytes | None = None) -> Reading:
+    """`data`: what the file held when it was last looked at; without it, it is read."""
     try:
-        text = read_settings_text(path)
+        text = read_settings_text(path) if data is None else _decoded(data, path)
         tree = parse_toml(text, path) if text else {}
     except SettingsInvalid as error:
         return Reading(mistakes=error.mistakes)

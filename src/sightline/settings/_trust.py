@@ -25,18 +25,25 @@ def is_trusted(folder: Path) -> bool:
 
 def why_not_trusted(folder: Path) -> str:
     """Nothing when it is."""
+    return trusted_files(folder)[0]
+
+
+def trusted_files(folder: Path) -> tuple[str, dict[Path, bytes]]:
+    """Why it is not trusted; where it is, nothing, and its settings and extensions as they were found to be the trusted
+    ones. By their paths below the folder's real path."""
     real = Path(os.path.realpath(folder))
     try:
         known = {each: digest for each, digest in _digests().items() if not _is_too_much(each)}
         if not any(real.is_relative_to(each) for each in known):
-            return "not trusted"
+            return "not trusted", {}
         from sightline.settings._digest import NOTHING, digest_of
 
-        if digest_of(real) == known.get(real, NOTHING):
-            return ""
+        digest = digest_of(real)
+        if digest.word == known.get(real, NOTHING):
+            return "", digest.files
     except SightlineError:
-        return "not trusted"
-    return "changed since you trusted it" if real in known else "not trusted"
+        return "not trusted", {}
+    return "changed since you trusted it" if real in known else "not trusted", {}
 
 
 def trusted_folders() -> list[Path]:
@@ -54,7 +61,7 @@ def trust(folder: Path) -> Path:
     from sightline.settings._digest import digest_of
 
     with held(_file()):
-        _write({**_digests(), real: digest_of(real)})
+        _write({**_digests(), real: digest_of(real).word})
     return real
 
 

@@ -4,7 +4,8 @@ Nothing here styles (style is data here), and nothing here knows what the text i
 """
 
 from sightline.text._cut import cut_graphemes, first_line
-from sightline.text._filter import StreamFilter, clean_line, clean_text, clean_value, escape_controls
+from sightline.text._filter import StreamFilter, clean_line, clean_styled, clean_text, clean_value, escape_controls
+from sightline.text._message import message
 from sightline.text._output import clean_output, complete_prefix
 from sightline.text._row import Row, Run, row_text
 from sightline.text._screen import Screen
@@ -22,6 +23,7 @@ __all__ = [
     "Unified",
     "clean_line",
     "clean_output",
+    "clean_styled",
     "clean_text",
     "clean_value",
     "complete_prefix",
@@ -29,6 +31,7 @@ __all__ = [
     "escape_controls",
     "first_line",
     "mark_blanks",
+    "message",
     "row_text",
     "unified_diff",
     "visible",

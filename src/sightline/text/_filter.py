@@ -48,6 +48,7 @@ _unfinished = re.compile(
     "(?:\x1b\\[|\x9b)[0-?]{0,64}[ -/]{0,8}|(?:\x1b[]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x9c\n]*|\x1b[ -/]{0,8}"
 ).fullmatch
 _line_break = re.compile("[\n\r\x0b\x0c\x85\u2028\u2029]+")
+_style = re.compile("(\x1b\\[[0-9;]{0,32}m)")
 _escape = re.compile(f"[{_CONTROL}{_BIDI}{_SURROGATE}]")
 
 # An open string is kept only to find its end; past this it is treated as ended at its line like any other.
@@ -70,6 +71,15 @@ def clean_line(text: str) -> str:
     if text.isprintable():
         return text
     return _clean(_line_break.sub(" ", text)).replace("\t", " ")
+
+
+def clean_styled(text: str) -> str:
+    """Like `clean_text`, but colour and weight (`CSI … m`) stay: for text of ours that quotes text of others."""
+    if "\x1b" not in text:
+        return clean_text(text)
+    pieces = _style.split(text)
+    pieces[::2] = map(clean_text, pieces[::2])  # what stands between two styles; a sequence that one cuts ends there
+    return "".join(pieces)
 
 
 def clean_value(value: Any) -> Any:

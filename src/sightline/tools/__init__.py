@@ -1,6 +1,7 @@
 """What the agent can do: one module or small package per tool, and what they have in common."""
 
 from sightline.tools._context import ArtifactShelf, History, ToolContext, Workplace
+from sightline.tools._file_lock import remove_leftovers
 from sightline.tools._registry import Tools, builtin_tools, parameters
 from sightline.tools._running import RunningCommand
 from sightline.tools._schema import schema_of
@@ -40,5 +41,6 @@ __all__ = [
     "builtin_tools",
     "is_inside",
     "parameters",
+    "remove_leftovers",
     "schema_of",
 ]

@@ -10,6 +10,7 @@ from sightline.tools._tool import Answer, Question
 
 if TYPE_CHECKING:
     from sightline.exec import CommandSpec, Jobs
+    from sightline.exec.gateway import Gateway
     from sightline.tools._running import RunningCommand
 
 T = TypeVar("T")
@@ -22,7 +23,8 @@ class ArtifactShelf(Protocol):
         """Keep these bytes; returns their artifact URL."""
 
     def find(self, url: str) -> Path | None:
-        """The file behind an artifact URL of this or another kept session; None when there is none."""
+        """The file behind an artifact URL of this or another kept session; None when there is none, and for the output
+        of what a person ran in private."""
 
 
 class History(Protocol):
@@ -30,6 +32,9 @@ class History(Protocol):
 
     def read(self, session: str) -> str | None:
         """A session's conversation; an empty id is this session's own."""
+
+    def file(self, session: str) -> Path | None:
+        """The file another session's conversation is in; None for this session's own."""
 
 
 class Workplace:
@@ -49,6 +54,7 @@ class Workplace:
         sandbox: bool = True,
         is_denied: Callable[[str], bool] | None = None,
         read_only: tuple[str, ...] = (),
+        gateway: "Gateway | None" = None,
     ) -> None:
         work_in(cwd)
         self.cwd = cwd  # the workspace: commands run here, relative paths mean this, only here is written unasked
@@ -61,6 +67,7 @@ class Workplace:
         self.attended = attended
         self.sandbox = sandbox  # commands run sandboxed unless a call asks otherwise
         self.read_only = read_only  # real paths in the workspace that commands in the sandbox must not change
+        self.gateway = gateway  # the network of commands in the sandbox; None: they have none
         self.is_denied = is_denied  # whether a rule forbids to read a file; None: there is no such rule
         self.kept: dict[str, Any] = {}  # what tools keep with the conversation, by name; follows the branch
         self._shared: dict[type[Any], Any] = {}

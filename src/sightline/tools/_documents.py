@@ -1,11 +1,12 @@
 """Documents of office programs as markdown, converted in a process of its own.
 
-The converter (extra `docs`) runs in the sandbox, without a network, and is ended with everything it started when it
-takes too long or is no longer wanted.
+The converter (extra `docs`) runs in the sandbox, without a network, on a copy in a folder of its own, and is ended with
+everything it started when it takes too long or is no longer wanted.
 """
 
 import asyncio
 import importlib.util
+import os
 import shutil
 import sys
 import tempfile
@@ -13,6 +14,7 @@ from collections import OrderedDict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sightline.tools._regular import opened, read_all
 from sightline.tools._tool import ToolError
 
 if TYPE_CHECKING:
@@ -39,7 +41,7 @@ class Conversions:
 
     async def text(self, path: Path) -> str:
         """The document as markdown, converted when it has changed. DocumentError says why it cannot be."""
-        facts = await asyncio.to_thread(path.stat)
+        facts = await asyncio.to_thread(_facts, path)
         key = (path, facts.st_mtime_ns, facts.st_size)
         if key not in self._texts:
             self._texts[key] = await convert(path)
@@ -62,20 +64,37 @@ async def convert(path: Path, *, python: str = sys.executable, seconds: float = 
     """An absolute path's document as markdown. DocumentError says why it cannot be."""
     if python == sys.executable and importlib.util.find_spec("markitdown") is None:
         raise DocumentError('documents need an extra that is not installed; pip install "sightline[docs]"')
-    size = (await asyncio.to_thread(path.stat)).st_size
+    size = (await asyncio.to_thread(_facts, path)).st_size
     if size > MAX_INPUT:
         raise DocumentError(f"it has {size // 1024**2} MB, and documents are read up to {MAX_INPUT // 1024**2} MB")
     folder = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="sightline-document-"))
     try:
-        return await _converted(path, folder, python, seconds)
+        copy = await asyncio.to_thread(_copied, path, folder)
+        return await _converted(copy, folder, python, seconds)
     finally:
         await asyncio.shield(asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True))
+
+
+def _facts(path: Path) -> os.stat_result:
+    with opened(path) as fd:
+        return os.fstat(fd)
+
+
+def _copied(path: Path, folder: Path) -> Path:
+    """What was judged, wherever a link leads meanwhile; also, all the converter needs to see."""
+    copy = folder / f"document{path.suffix.lower()}"
+    with opened(path) as fd:
+        copy.write_bytes(read_all(fd, MAX_INPUT))
+    return copy
 
 
 async def _converted(path: Path, folder: Path, python: str, seconds: float) -> str:
     from sightline.exec import Process, SandboxSpec, sandboxed
 
-    argv = [python, "-I", "-B", str(_CONVERTER), str(path)]
+    # A copy: the document may be where a sandboxed command sees nothing, such as /tmp.
+    copy = folder / path.name
+    await asyncio.to_thread(shutil.copyfile, path, copy)
+    argv = [python, "-I", "-B", str(_CONVERTER), str(copy)]
     boxed = await asyncio.to_thread(sandboxed, argv, str(folder), SandboxSpec(workspace=str(folder)))
     process = Process(boxed.argv, cwd=str(folder), env=boxed.env, grace=0.5)
     try:

@@ -7,6 +7,7 @@ those at most 40 lines are looked at, and only lines that are comments: a string
 import re
 from pathlib import Path
 
+from sightline.handles import read_at_most
 from sightline.tools._tool import ToolError
 
 CHECK_BYTES = 1024
@@ -55,8 +56,7 @@ def generated_sign(path: Path) -> str | None:
     if _NAMES.fullmatch(path.name):
         return "by its name"
     try:
-        with path.open("rb") as file:
-            head = file.read(CHECK_BYTES).decode("utf-8", "replace")
+        head = read_at_most(path, CHECK_BYTES).decode("utf-8", "replace")
     except OSError:
         return None  # whether it can be written is for the write itself to say
     return generated_line(head)

@@ -18,6 +18,7 @@ from contextlib import aclosing
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+from sightline.handles import ours
 from sightline.tools._tool import Access, Need, ToolError
 
 SUFFIX_SECONDS = 5.0
@@ -39,10 +40,11 @@ def unquote_path(path: str) -> str:
 def resolve(path: str, cwd: Path) -> Path:
     """The absolute path meant. It need not exist; of spellings that differ only in what people cannot see, one that
     does exists is preferred."""
+    refuse_impossible(path)
     written = _expand(unquote_path(path))
     if not written:
         raise ToolError("The path is empty. Name a file or a folder.")
-    refuse_impossible(written)
+    refuse_impossible(written)  # an address may spell what a path cannot hold
     if not written.strip("/"):
         return cwd
     plain = os.path.normpath(cwd / written)
@@ -132,7 +134,8 @@ def _need(access: Access, path: Path, cwd: Path) -> Need:
     """Of where it really leads, so that a rule about a folder cannot be got around with a link."""
     real = os.path.realpath(path)
     why = f"{display(path, cwd)} leads there" if Path(os.path.realpath(path.parent)) / path.name != Path(real) else ""
-    return Need(access, shown(real), why=why)
+    what = shown(real)
+    return Need(access, what, why=why, real=real if real != what else "")
 
 
 async def unique_suffix(path: str, cwd: Path) -> Path | None:
@@ -145,12 +148,14 @@ async def unique_suffix(path: str, cwd: Path) -> Path | None:
         return None
     found: set[str] = set()
     try:
-        async with asyncio.timeout(SUFFIX_SECONDS), aclosing(listing(cwd)) as batches:
-            async for names in batches:
-                found.update(end for name in names if (end := _up_to(f"/{name}/", f"/{suffix}/")))
-                if len(found) > 1:
-                    return None
-    except TimeoutError:
+        # What is found is judged by the caller.
+        with ours(cwd):
+            async with asyncio.timeout(SUFFIX_SECONDS), aclosing(listing(cwd)) as batches:
+                async for names in batches:
+                    found.update(end for name in names if (end := _up_to(f"/{name}/", f"/{suffix}/")))
+                    if len(found) > 1:
+                        return None
+    except (TimeoutError, ToolError, OSError):
         return None
     return cwd / found.pop() if found else None
 

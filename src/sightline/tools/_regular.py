@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from sightline.handles import NotRegular, open_regular
 from sightline.tools._tool import ToolError
 
 _KINDS = {
     stat.S_IFDIR: "a directory",
-    stat.S_IFLNK: "a link that leads back to itself",  # links are followed, so one that is met leads nowhere
+    # Links are followed first, so one that is met leads nowhere, or someone swaps them.
+    stat.S_IFLNK: "a link that leads back to itself, or was put there just now",
     stat.S_IFIFO: "a named pipe",
     stat.S_IFSOCK: "a socket",
     stat.S_IFCHR: "a device",
@@ -27,14 +29,14 @@ def kind_of(mode: int) -> str:
 def opened(path: Path) -> Iterator[int]:
     """A regular file, open for reading. Never waits; whatever goes wrong is a ToolError that names the file."""
     try:
-        # What it is is asked first: opening some devices does something.
-        _check_kind(os.stat(path).st_mode, path)
-        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        fd = open_regular(path)
         try:
-            _check_kind(os.fstat(fd).st_mode, path)
             yield fd
         finally:
             os.close(fd)
+    except NotRegular as error:
+        _check_kind(error.mode, path)
+        raise
     except OSError as error:
         raise ToolError(_problem(error, path)) from None
 

@@ -7,23 +7,29 @@ Rules:
 - Only our arguments count: no configuration file, and nothing is read from the terminal.
 - A glob given with `-g` would bring ignored files back. Which files are wanted is therefore said as the rules of one
   more ignore file, which weighs less than any other; it is handed over as the standard input.
-- Whoever leaves before the end kills the process, its threads with it.
+- It runs in a folder that is open (see `sightline.handles`), and files that are named are handed over open: a link that
+  is swapped meanwhile leads nowhere else.
+- Whoever leaves before the end kills the process, its threads with it. It has a limit of memory.
+- One that did not end by itself found a part at most: that is a failure, and is said.
 """
 
 import asyncio
 import os
 import re
+import signal
 import sys
 import tempfile
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import IO
 
 from sightline.exec import UntrustedProgram, find_program
+from sightline.handles import Swapped, open_folder, path_of
+from sightline.tools._tool import ToolError
 from sightline.tools._walk import in_repository, walk
 
 # What every run has in common: hidden files yes, the insides of repositories no.
@@ -32,6 +38,7 @@ _CHUNK = 1 << 18
 _LITTLE = 1 << 14
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.0005, 0.004
 _BATCH = 2000
+_MEMORY = 4 * 1024**3  # of addresses, which is far more than what is used
 
 
 @cache
@@ -88,6 +95,23 @@ class Running:
         _, errors = await self._process.communicate()
         return errors.decode("utf-8", "replace").strip() if self._process.returncode == 2 else ""
 
+    async def failure(self) -> str:
+        """Why it did not search everything; empty when it did. For after the last chunk."""
+        _, errors = await self._process.communicate()
+        code = self._process.returncode
+        if code is not None and code < 0:
+            return f"ripgrep was ended by {_signal_name(-code)}"
+        if code == 0 or code == 1 or (code == 2 and not errors.strip()):  # 2 alone: files that cannot be read
+            return ""
+        return f"ripgrep ended with code {code}"
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
 
 def _wake(waiting: "asyncio.Future[None]") -> None:
     if not waiting.done():
@@ -103,32 +127,63 @@ def ignoring(folder: Path, *, gitignore: bool) -> str:
 
 
 @asynccontextmanager
-async def running(arguments: Sequence[str], folder: Path, *, rules: str = "") -> AsyncIterator[Running]:
-    """`rules`: lines of an ignore file, read as seen from the folder."""
+async def running(
+    arguments: Sequence[str],
+    folder: Path,
+    *,
+    rules: str = "",
+    files: Sequence[int] = (),
+    command: Sequence[str] = (),
+) -> AsyncIterator[Running]:
+    """`rules`: lines of an ignore file, read as seen from the folder. `files`: descriptors it may read. `command`: what
+    is run in its place."""
+    argv = [*(command or _ripgrep(rules)), *arguments]
+    try:
+        place = open_folder(folder)
+    except Swapped as problem:
+        raise ToolError(f"Cannot look into {folder}: {problem.strerror}.") from None
+    try:
+        output, its_end = os.pipe()
+        os.set_blocking(output, False)
+        try:
+            process = await _started(argv, path_of(place, folder), rules, its_end, files)
+            ripgrep = Running(process, output)
+            try:
+                _limit_memory(process.pid)
+                yield ripgrep
+            finally:
+                if not ripgrep.ended and process.returncode is None:
+                    process.kill()
+                await asyncio.shield(process.communicate())
+        finally:
+            os.close(output)
+    finally:
+        os.close(place)
+
+
+def _ripgrep(rules: str) -> list[str]:
     found = program()
     assert found is not None, "there is no ripgrep; the caller has to ask first"
-    argv = [found, *_ALWAYS, *(["--ignore-file=/dev/stdin"] if rules else []), *arguments]
-    output, its_end = os.pipe()
-    os.set_blocking(output, False)
-    try:
-        process = await _started(argv, folder, rules, its_end)
-        ripgrep = Running(process, output)
-        try:
-            yield ripgrep
-        finally:
-            if not ripgrep.ended and process.returncode is None:
-                process.kill()
-            await asyncio.shield(process.communicate())
-    finally:
-        os.close(output)
+    return [found, *_ALWAYS, *(["--ignore-file=/dev/stdin"] if rules else [])]
 
 
-async def _started(argv: list[str], folder: Path, rules: str, output: int) -> Process:
+async def _started(argv: list[str], folder: str, rules: str, output: int, files: Sequence[int]) -> Process:
     try:
         with _as_file(rules) as given:
-            return await asyncio.create_subprocess_exec(*argv, cwd=folder, stdin=given, stdout=output, stderr=PIPE)
+            return await asyncio.create_subprocess_exec(
+                *argv, cwd=folder, stdin=given, stdout=output, stderr=PIPE, pass_fds=files
+            )
     finally:
         os.close(output)
+
+
+def _limit_memory(process: int) -> None:
+    """A file without a single line end is one line, which is held whole."""
+    import resource
+
+    if hasattr(resource, "prlimit"):
+        with suppress(OSError, ValueError):
+            resource.prlimit(process, resource.RLIMIT_AS, (_MEMORY, _MEMORY))
 
 
 @contextmanager
@@ -146,36 +201,29 @@ def _as_file(rules: str) -> Iterator[IO[bytes] | int]:
 async def listing(
     folder: Path,
     *,
-    roots: Sequence[str] = (".",),
     hidden: bool = True,
     gitignore: bool = True,
     newest_first: bool = False,
     rules: str = "",
 ) -> AsyncGenerator[list[str], None]:
-    """The files below the roots as seen from the folder, in batches. Without ripgrep neither order nor rules count."""
+    """The files below a folder, as seen from it, in batches. Without ripgrep neither order nor rules count. ToolError
+    when ripgrep did not get to the end."""
     if program() is None:
-        names = _walked(folder, roots, hidden=hidden, gitignore=gitignore)
+        names = walk(folder, hidden=hidden, ignoring=gitignore)
         while batch := await asyncio.to_thread(list, islice(names, _BATCH)):
             yield batch
         return
     arguments = ["--files", "--null", ignoring(folder, gitignore=gitignore)]
     arguments += [] if hidden else ["--no-hidden"]
     arguments += ["--sortr=modified"] if newest_first else []
-    alone = list(roots) == ["."]  # not said then: names come without `./`
-    arguments += [] if alone else ["--", *roots]
     rest = b""
     async with running(arguments, folder, rules=rules) as process:
         async for chunk in process.chunks():
             whole, _, rest = (rest + chunk).rpartition(b"\0")
             if whole:
-                found = os.fsdecode(whole).split("\0")
-                yield found if alone else [name.removeprefix("./") for name in found]
-
-
-def _walked(folder: Path, roots: Sequence[str], *, hidden: bool, gitignore: bool) -> Iterator[str]:
-    for root in roots:
-        for name in walk(os.path.join(folder, root), hidden=hidden, ignoring=gitignore):
-            yield os.path.normpath(os.path.join(root, name))
+                yield os.fsdecode(whole).split("\0")
+        if failure := await process.failure():
+            raise ToolError(f"The listing of {folder} is not complete: {failure}. Try again, or name a smaller folder.")
 
 
 def rules_for(globs: list[tuple[str, str]]) -> str:

@@ -31,13 +31,16 @@ class ToolError(SightlineError):
 
 
 class Need(msgspec.Struct, frozen=True):
-    """One thing a call wants to do. `what`: an absolute path (read, write), a command line (exec), a host (network)."""
+    """One thing a call wants to do. `what`: an absolute path (read, write), a command line (exec), a host with its port
+    (network)."""
 
     access: Access
     what: str
-    sandboxed: bool = False  # of a command: it can write nothing outside the workspace and has no network
+    sandboxed: bool = False  # of a command: it writes nothing outside the workspace, and has no network of its own
     why: str = ""  # for the person who is asked
     exposed: tuple[str, ...] = ()  # of a command: protected paths in the workspace that its sandbox does not hold
+    where: str = ""  # of a command: the folder it runs in; empty: the workspace
+    real: str = ""  # the path itself, where its name cannot be shown and `what` is not quite it
 
 
 class Proposal(msgspec.Struct, frozen=True):
@@ -73,6 +76,7 @@ class Tool(Generic[P]):
     description: ClassVar[str]  # for the model
     params: type[P]  # its fields' types, defaults and `msgspec.Meta(description=…)` become the JSON schema
     exclusive: ClassVar[bool] = False  # never at the same time as another call
+    confined: ClassVar[bool] = False  # opens no file but those its needs name, by `sightline.handles`
     load: ClassVar[Load] = "always"
 
     def needs(self, params: P, context: "ToolContext") -> list[Need]:

@@ -20,6 +20,7 @@ from sightline.events import (
     State,
     Text,
     ToolArgs,
+    ToolConnection,
     ToolOutput,
     ToolResult,
     ToolUpdate,
@@ -30,12 +31,14 @@ from sightline.events import (
 )
 from sightline.transcript._state import (
     ENDED_TAIL,
+    HOSTS,
     OUTPUT_TAIL,
     Agent,
     Call,
     Entry,
     Message,
     Piece,
+    Reached,
     Remark,
     Snapshot,
     Words,
@@ -107,7 +110,9 @@ class Transcript:
         self._index(entry)
         return entry
 
-    def _call(self, event: ToolUse | ToolArgs | ToolOutput | ToolUpdate | ToolResult, name: str = "") -> Call:
+    def _call(
+        self, event: ToolUse | ToolArgs | ToolOutput | ToolUpdate | ToolConnection | ToolResult, name: str = ""
+    ) -> Call:
         """The call an event belongs to; one whose beginning was never seen begins here."""
         call = self._calls.get(event.id)
         if call is None:
@@ -162,6 +167,30 @@ class Transcript:
         call = self._call(event)
         call.details = event.details
         call.updates += 1
+        return call
+
+    def _on_tool_connection(self, event: ToolConnection) -> Call | Remark | None:
+        host = f"[{event.host}]" if ":" in event.host else event.host
+        name = f"{host}:{event.port}"
+        if not event.id:
+            if event.duration is None:
+                return None
+            words = f"a command of several that ran connected to {name}: {event.verdict}"
+            return self._add(Remark(event.agent, "info", words, event.reason, event.seq))
+        call = self._call(event)
+        call.updates += 1
+        call.network_more += event.more
+        known = call.network.get(name)
+        if known is None and len(call.network) >= HOSTS:
+            call.network_more += event.duration is not None
+            return call
+        known = known or Reached(event.verdict)
+        call.network[name] = Reached(
+            event.verdict,
+            known.count + (event.duration is not None),
+            known.sent + (event.sent if event.duration is not None else 0),
+            known.received + (event.received if event.duration is not None else 0),
+        )
         return call
 
     def _on_tool_result(self, event: ToolResult) -> Call:
@@ -279,6 +308,7 @@ _HANDLERS: dict[type, Callable[[Transcript, Any], Entry | None]] = {
     ToolArgs: Transcript._on_tool_args,
     ToolOutput: Transcript._on_tool_output,
     ToolUpdate: Transcript._on_tool_update,
+    ToolConnection: Transcript._on_tool_connection,
     ToolResult: Transcript._on_tool_result,
     TurnEnded: Transcript._on_turn_ended,
     RunStarted: Transcript._on_run_started,
@@ -327,6 +357,7 @@ def _copied(entry: Entry) -> Entry:
     twin = copy(entry)
     if isinstance(twin, Call):
         twin.pieces = list(twin.pieces)
+        twin.network = dict(twin.network)
     return twin
 
 

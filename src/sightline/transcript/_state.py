@@ -10,6 +10,8 @@ from sightline.transcript._totals import Total
 
 # How much of a running call's output is kept for drawing, in characters; all of it is in the artifact.
 OUTPUT_TAIL = 50 * 1024
+# Hosts a call connected to that are listed; connections to others are counted.
+HOSTS = 20
 # Of a call that ended: enough for the rows a folded block shows. A session may have ended thousands.
 ENDED_TAIL = 2 * 1024
 
@@ -45,6 +47,15 @@ class Piece(msgspec.Struct, frozen=True, gc=False, array_like=True):
     dropped: int = 0  # bytes passed over right before it
 
 
+class Reached(msgspec.Struct, frozen=True, gc=False):
+    """A host and port that commands of a call connected to, or tried to; the last verdict is the one that holds."""
+
+    verdict: str
+    count: int = 0  # connections that are over
+    sent: int = 0  # bytes
+    received: int = 0
+
+
 class Call(msgspec.Struct, tag="call"):
     """A tool call from its first argument to its result."""
 
@@ -61,6 +72,8 @@ class Call(msgspec.Struct, tag="call"):
     skipped: int = 0  # bytes of output before the tail
     skipped_lines: int = 0  # how many lines ended in those; -1 where nobody can tell
     status: str = ""  # what is said about a call that writes nothing
+    network: dict[str, Reached] = {}  # by `host:port`; of the first so many
+    network_more: int = 0  # connections to others
     details: Any = None
     updates: int = 0  # grows with every update, so that a view sees a change in details alone
     content: str | None = None  # None until it ended

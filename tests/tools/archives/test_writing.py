@@ -274,7 +274,7 @@ def test_a_failing_disk_leaves_the_archive(tmp_path: Path, monkeypatch: pytest.M
     path = make_archive(tmp_path / "a.zip", FILES)
     before = path.read_bytes()
 
-    def fail(*args: object) -> None:
+    def fail(*args: object, **options: object) -> None:
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:

@@ -127,14 +127,14 @@ async def test_a_write_that_fails_midway_puts_the_others_back(desk, monkeypatch)
     from sightline.tools import _atomic
 
     one, two = desk.show("one.txt", "a\nb\n"), desk.show("two.txt", "c\nd\n")
-    real = _atomic.replace_file
+    real = _atomic.Writing.replace
 
-    def failing(path, data):
-        if path.name == "two.txt":
+    def failing(file, data):
+        if file.path.name == "two.txt":
             raise ToolError("Cannot write two.txt: No space left on device.")
-        return real(path, data)
+        return real(file, data)
 
-    monkeypatch.setattr(_atomic, "replace_file", failing)
+    monkeypatch.setattr(_atomic.Writing, "replace", failing)
     message = await desk.refused(f"¶one.txt#{one}\ndelete 1\n¶new.txt\ninsert head:\n+x\n¶two.txt#{two}\ndelete 1")
     assert "No space left" in message
     assert "No file was changed" in message

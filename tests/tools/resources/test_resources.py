@@ -25,6 +25,9 @@ MISSING = [name for name in NAMED if name not in ("artifact", "conflict", "histo
 class Told:
     """Conversations by session; an empty name is one's own."""
 
+    def file(self, session: str) -> Path | None:
+        return Path("/sessions") / session / "journal.jsonl" if session else None
+
     def read(self, session: str) -> str | None:
         return {"": "## user\n\nmine", "bbbbbb": "## user\n\nanother"}.get(session)
 

@@ -13,6 +13,9 @@ from tests.tools.support import run
 class Conversations:
     """This session's own is all there is."""
 
+    def file(self, session: str) -> Path | None:
+        return Path("/sessions") / session / "journal.jsonl" if session else None
+
     def read(self, session: str) -> str | None:
         return "you said login\nI did\n" if not session else None
 

@@ -230,3 +230,33 @@ def test_damage_anywhere_raises_nothing_but_tool_errors(users: Path) -> None:
                 shown(users, rest)
         with suppress(ToolError):
             write(users, RowTarget("users", "1"), "{name: 'x'}")
+
+
+@pytest.mark.parametrize("ending", ["-journal", "-wal", "-shm"])
+def test_a_link_beside_the_database_is_not_written_through(users: Path, tmp_path: Path, ending: str) -> None:
+    """The library would put its journal wherever that leads."""
+    outside = tmp_path / "outside"
+    outside.write_bytes(b"theirs")
+    (tmp_path / f"users.db{ending}").symlink_to(outside)
+    with pytest.raises(ToolError, match="not a regular file"):
+        write(users, RowTarget("plain", None), "{word: 'x'}")
+    with pytest.raises(ToolError, match="not a regular file"):
+        shown(users, ":plain")
+    assert outside.read_bytes() == b"theirs"
+
+
+def test_another_database_in_its_place_is_not_read(
+    users: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Put there after the look and before the library opens it by its name."""
+    other = make_database(tmp_path / "other.db", "CREATE TABLE plain (word)", "INSERT INTO plain VALUES ('secret')")
+    real = sqlite3.connect
+
+    def late(*args: object, **options: object) -> sqlite3.Connection:
+        users.rename(tmp_path / "before.db")
+        users.symlink_to(other)
+        return real(*args, **options)  # type: ignore[call-overload, no-any-return]
+
+    monkeypatch.setattr(sqlite3, "connect", late)
+    with pytest.raises(ToolError, match="leads elsewhere"):
+        shown(users, ":plain")

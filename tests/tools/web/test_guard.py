@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from sightline.exec.gateway import is_public
 from sightline.tools import ToolContext, ToolError
 from sightline.tools.web import _fetch, read_url
-from sightline.tools.web._guard import is_public
 from tests.tools.web.server import Server, lookups, serving
 
 PRIVATE = [

@@ -112,10 +112,10 @@ async def test_a_program_is_made_executable(
 async def test_a_file_system_without_modes_is_no_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """write.md/Limits & Caps: it depends on the host."""
 
-    def fail(*args: object) -> None:
+    def fail(*args: object, **options: object) -> None:
         raise PermissionError(1, "Operation not permitted")
 
-    monkeypatch.setattr(os, "chmod", fail)
+    monkeypatch.setattr(os, "fchmod", fail)
     outcome = await run(WriteTool(), make_context(tmp_path), path="run", content="#!/bin/sh\n")
     assert "made_executable" not in outcome.details
     assert (tmp_path / "work" / "run").read_text() == "#!/bin/sh\n"
@@ -190,7 +190,7 @@ async def test_a_failing_disk_leaves_the_old_file(tmp_path: Path, monkeypatch: p
     context = make_context(tmp_path)
     (context.cwd / "a").write_text("old")
 
-    def fail(*args: object) -> None:
+    def fail(*args: object, **options: object) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "replace", fail)

@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ class Served:
     """A running server and a client that knows its token."""
 
     def __init__(self, url: str, home: Path, process: "subprocess.Popen[str]") -> None:
-        self.base, _, self.token = url.partition("/?token=")
+        self.base, _, self.token = url.partition("/#token=")
         self.home = home
         self.process = process
         self.headers = {"Authorization": f"Bearer {self.token}"}
@@ -103,11 +103,22 @@ def wait_for(fits: Callable[[], Any]) -> Any:
 
 
 @contextmanager
-def serving(home: Path, *arguments: str, stop_hosts: bool = True) -> Iterator[Served]:
-    """A server that is ended afterwards, and with it the hosts it started."""
+def serving(
+    home: Path,
+    *arguments: str,
+    stop_hosts: bool = True,
+    program: Sequence[str] = ("-m", "sightline", "serve"),
+    errors: Path | None = None,
+) -> Iterator[Served]:
+    """A server that is ended afterwards, and with it the hosts it started. `errors`: where its stderr goes."""
     environment = {**os.environ, "SIGHTLINE_HOME": str(home)}
-    command = [sys.executable, "-m", "sightline", "serve", *arguments]
-    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:
+    command = [sys.executable, *program, *arguments]
+    with (
+        open(errors or os.devnull, "wb") as stderr,
+        subprocess.Popen(
+            command, env=environment, stdout=subprocess.PIPE, stderr=stderr if errors else None, text=True
+        ) as process,
+    ):
         assert process.stdout is not None
         served = Served(process.stdout.readline().strip(), home, process)
         try:

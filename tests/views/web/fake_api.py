@@ -24,7 +24,7 @@ import sightline.views
 
 STATIC = Path(sightline.views.__file__).parent / "web" / "static"
 POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"
 )
 _SGR = re.compile(r"\x1b\[([\d;]*)m")
@@ -285,6 +285,7 @@ class FakeServer:
             Route("/api/jobs/{id}/find", self._find),
             Route("/api/jobs/{id}/text", self._text),
             Route("/api/jobs/{id}/artifact", self._artifact),
+            Route("/api/jobs/{id}/download", self._download, methods=["POST"]),
             Route("/api/jobs/{id}/cancel", self._cancel, methods=["POST"]),
         ]
         inner = Starlette(routes=routes)
@@ -361,6 +362,9 @@ class FakeServer:
     async def _artifact(self, request: Request) -> Response:
         body = "\n".join(self.jobs[request.path_params["id"]].text_rows()).encode()
         return Response(body, headers={"Content-Disposition": 'attachment; filename="output.log"'})
+
+    async def _download(self, request: Request) -> Response:
+        return JSONResponse({"url": f"/api/jobs/{request.path_params['id']}/artifact?ticket=once"}, 201)
 
     async def _cancel(self, request: Request) -> Response:
         id = request.path_params["id"]

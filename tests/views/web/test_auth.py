@@ -1,19 +1,24 @@
 """Who may ask: the token, the host and the origin, decided before anything looks at what is asked."""
 
+import hashlib
+
 import httpx2
 import pytest
 
+from sightline.views.web._tickets import Tickets
 from tests.views.web.conftest import Served, serving
 
 PATHS = [
-    "/",
-    "/?token=wrong",
-    "/static/app.js",
-    "/static/none.js",
     "/api/sessions",
+    "/api/openapi.json",
+    "/api/page",
     "/api/jobs/k3m9qz-1",
+    "/api/jobs/k3m9qz-1/artifact?ticket=x",
+    "/index.html",
+    "/static",
     "/nothing/at/all",
 ]
+SHELL = ["/", "/?token=wrong", "/static/app.js", "/static/none.js"]
 METHODS = ["GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"]
 
 
@@ -44,7 +49,7 @@ def test_without_the_token_every_path_and_method_is_refused_alike(served, header
 )
 def test_a_name_that_was_made_to_point_here_is_refused(served, host):
     """DNS rebinding: 403 with the same answer for any path, even with the right token."""
-    answers = {str(as_seen(ask(served, path, Host=host, **served.headers))) for path in PATHS}
+    answers = {str(as_seen(ask(served, path, Host=host, **served.headers))) for path in PATHS + SHELL}
     assert len(answers) == 1
     assert answers.pop().startswith("(403,")
 
@@ -55,7 +60,7 @@ def test_a_name_that_was_made_to_point_here_is_refused(served, host):
 def test_a_page_from_elsewhere_is_refused(served, origin):
     """An Origin that is not this very host and port gets 403, the same for any path and method."""
     headers = {**served.headers, "Origin": origin.replace("PORT", port_of(served))}
-    answers = {str(as_seen(ask(served, path, method, **headers))) for path in PATHS for method in METHODS}
+    answers = {str(as_seen(ask(served, path, method, **headers))) for path in PATHS + SHELL for method in METHODS}
     assert len(answers) == 1
     assert answers.pop().startswith("(403,")
 
@@ -74,30 +79,75 @@ def test_two_hosts_in_one_request_are_refused(served):
     assert answer.status_code == 403
 
 
-def test_the_printed_url_signs_a_browser_in(served):
-    """The token goes from the URL into a cookie no script can read and no other site can use, and out of the URL."""
-    answer = ask(served, f"/?token={served.token}")
-    assert (answer.status_code, answer.headers["location"]) == (303, "/")
-    cookie = answer.headers["set-cookie"]
-    assert "HttpOnly" in cookie
-    assert "SameSite=Strict" in cookie
-    page = ask(served, "/", Cookie=f"other=1; {cookie.partition(';')[0]}")
-    assert page.status_code == 200
-    assert "<title>Sightline" in page.text
+def test_the_page_itself_is_served_without_the_token_and_has_no_data(served):
+    """A browser has to have the page before it can sign in: files of the package, the same for everybody."""
+    page = ask(served, "/")
+    assert (page.status_code, "<title>Sightline" in page.text) == (200, True)
+    assert page.content == served.get("/").content
+    assert ask(served, "/static/app.js").status_code == 200
+    assert ask(served, "/", "POST").status_code == 401
 
 
-@pytest.mark.parametrize("path", ["/api/sessions", "/static/app.js", "/index.html"])
-def test_the_token_in_a_url_counts_only_at_the_front_door(served, path):
-    """Elsewhere it would end up in places where URLs are kept."""
+@pytest.mark.parametrize("path", ["/", "/static/app.js", "/api/sessions", "/?token=TOKEN"])
+def test_no_answer_sets_a_cookie(served, path):
+    """A browser sends a cookie to every port of a machine: another server there would be told the token."""
+    for headers in ({}, served.headers):
+        answer = ask(served, path.replace("TOKEN", served.token), **headers)
+        assert "set-cookie" not in answer.headers
+        assert served.token not in answer.text
+
+
+def test_the_token_in_a_cookie_counts_for_nothing(served):
+    """Neither under the name it once had nor under any other."""
+    name = f"sightline-{hashlib.sha256(served.token.encode()).hexdigest()[:8]}"
+    for cookie in (f"{name}={served.token}", f"token={served.token}", served.token):
+        assert ask(served, "/api/sessions", Cookie=cookie).status_code == 401
+
+
+@pytest.mark.parametrize("path", ["/api/sessions", "/api/page", "/index.html"])
+def test_the_token_in_a_url_counts_for_nothing(served, path):
+    """It would end up in places where URLs are kept."""
     assert ask(served, f"{path}?token={served.token}").status_code == 401
 
 
-def test_two_servers_keep_their_cookies_apart(served, tmp_path):
-    """Cookies do not tell ports apart, so each server has its own name for its own."""
+def test_a_token_is_for_one_server(served, tmp_path):
+    """Each start has its own."""
     with serving(tmp_path) as other:
-        names = {ask(one, f"/?token={one.token}").headers["set-cookie"].partition("=")[0] for one in (served, other)}
-        assert len(names) == 2
+        assert other.token != served.token
         assert ask(other, "/api/sessions", **served.headers).status_code == 401
+
+
+def test_a_ticket_is_for_one_download_once(served):
+    """A browser downloads by itself, without a bearer: what it is given instead opens nothing else, and not again."""
+    one, two = served.run("echo", "one"), served.run("echo", "two")
+    url = served.post(f"/api/jobs/{one}/download").json()["url"]
+    ticket = url.partition("?")[2]
+    assert served.token not in url
+    for path in (f"/api/jobs/{two}/artifact", f"/api/jobs/{one}/text", "/api/sessions", f"/api/jobs/{one}/artifact/"):
+        assert ask(served, f"{path}?{ticket}").status_code == 401
+    assert ask(served, url, "POST").status_code == 401
+    assert ask(served, url, Host="evil.example").status_code == 403
+    answer = ask(served, url)
+    assert (answer.status_code, answer.text) == (200, "one\n")
+    assert ask(served, url).status_code == 401
+
+
+def test_a_ticket_is_issued_only_with_the_token_and_for_what_there_is(served):
+    """Else it would be a way around it."""
+    job = served.run("true")
+    assert ask(served, f"/api/jobs/{job}/download", "POST").status_code == 401
+    assert served.post("/api/jobs/zzzzzz-1/download").status_code == 404
+
+
+def test_a_ticket_ends_after_a_while(monkeypatch):
+    """Half a minute later it is worth nothing."""
+    tickets, now = Tickets(), [100.0]
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
+    early, late = tickets.issue("/a"), tickets.issue("/a")
+    now[0] += 29
+    assert tickets.redeem(early, "/a")
+    now[0] += 2
+    assert not tickets.redeem(late, "/a")
 
 
 @pytest.mark.parametrize("path", ["/", "/static/app.js", "/api/sessions", "/api/nothing"])

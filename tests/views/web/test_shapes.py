@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from sightline.transcript import Call
+from sightline.transcript import Call, Reached
 from sightline.views.web._entries import entry_body
 from sightline.views.web._shapes import plan_of, shape_of
 
@@ -171,3 +171,10 @@ def test_how_a_call_ended_is_said(ended, state):
     """Refused, gone on as a job, cancelled: none of them is a failure like any other."""
     body = entry_body(1, _call({"ended": ended}, content="x", is_error=ended != "job"), _NoOutput(), live=True)
     assert body["state"] == state
+
+
+def test_the_page_is_told_what_a_command_connected_to() -> None:
+    """In one line, the same as everywhere."""
+    call = _call(args={"command": "make"}, network={"a.org:443": Reached("refused", 1)})
+    assert entry_body(1, call, _NoOutput(), live=True)["network"] == "network: a.org:443 refused"
+    assert entry_body(1, _call(args={"command": "make"}), _NoOutput(), live=True)["network"] == ""

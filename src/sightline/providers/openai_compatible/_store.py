@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from sightline.exceptions import OutsideFailure, UserMistake
-from sightline.paths import data_folder
+from sightline.paths import data_folder, private_folder
 
 _valid_id = re.compile(r"[A-Za-z0-9_-]{1,64}").fullmatch
 
@@ -45,7 +45,7 @@ def load_conversation(ident: str) -> Conversation:
 def save_conversation(conversation: Conversation) -> None:
     """Keep it for next time; OSError when that is not possible."""
     folder = data_folder() / "chat"
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    private_folder(folder)
     new = folder / f".{conversation.id}.{secrets.token_hex(4)}"
     try:
         descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

@@ -5,15 +5,18 @@ offered, only counted. Links and devices are listed, never followed. Of several 
 as it does when an archive is unpacked.
 """
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Protocol
+from typing import BinaryIO, Protocol
 
 import msgspec
 
+from sightline.handles import NotRegular, open_regular
 from sightline.tools._paths import shown
+from sightline.tools._regular import kind_of
 from sightline.tools._sizes import human_size
 from sightline.tools._tool import ToolError
 from sightline.tools.archives._limits import ENTRIES, ArchiveTrouble
@@ -73,8 +76,21 @@ class Archive:
 
     @classmethod
     def open(cls, path: Path) -> "Archive":
+        try:
+            file = os.fdopen(open_regular(path), "rb")
+        except NotRegular as problem:
+            raise ToolError(f"Cannot read archive {path.name}: it is {kind_of(problem.mode)}.") from None
+        except FileNotFoundError as problem:
+            raise ToolError(f"Archive '{path}' not found.") from problem
+        except OSError as problem:
+            raise ToolError(f"Cannot read archive {path.name}: {problem.strerror or problem}.") from problem
+        return cls.of(path, file)
+
+    @classmethod
+    def of(cls, path: Path, file: BinaryIO) -> "Archive":
+        """Of an open file, which is closed with the archive; `path` says what it is called."""
         with trouble_named(path):
-            archive = cls(path, _container(path))
+            archive = cls(path, _container(path, file))
             try:
                 archive._index()
             except BaseException:
@@ -171,14 +187,18 @@ class Archive:
         return f" Did you mean {', '.join(alike)}?" if alike else f" Read {self.path.name} to see what is in it."
 
 
-def _container(path: Path) -> Container:
-    if path.name.lower().endswith(".zip"):
-        from sightline.tools.archives._zip import ZipContainer
+def _container(path: Path, file: BinaryIO) -> Container:
+    try:
+        if path.name.lower().endswith(".zip"):
+            from sightline.tools.archives._zip import ZipContainer
 
-        return ZipContainer(path)
-    from sightline.tools.archives._tar import TarContainer
+            return ZipContainer(file)
+        from sightline.tools.archives._tar import TarContainer
 
-    return TarContainer(path)
+        return TarContainer(file)
+    except BaseException:
+        file.close()
+        raise
 
 
 @contextmanager
@@ -193,8 +213,6 @@ def trouble_named(path: Path) -> Iterator[None]:
         yield
     except ToolError as problem:
         raise ToolError(f"Cannot read archive {path.name}: {problem.message}") from problem
-    except FileNotFoundError as problem:
-        raise ToolError(f"Archive '{path}' not found.") from problem
     except (
         ArithmeticError, EOFError, LookupError, MemoryError, NotImplementedError, OSError, RecursionError, RuntimeError,
         ValueError, struct.error, tarfile.TarError, zipfile.BadZipFile, zlib.error,

@@ -3,7 +3,6 @@
 import gzip
 import tarfile
 from collections.abc import Iterator
-from pathlib import Path
 from typing import BinaryIO, cast
 
 from sightline.tools._paths import shown
@@ -14,14 +13,10 @@ GZIP_MAGIC = b"\x1f\x8b"
 
 
 class TarContainer:
-    def __init__(self, path: Path) -> None:
-        self._file: BinaryIO = path.open("rb")
-        try:
-            self._guarded = guarded(self._file)
-            self._tar = tarfile.TarFile(fileobj=cast(BinaryIO, self._guarded))
-        except BaseException:
-            self._file.close()
-            raise
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._guarded = guarded(file)
+        self._tar = tarfile.TarFile(fileobj=cast(BinaryIO, self._guarded))
         self._members: list[tarfile.TarInfo] = []
 
     def entries(self) -> Iterator[Entry]:

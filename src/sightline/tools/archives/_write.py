@@ -4,9 +4,10 @@ The bytes of every other entry, its place in the order and all that is recorded 
 archive where that is not possible is left alone, and why is said.
 """
 
+import io
 from pathlib import Path
 
-from sightline.tools._atomic import replace_file
+from sightline.tools._atomic import writing
 from sightline.tools._tool import ToolError
 from sightline.tools.archives._archive import Archive, trouble_named
 from sightline.tools.archives._limits import REWRITE_BYTES, ArchiveTrouble
@@ -27,38 +28,32 @@ def entry_target(inner: str) -> str:
 def write_entry(path: Path, entry: str, data: bytes) -> None:
     """Make `data` the content of an entry. An archive that does not exist yet is made, its folder as well."""
     name = entry_target(entry)
-    rewritten = _rewritten(path, name, data)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as problem:
-        raise ToolError(f"Cannot make the folder {path.parent}: {problem.strerror}.") from problem
-    replace_file(path, rewritten)
+    with writing(path, make_folders=True) as file:
+        before = file.content(REWRITE_BYTES) or b""
+        if before:
+            _check(path, before, name)
+        with trouble_named(path):
+            rewritten = _rewritten(path, before, name, data)
+        file.replace(rewritten)
 
 
-def _rewritten(path: Path, name: str, data: bytes) -> bytes:
-    is_zip = path.name.lower().endswith(".zip")
-    before = b""
-    if path.exists():
-        before = _checked(path, name)
-    with trouble_named(path):
-        if is_zip:
-            from sightline.tools.archives._zip_write import zip_with
+def _rewritten(path: Path, before: bytes, name: str, data: bytes) -> bytes:
+    if path.name.lower().endswith(".zip"):
+        from sightline.tools.archives._zip_write import zip_with
 
-            return zip_with(before, name, data)
-        from sightline.tools.archives._tar_write import tar_with
+        return zip_with(before, name, data)
+    from sightline.tools.archives._tar_write import tar_with
 
-        return tar_with(before, name, data, packed=not path.name.lower().endswith(".tar"))
+    return tar_with(before, name, data, packed=not path.name.lower().endswith(".tar"))
 
 
-def _checked(path: Path, name: str) -> bytes:
-    """The archive's bytes, once it is known to be whole and to have room for an entry of this name."""
-    if not path.is_file():
-        raise ToolError(f"Cannot write {path}: it is not a regular file.")
-    if path.stat().st_size > REWRITE_BYTES:
+def _check(path: Path, before: bytes, name: str) -> None:
+    """ToolError unless the archive is whole and has room for an entry of this name."""
+    if len(before) > REWRITE_BYTES:
         raise ToolError(
             f"Cannot write {path.name}: archives above {REWRITE_BYTES // 2**20} MiB are not rewritten. Use a command."
         )
-    with Archive.open(path) as archive:
+    with Archive.of(path, io.BytesIO(before)) as archive:
         if archive.is_folder(name):
             raise ToolError(
                 f"Archive write path must target a file, not a directory: '{name}' is a folder in {path.name}."
@@ -67,8 +62,6 @@ def _checked(path: Path, name: str) -> bytes:
         for depth in range(1, len(parts)):
             if archive.is_file(folder := "/".join(parts[:depth])):
                 raise ToolError(f"'{folder}' in {path.name} is a file: nothing can be put below it.")
-    with trouble_named(path):
-        return path.read_bytes()
 
 
 def refuse_unfaithful(why: str) -> ArchiveTrouble:

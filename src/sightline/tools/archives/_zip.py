@@ -1,9 +1,10 @@
 """Zip archives. Only what is stored or deflated is unpacked: the other methods can make gigabytes of one read."""
 
+import os
 import stat
 import zipfile
 from collections.abc import Iterator
-from pathlib import Path
+from typing import BinaryIO
 
 from sightline.tools.archives._archive import Entry
 from sightline.tools.archives._limits import ENTRIES, ArchiveTrouble, check_entry_size, check_ratio, unpacked
@@ -14,13 +15,10 @@ _UNIX = 3
 
 
 class ZipContainer:
-    def __init__(self, path: Path) -> None:
-        self._zip = zipfile.ZipFile(path)
-        try:
-            check_directory(self._zip, path.stat().st_size)
-        except BaseException:
-            self._zip.close()
-            raise
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._zip = zipfile.ZipFile(file)
+        check_directory(self._zip, file.seek(0, os.SEEK_END))
 
     def entries(self) -> Iterator[Entry]:
         for place, info in enumerate(self._zip.infolist()):
@@ -42,6 +40,7 @@ class ZipContainer:
 
     def close(self) -> None:
         self._zip.close()
+        self._file.close()
 
 
 def special(info: zipfile.ZipInfo) -> str:

@@ -31,6 +31,7 @@ from sightline.exec import (
     sandbox_status,
     unprotected,
 )
+from sightline.exec.gateway import Entrance
 from sightline.text import clean_line, cut_graphemes
 from sightline.tools._context import ToolContext
 from sightline.tools._paths import display, read_need, resolve
@@ -62,7 +63,9 @@ class BashTool(Tool[BashParams]):
     name = "bash"
     description = (
         "Run a command with bash and get what it prints and its exit code. Unless the person set it otherwise it runs "
-        "in a sandbox: it can write below the working folder only and has no network. It gets no input. Use `read`, "
+        "in a sandbox: it can write below the working folder only, and reaches the network through a proxy that its "
+        "environment names (HTTP_PROXY and the like): the person is asked about each new host, or rules allow it. "
+        "Servers of commands that run at the same time reach each other on localhost. It gets no input. Use `read`, "
         "`search`, `find`, `edit` and `write` instead of cat, grep, ls, sed and echo where they do the job. Output is "
         "cut to its last 50 KB; the whole of it is kept as an artifact you can `read`. Long-running commands: pass "
         "async: true."
@@ -75,7 +78,8 @@ class BashTool(Tool[BashParams]):
         why = "" if sandboxed or params.sandbox else "the call asks to run outside the sandbox"
         reads = read_need(folder, context.cwd) if params.cwd else []
         exposed = unprotected(str(context.cwd)) if sandboxed else ()
-        return [*reads, Need("exec", params.command, sandboxed, why or _what_is_exposed(exposed), exposed)]
+        why = why or _what_is_exposed(exposed)
+        return [*reads, Need("exec", params.command, sandboxed, why, exposed, where=str(folder))]
 
     def preview(self, params: BashParams) -> str:
         return params.command
@@ -84,7 +88,7 @@ class BashTool(Tool[BashParams]):
         if context.start is None:
             raise ToolError("commands cannot be run here")
         jobs = self._jobs(params, context)
-        spec = self._spec(params, context)
+        spec = await self._spec(params, context)
         command = context.start(spec)
         if params.background:
             assert jobs is not None
@@ -114,6 +118,8 @@ class BashTool(Tool[BashParams]):
         why: str,
     ) -> Outcome:
         job = command.become_job()
+        if spec.sandbox is not None and spec.sandbox.entrance is not None:
+            spec.sandbox.entrance.become(job)
         label = cut_graphemes(clean_line(params.command.strip()), _LABEL_AT_MOST)
         jobs.register("bash", label, lambda: _work(command, spec), owner=context.agent, id=job)
         details = {
@@ -145,7 +151,7 @@ class BashTool(Tool[BashParams]):
         assert spec.timeout is not None
         return max(0.0, min(threshold, spec.timeout - _SECONDS_BEFORE_TIMEOUT))
 
-    def _spec(self, params: BashParams, context: ToolContext) -> CommandSpec:
+    async def _spec(self, params: BashParams, context: ToolContext) -> CommandSpec:
         settings = context.settings
         timeout = min(params.timeout or settings.bash.timeout, settings.bash.max_timeout)
         sandbox = None
@@ -154,6 +160,7 @@ class BashTool(Tool[BashParams]):
                 workspace=str(context.cwd),
                 network=settings.permissions.sandbox_network,
                 read_only=context.workplace.read_only,
+                entrance=await self._entrance(params, context),
             )
         return CommandSpec(
             argv=(_shell(settings.bash.shell), "-c", params.command),
@@ -162,6 +169,14 @@ class BashTool(Tool[BashParams]):
             timeout=None if params.background and params.timeout is None else timeout,
             sandbox=sandbox,
         )
+
+    async def _entrance(self, params: BashParams, context: ToolContext) -> Entrance | None:
+        """Into the network that rules and the person decide about; None: all of it is open, or there is none here."""
+        gateway = context.workplace.gateway
+        if gateway is None or context.settings.permissions.sandbox_network or sandbox_status().kind != "bubblewrap":
+            return None
+        args = {"command": params.command, **({"cwd": params.cwd} if params.cwd else {})}
+        return await gateway.enter(context.call, args)
 
     def _is_sandboxed(self, params: BashParams, context: ToolContext) -> bool:
         return params.sandbox and context.workplace.sandbox and sandbox_status().kind != "none"

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from sightline.tools._atomic import replace_file
-from sightline.tools._regular import opened, read_all
+from sightline.tools._atomic import Writing, writing
 from sightline.tools._tool import ToolError
 from sightline.tools.conflicts._regions import Region, find_regions, split_lines
 from sightline.tools.conflicts._registry import Conflict, Conflicts
@@ -31,14 +30,15 @@ def resolve_one(number: int, content: str, conflicts: Conflicts) -> Resolved:
     """Blocking. ToolError when the id is not known, the file changed, or the content cannot be."""
     _refuse_markers(content)
     known = conflicts.get(number)
-    now = _current(known.path, conflicts)
-    conflict = next((conflict for conflict in now[1] if conflict.id == number), None)
-    if conflict is None:
-        raise ToolError(
-            f"Conflict {number} in {known.path.name} changed since it was shown, or is resolved already. "
-            f"Read {known.path.name}:conflicts again."
-        )
-    return _replace(known.path, now[0], [conflict], content, conflicts)
+    with writing(known.path) as file:
+        text, now = _current(file, conflicts)
+        conflict = next((conflict for conflict in now if conflict.id == number), None)
+        if conflict is None:
+            raise ToolError(
+                f"Conflict {number} in {known.path.name} changed since it was shown, or is resolved already. "
+                f"Read {known.path.name}:conflicts again."
+            )
+        return _replace(file, text, [conflict], content, conflicts)
 
 
 def resolve_all(content: str, conflicts: Conflicts) -> list[Resolved]:
@@ -58,7 +58,8 @@ def planned(number: int | None, content: str, conflicts: Conflicts) -> list[tupl
     chosen = list(known) if number is None else [conflicts.get(number).id]
     made: list[tuple[Path, str, str]] = []
     for path in dict.fromkeys(known[id].path for id in chosen):
-        text, now = _current(path, conflicts)
+        with writing(path) as file:
+            text, now = _current(file, conflicts)
         made.append((path, text, _resolved(text, [conflict for conflict in now if conflict.id in chosen], content)))
     return made
 
@@ -66,31 +67,33 @@ def planned(number: int | None, content: str, conflicts: Conflicts) -> list[tupl
 def _resolve_file(path: Path, content: str, conflicts: Conflicts) -> Resolved:
     shown = {conflict.id for conflict in conflicts.all() if conflict.path == path}
     try:
-        text, now = _current(path, conflicts)
-        chosen = [conflict for conflict in now if conflict.id in shown]
-        if not chosen:
-            raise ToolError("its conflicts changed since they were shown, or are resolved already. Read it again.")
-        return _replace(path, text, chosen, content, conflicts)
+        with writing(path) as file:
+            text, now = _current(file, conflicts)
+            chosen = [conflict for conflict in now if conflict.id in shown]
+            if not chosen:
+                raise ToolError("its conflicts changed since they were shown, or are resolved already. Read it again.")
+            return _replace(file, text, chosen, content, conflicts)
     except ToolError as problem:
         return Resolved(path, problem=problem.message)
 
 
-def _current(path: Path, conflicts: Conflicts) -> tuple[str, list[Conflict]]:
-    with opened(path) as fd:
-        data = read_all(fd, MAX_BYTES)
+def _current(file: Writing, conflicts: Conflicts) -> tuple[str, list[Conflict]]:
+    data = file.content(MAX_BYTES)
+    if data is None:
+        raise ToolError(f"'{file.path}' not found.")
     if len(data) > MAX_BYTES:
-        raise ToolError(f"{path.name} has more than {MAX_BYTES >> 20} MiB by now. Resolve it with a command.")
+        raise ToolError(f"{file.path.name} has more than {MAX_BYTES >> 20} MiB by now. Resolve it with a command.")
     text = data.decode("utf-8", "surrogateescape")
-    return text, conflicts.register(path, text)
+    return text, conflicts.register(file.path, text)
 
 
-def _replace(path: Path, text: str, chosen: list[Conflict], content: str, conflicts: Conflicts) -> Resolved:
+def _replace(file: Writing, text: str, chosen: list[Conflict], content: str, conflicts: Conflicts) -> Resolved:
     result = _resolved(text, chosen, content)
-    replace_file(path, result.encode("utf-8", "surrogateescape"))
+    file.replace(result.encode("utf-8", "surrogateescape"))
     conflicts.forget(conflict.id for conflict in chosen)
-    left = conflicts.register(path, result)
+    left = conflicts.register(file.path, result)
     return Resolved(
-        path, result, tuple(sorted(conflict.id for conflict in chosen)), tuple(conflict.id for conflict in left)
+        file.path, result, tuple(sorted(conflict.id for conflict in chosen)), tuple(conflict.id for conflict in left)
     )
 
 

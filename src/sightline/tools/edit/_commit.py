@@ -1,60 +1,56 @@
 """Writing what was planned: every file or none, as far as one process can promise that.
 
 Each file is replaced in one step. When one cannot be written, those written before it get their old content back; a
-program killed in between leaves the files before that moment new and the others old, each of them whole. Sessions of
-one program write one after the other: between the look at a file and its replacement no other edit comes in.
+program killed in between leaves the files before that moment new and the others old, each of them whole. All files are
+locked first, and looked at again: between that look and the new content no other edit comes in, of any session.
 """
 
 import os
-import threading
 from collections.abc import Sequence
+from contextlib import ExitStack
 
+from sightline.tools._atomic import Writing, writing
 from sightline.tools._tool import ToolError
-from sightline.tools.edit._files import Plan, stamp_of
-
-_ONE_AT_A_TIME = threading.Lock()
+from sightline.tools.edit._files import Plan
 
 
 def commit(plans: Sequence[Plan]) -> None:
     """Raises ToolError after putting back what was already written."""
-    with _ONE_AT_A_TIME:
-        _commit(plans)
-
-
-def _commit(plans: Sequence[Plan]) -> None:
-    written: list[Plan] = []
-    try:
+    with ExitStack() as stack:
+        files = {}
+        # In one order everywhere: two sessions that edit the same files must not wait for each other.
+        for plan in sorted(plans, key=lambda plan: os.path.realpath(plan.path)):
+            files[plan.path] = stack.enter_context(writing(plan.path, make_folders=plan.created))
         for plan in plans:
-            _write(plan)
-            written.append(plan)
+            _refuse_changed(plan, files[plan.path])
+        _commit([(plan, files[plan.path]) for plan in plans])
+
+
+def _refuse_changed(plan: Plan, file: Writing) -> None:
+    same = not file.exists() if plan.before is None else file.content(len(plan.before)) == plan.before
+    if not same:
+        raise ToolError(f"{plan.shown} was changed by someone else at this moment. Read it again, then edit it.")
+
+
+def _commit(plans: Sequence[tuple[Plan, Writing]]) -> None:
+    written: list[tuple[Plan, Writing]] = []
+    try:
+        for plan, file in plans:
+            file.replace(plan.after)
+            written.append((plan, file))
     except ToolError as problem:
-        stuck = [plan.shown for plan in reversed(written) if not _put_back(plan)]
+        stuck = [plan.shown for plan, file in reversed(written) if not _put_back(plan, file)]
         rest = f" These were written and could not be put back: {', '.join(stuck)}." if stuck else ""
         others = " No file was changed." if len(plans) > 1 and not stuck else ""
         raise ToolError(f"{problem.message}{rest}{others}") from problem
 
 
-def _write(plan: Plan) -> None:
-    from sightline.tools._atomic import replace_file
-
-    if stamp_of(plan.path) != plan.stamp:
-        raise ToolError(f"{plan.shown} was changed by someone else at this moment. Read it again, then edit it.")
-    try:
-        if plan.created:
-            os.makedirs(os.path.dirname(os.path.realpath(plan.path)), exist_ok=True)
-    except OSError as problem:
-        raise ToolError(f"Cannot create {plan.shown}: {problem.strerror or problem}.") from problem
-    replace_file(plan.path, plan.after)
-
-
-def _put_back(plan: Plan) -> bool:
-    from sightline.tools._atomic import replace_file
-
+def _put_back(plan: Plan, file: Writing) -> bool:
     try:
         if plan.before is None:
-            os.unlink(os.path.realpath(plan.path))
+            file.remove()
         else:
-            replace_file(plan.path, plan.before)
-    except (ToolError, OSError):
+            file.replace(plan.before)
+    except ToolError:
         return False
     return True

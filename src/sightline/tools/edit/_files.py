@@ -47,7 +47,6 @@ class Plan(msgspec.Struct, frozen=True):
     shown: str
     before: bytes | None  # None: it is made
     after: bytes
-    stamp: tuple[int, ...]  # tells whether someone changed it since
     lines: list[str]  # before, as the edit sees them
     changes: list[Change]
     notes: list[str]
@@ -92,10 +91,9 @@ def plan(section: Section, path: Path, cwd: Path, snapshots: Snapshots) -> Plan:
     from sightline.tools._generated import refuse_generated
 
     shown = section.path if is_note(section.path) else display(path, cwd)
-    found = _read(path, shown)
-    if found is None:
+    data = _read(path, shown)
+    if data is None:
         return _creation(section, path, shown, snapshots)
-    data, stamp = found
     refuse_generated(path)
     if not os.access(path, os.W_OK):
         raise ToolError(f"Cannot edit {shown}: the file is read-only.")
@@ -103,21 +101,10 @@ def plan(section: Section, path: Path, cwd: Path, snapshots: Snapshots) -> Plan:
     target = Target(path, shown, view, lambda lines: _resolver(lines, path), _block_hint(section, path))
     done = patch(section, target, snapshots)
     after = _bytes(done.text, data, as_notebook=as_notebook)
-    return Plan(
-        path, shown, data, after, stamp, view.lines, done.changes, done.notes, done.warnings, done.step, as_notebook
-    )
+    return Plan(path, shown, data, after, view.lines, done.changes, done.notes, done.warnings, done.step, as_notebook)
 
 
-def stamp_of(path: Path) -> tuple[int, ...]:
-    """Empty when there is no file."""
-    try:
-        found = os.stat(path)
-    except (FileNotFoundError, NotADirectoryError):
-        return ()
-    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
-
-
-def _read(path: Path, shown: str) -> tuple[bytes, tuple[int, ...]] | None:
+def _read(path: Path, shown: str) -> bytes | None:
     try:
         found = os.stat(path)
         if not stat.S_ISREG(found.st_mode):
@@ -125,12 +112,11 @@ def _read(path: Path, shown: str) -> tuple[bytes, tuple[int, ...]] | None:
             raise ToolError(f"Cannot edit {shown}: it is {what}. Give the path of a text file.")
         if found.st_size > MAX_FILE:
             raise ToolError(f"Cannot edit {shown}: it is larger than {MAX_FILE >> 20} MiB. Change it with a command.")
-        stamp = stamp_of(path)
         with opened(path) as fd:
             data = read_all(fd, MAX_FILE)
         if data.count(b"\n") > MAX_LINES:
             raise ToolError(f"Cannot edit {shown}: it has more than {MAX_LINES} lines. Change it with a command.")
-        return data, stamp
+        return data
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as problem:
@@ -185,7 +171,7 @@ def _creation(section: Section, path: Path, shown: str, snapshots: Snapshots) ->
     splices = splices_of(section.hunks, [], lambda line: None)
     text = FileText([], []).edited(splices)
     changes = changes_of([], splices)
-    return Plan(path, shown, None, text.render().encode(), (), [], changes, [], section.warnings, None, False)
+    return Plan(path, shown, None, text.render().encode(), [], changes, [], section.warnings, None, False)
 
 
 def _existing_folder(path: Path) -> Path:

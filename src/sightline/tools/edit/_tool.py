@@ -43,6 +43,7 @@ replace 4..4:
 +    return 2"""
     params = EditParams
     exclusive: ClassVar[bool] = True
+    confined: ClassVar[bool] = True
 
     def needs(self, params: EditParams, context: ToolContext) -> list[Need]:
         from sightline.tools.edit._work import needs_of

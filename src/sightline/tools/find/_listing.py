@@ -4,7 +4,7 @@ Rules:
 
 - Where most files it looks at are meant, ripgrep sorts; but it says nothing before it is done. When that takes longer
   than a moment, a second one that does not sort tells what there is meanwhile, and what there was if time runs out.
-- Where a glob chooses a few of many, only those are asked for their times, here.
+- Where a glob chooses a few of many, or several folders are named, what was found is asked for its times, here.
 - ripgrep lists files. The folders of a listing are those that its files are in; an empty folder is not found, and a
   glob that ends as names of files do (`*.py`) finds no folder.
 """
@@ -66,7 +66,8 @@ async def listing(query: Query, tell: Callable[[list[str]], None]) -> Listing:
     if not query.roots:
         return await asyncio.to_thread(_newest, query, [], [])
     seen = _Seen(query, None)
-    if _ripgrep.program() is None or not (query.everything or query.files_only):
+    sortable = len(query.roots) == 1 and (query.everything or query.files_only)
+    if _ripgrep.program() is None or not sortable:
         finished = await _within(_watch(query, seen, tell), query.seconds)
         return await _outcome(query, seen, timed_out=not finished)
     best = _Seen(query, query.limit + 1)
@@ -103,15 +104,21 @@ async def _watch(
         await asyncio.wait({until})
 
 
-def _names(query: Query, *, newest_first: bool) -> AsyncGenerator[list[str], None]:
-    return _ripgrep.listing(
-        query.base,
-        roots=query.roots,
-        hidden=query.hidden,
-        gitignore=query.gitignore,
-        newest_first=newest_first,
-        rules=_ripgrep.rules_for(query.globs) if query.files_only else "",
-    )
+async def _names(query: Query, *, newest_first: bool) -> AsyncGenerator[list[str], None]:
+    """As seen from the base. One ripgrep for each root, which runs in it and so follows no link to it."""
+    for root in query.roots:
+        start = "" if root == "." else f"{root}/"
+        globs = [(below.removeprefix(start), glob) for below, glob in query.globs if below.startswith(start)]
+        names = _ripgrep.listing(
+            query.base / root,
+            hidden=query.hidden,
+            gitignore=query.gitignore,
+            newest_first=newest_first,
+            rules=_ripgrep.rules_for(globs) if query.files_only else "",
+        )
+        async with aclosing(names) as batches:
+            async for batch in batches:
+                yield [start + name for name in batch] if start else batch
 
 
 async def _within(work: Coroutine[Any, Any, None], seconds: float) -> bool:

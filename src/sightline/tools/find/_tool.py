@@ -26,6 +26,7 @@ class FindTool(Tool[FindParams]):
         "search for what is in files."
     )
     params = FindParams
+    confined = True
 
     def needs(self, params: FindParams, context: ToolContext) -> list[Need]:
         from sightline.tools.find._work import needs_of

@@ -20,9 +20,13 @@ _NAMED = 10  # missing paths that are named
 
 
 def needs_of(paths: list[str], context: ToolContext) -> list[Need]:
-    entries = [entry for entry in entries_of(paths, context.cwd) if not is_url(entry)]
-    places = [place_of(entry, context.cwd).path for entry in entries]
-    return list(dict.fromkeys(need for path in places for need in read_need(path, context.cwd)))
+    from sightline.tools import resources
+
+    entries = entries_of(paths, context.cwd)
+    places = [place_of(entry, context.cwd).path for entry in entries if not is_url(entry)]
+    needs = [need for path in places for need in read_need(path, context.cwd)]
+    needs += [need for entry in entries if is_url(entry) for need in resources.needs_of(entry, context)]
+    return list(dict.fromkeys(needs))
 
 
 async def find(params: FindParams, context: ToolContext) -> Outcome:

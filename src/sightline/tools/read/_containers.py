@@ -3,6 +3,7 @@
 import asyncio
 from typing import TYPE_CHECKING
 
+from sightline.handles import ours
 from sightline.tools._context import ToolContext
 from sightline.tools._paths import display, shown
 from sightline.tools._sizes import human_size
@@ -71,7 +72,8 @@ async def read_resource(target: Internal, context: ToolContext) -> Outcome:
     what = Shown(name=target.url, source=resource.url, source_kind="internal", noun="resource")
     file = resource.source_path
     if file is not None and await asyncio.to_thread(file.is_file):
-        outcome = await read_file(file, target.selector, what, context, editable=not resource.immutable)
+        with ours(file):  # by the address it was found by
+            outcome = await read_file(file, target.selector, what, context, editable=not resource.immutable)
     else:
         outcome = present_text(resource.text, target.selector, what, context)
     if not outcome.images:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import msgspec
 
+from sightline.handles import open_folder
 from sightline.tools._paths import shown
 from sightline.tools._sizes import human_size
 from sightline.tools._tool import ToolError
@@ -28,7 +29,6 @@ class Tree(msgspec.Struct, frozen=True):
 
 class _Entry(msgspec.Struct, frozen=True):
     name: str
-    path: str
     is_folder: bool
     changed: float
     note: str
@@ -37,9 +37,19 @@ class _Entry(msgspec.Struct, frozen=True):
 def tree(folder: Path, now: float) -> Tree:
     """Blocking. ToolError when the folder itself cannot be read; one below says so in its place."""
     try:
-        entries, more = _children(str(folder))
+        opened = open_folder(folder)
     except OSError as error:
         raise ToolError(f"Cannot list '{folder}': {error.strerror or error}.") from None
+    try:
+        return _tree(opened, now)
+    except OSError as error:
+        raise ToolError(f"Cannot list '{folder}': {error.strerror or error}.") from None
+    finally:
+        os.close(opened)
+
+
+def _tree(opened: int, now: float) -> Tree:
+    entries, more = _children(opened)
     lines: list[str] = []
     limited, cut = more > 0, False
     looked_at = len(entries)
@@ -48,7 +58,7 @@ def tree(folder: Path, now: float) -> Tree:
         if not entry.is_folder or entry.name in _NOT_OPENED:
             continue
         if looked_at < LOOKED_AT_IN_ALL:
-            below, count, cut = _below(entry.path, now)
+            below, count, cut = _below(entry.name, opened, now)
             lines += below
             looked_at += count
         limited = limited or cut or looked_at >= LOOKED_AT_IN_ALL
@@ -57,45 +67,51 @@ def tree(folder: Path, now: float) -> Tree:
     return Tree(lines or [EMPTY], limited)
 
 
-def _below(folder: str, now: float) -> tuple[list[str], int, bool]:
+def _below(name: str, above: int, now: float) -> tuple[list[str], int, bool]:
     """Its rows, how many entries were looked at for them, and whether there are more."""
     try:
-        entries, more = _children(folder)
+        opened = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=above)
     except OSError as error:
         return [f"  ({error.strerror or error})"], 0, False
+    try:
+        entries, more = _children(opened)
+    except OSError as error:
+        return [f"  ({error.strerror or error})"], 0, False
+    finally:
+        os.close(opened)
     looked_at = len(entries)
     more += max(0, len(entries) - CHILDREN)
     lines = [_line(entry, now, 1) for entry in entries[:CHILDREN]]
     return [*lines, *([f"  … {more} more"] if more else [])], looked_at, more > 0
 
 
-def _children(folder: str) -> tuple[list[_Entry], int]:
+def _children(opened: int) -> tuple[list[_Entry], int]:
     """What changed last first, and how many more there are."""
     found: list[_Entry] = []
     more = 0
-    with os.scandir(folder) as entries:
+    with os.scandir(opened) as entries:
         for entry in entries:
             if len(found) < LOOKED_AT:
-                found.append(_entry(entry))
+                found.append(_entry(entry, opened))
             else:
                 more += 1
     return sorted(found, key=lambda entry: (-entry.changed, entry.name)), more
 
 
-def _entry(entry: os.DirEntry[str]) -> _Entry:
+def _entry(entry: os.DirEntry[str], folder: int) -> _Entry:
     try:
         facts = entry.stat(follow_symlinks=False)
     except OSError:
-        return _Entry(shown(entry.name), entry.path, False, 0.0, "?")
+        return _Entry(entry.name, False, 0.0, "?")
     if stat.S_ISDIR(facts.st_mode):
-        return _Entry(shown(entry.name), entry.path, True, facts.st_mtime, "")
-    return _Entry(shown(entry.name), entry.path, False, facts.st_mtime, ", ".join(_notes(entry, facts)))
+        return _Entry(entry.name, True, facts.st_mtime, "")
+    return _Entry(entry.name, False, facts.st_mtime, ", ".join(_notes(entry, facts, folder)))
 
 
-def _notes(entry: os.DirEntry[str], facts: os.stat_result) -> Iterator[str]:
+def _notes(entry: os.DirEntry[str], facts: os.stat_result, folder: int) -> Iterator[str]:
     if stat.S_ISLNK(facts.st_mode):
         try:
-            yield f"link to {shown(os.readlink(entry.path))}"
+            yield f"link to {shown(os.readlink(entry.name, dir_fd=folder))}"
         except OSError:
             yield "link"
     elif stat.S_ISREG(facts.st_mode):
@@ -106,7 +122,7 @@ def _notes(entry: os.DirEntry[str], facts: os.stat_result) -> Iterator[str]:
 
 def _line(entry: _Entry, now: float, depth: int) -> str:
     notes = ", ".join(filter(None, [entry.note, age(now - entry.changed)]))
-    return f"{'  ' * depth}{entry.name}{'/' if entry.is_folder else ''} ({notes})"
+    return f"{'  ' * depth}{shown(entry.name)}{'/' if entry.is_folder else ''} ({notes})"
 
 
 def age(seconds: float) -> str:

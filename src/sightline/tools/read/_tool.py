@@ -4,11 +4,13 @@ import asyncio
 import os
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Annotated, ClassVar
 
 import msgspec
 from msgspec import Meta
 
+from sightline.handles import judged
 from sightline.tools import _paths
 from sightline.tools._context import ToolContext
 from sightline.tools._tool import Need, Outcome, Tool, ToolError
@@ -39,6 +41,7 @@ Archives: `a.zip`, `a.zip:folder`, `a.tar.gz:folder/file.py:1-20`. SQLite: `x.db
 `x.db:table:key`, `x.db:table?where=age>3&order=name:desc&limit=20`, `x.db?q=SELECT …`.
 Also `https://…`, `artifact://…`, `local://…`, `history://…`. Prefer this to cat, head, sed, ls and unzip."""
     params = ReadParams
+    confined = True
 
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
         self._clock = clock
@@ -52,6 +55,10 @@ Also `https://…`, `artifact://…`, `local://…`, `history://…`. Prefer thi
             from sightline.tools.web import needs_of
 
             return needs_of(target.path)
+        if isinstance(target, ConflictSide | Internal):
+            from sightline.tools import resources
+
+            return resources.needs_of(target.url, context)
         opened = _targets.container_of(target)
         return [] if opened is None else _paths.read_need(opened, context.cwd)
 
@@ -63,8 +70,8 @@ Also `https://…`, `artifact://…`, `local://…`, `history://…`. Prefer thi
         if found is None:
             raise ToolError(_not_found(target, context))
         meant, missing, match = found
-        _refuse_denied(meant, match, context)
-        outcome = await self._read(meant, context)
+        with judged(_judged_path(meant, match, context)):
+            outcome = await self._read(meant, context)
         details = {**outcome.details, "suffix_resolution": {"from": missing, "to": match}}
         note = f"[Path '{missing}' not found; resolved to '{match}' via suffix match]"
         return msgspec.structs.replace(outcome, text=f"{note}\n{outcome.text}", details=details)
@@ -108,11 +115,17 @@ def _exists(target: Local) -> bool:
     return True
 
 
-def _refuse_denied(target: Target, name: str, context: ToolContext) -> None:
-    """What was asked for was judged before it was known to be this file."""
+def _judged_path(target: Target, name: str, context: ToolContext) -> str:
+    """The real path that is read: what was asked for was judged before it was known to be this file."""
     opened, is_denied = _targets.container_of(target), context.workplace.is_denied
-    if opened is not None and is_denied is not None and is_denied(_paths.shown(os.path.realpath(opened))):
+    if opened is None:
+        return ""
+    real = os.path.realpath(opened)
+    if _paths.is_outside(Path(real), context.cwd):
+        raise ToolError(f"'{name}' is the only path that ends like this, and leads elsewhere.")
+    if is_denied is not None and is_denied(_paths.shown(real)):
         raise ToolError(f"'{name}' is the only path that ends like this, and a rule forbids to read it.")
+    return real
 
 
 def _not_found(target: Local, context: ToolContext) -> str:

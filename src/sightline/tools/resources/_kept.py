@@ -1,9 +1,11 @@
 """What sessions keep: the artifacts of calls, and conversations. Blocking."""
 
+import os
 import re
+from pathlib import Path
 
 from sightline.tools._context import ToolContext
-from sightline.tools._tool import ToolError
+from sightline.tools._tool import Need, ToolError
 from sightline.tools.resources._resource import Resource
 
 # A name is one part of a path and begins with neither a dot nor a dash.
@@ -30,6 +32,29 @@ def artifact(rest: str, context: ToolContext) -> Resource:
 def _sessions(name: str, context: ToolContext) -> list[str]:
     own = context.call.rpartition("-")[0]
     return [one for one in dict.fromkeys((own, name.rpartition("-")[0])) if one]
+
+
+def artifact_needs(rest: str, context: ToolContext) -> list[Need]:
+    """What this session's calls gave was shown to its model; what other sessions keep is another matter."""
+    try:
+        found = artifact(rest, context)
+    except ToolError:  # what is wrong with it is the result's to say
+        return []
+    own = context.call.rpartition("-")[0]
+    if found.source_path is None or found.url.startswith(f"artifact://{own}/"):
+        return []
+    return _of_another_session(found.source_path)
+
+
+def history_needs(rest: str, context: ToolContext) -> list[Need]:
+    kept = context.workplace.history
+    session = rest.strip("/")
+    file = kept.file(session) if kept is not None and _NAME.fullmatch(session) else None
+    return [] if file is None else _of_another_session(file)
+
+
+def _of_another_session(file: Path) -> list[Need]:
+    return [Need("read", os.path.realpath(file), why="it is what another session keeps")]
 
 
 def history(rest: str, context: ToolContext) -> Resource:

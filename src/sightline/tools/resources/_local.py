@@ -26,7 +26,7 @@ def resolve(rest: str, folder: Path) -> Resource:
 
 
 def write(rest: str, content: str, folder: Path) -> None:
-    from sightline.tools._atomic import replace_file
+    from sightline.tools._atomic import writing
 
     path = _inside(rest, folder)
     if rest.endswith("/") or not _name(path, folder) or path.is_dir():
@@ -34,11 +34,8 @@ def write(rest: str, content: str, folder: Path) -> None:
     bare, selector = split_selector(rest)
     if selector is not None:
         raise ToolError(f"Write replaces whole files: use local://{bare}, or change these lines with edit.")
-    try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError as problem:
-        raise ToolError(f"Cannot make a folder for local://{rest}: {problem.strerror or problem}.") from None
-    replace_file(path, content.encode("utf-8", "replace"))
+    with writing(path, make_folders=True, private=True) as file:
+        file.replace(content.encode("utf-8", "replace"))
 
 
 def _inside(rest: str, folder: Path) -> Path:

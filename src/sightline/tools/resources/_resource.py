@@ -15,7 +15,7 @@ from pathlib import Path
 import msgspec
 
 from sightline.tools._context import ToolContext
-from sightline.tools._tool import ToolError
+from sightline.tools._tool import Need, ToolError
 
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]*)://", re.IGNORECASE)
 _THERE = ("artifact", "history", "local", "conflict")
@@ -46,6 +46,33 @@ def is_internal(path: str) -> bool:
     """Whether it begins like an address of the session, be it one that can be read or one that is only known."""
     scheme = _scheme(path)
     return scheme in _THERE or scheme in _MISSING
+
+
+def needs_of(url: str, context: ToolContext) -> list[Need]:
+    """The permission of what an address shows: none for the session's own, that of the file for what has one."""
+    from sightline.tools.resources import _kept
+
+    match _scheme(url):
+        case "artifact":
+            return _kept.artifact_needs(_rest(url), context)
+        case "history":
+            return _kept.history_needs(_rest(url), context)
+        case "conflict":
+            return _conflict_needs(url, context)
+    return []
+
+
+def _conflict_needs(url: str, context: ToolContext) -> list[Need]:
+    from sightline.tools._paths import read_need
+    from sightline.tools.conflicts import Conflicts, parse_url
+
+    conflicts = context.shared(Conflicts)
+    try:
+        number = parse_url(url).number
+        shown = conflicts.all() if number is None else [conflicts.get(number)]
+    except ToolError:
+        return []
+    return list(dict.fromkeys(need for each in shown for need in read_need(each.path, context.cwd)))
 
 
 async def resolve(url: str, context: ToolContext) -> Resource:

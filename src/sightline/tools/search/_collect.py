@@ -22,6 +22,7 @@ class Collector:
         self._done: set[str] = set()  # a file that two targets lead to is found twice
         self.overflowed = False  # too many matches for a search in no order
         self.satisfied = False  # nothing that comes later can be shown
+        self.problem = ""  # why not everything was searched
 
     def add(self, path: str, number: int, matched: bool, raw: bytes) -> None:
         if path != self._current.path:
@@ -53,6 +54,8 @@ class Collector:
 
     def _next_file(self, path: str) -> None:
         self._done.add(self._current.path)
+        if self._in_order and len(self._files) <= self._query.first:
+            self._current.lines = []  # of an earlier page
         if self._query.is_denied is not None and self._query.is_denied(shown(os.path.realpath(path))):
             self._done.add(path)
         self._current = Hits(path, [])
@@ -75,7 +78,7 @@ class Collector:
         page = ordered[self._query.first : self._query.enough]
         for hits in page:
             hits.lines = _around_matches(hits.lines, self._query.before, self._query.after)
-        return Found(hits=page, more_files=len(ordered) > self._query.enough)
+        return Found(hits=page, more_files=len(ordered) > self._query.enough, problem=self.problem)
 
 
 def path_order(path: str) -> list[bytes]:

@@ -7,18 +7,38 @@ Rules:
 - It searches on all cores, in no order, and to the end: pages are in the order of paths. When there are so many
   matches that this would be a waste, it is started anew in the order of paths and stopped once the page is full.
 - Files are read, not mapped: one that shrinks while it is searched must not take ripgrep down.
+- Each folder that is named is searched by a run of its own, in that folder, held open; files that are named are handed
+  over open. One run follows the other in the order of paths.
+- In a folder ripgrep goes by names, and a link that is put in place of a folder while it looks leads it elsewhere. What
+  is shown of a file is therefore compared with the file, opened without any link; what is not in it is left out.
+- It has a deadline. When that is over, or ripgrep is ended or fails, what was found so far is a part, and is said to
+  be one.
+- Without ripgrep a program of ours stands in for it (`_plain_engine`), which writes the same records.
 """
 
+import asyncio
 import os
 import re
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
+from typing import BinaryIO
 
 import msgspec
 
-from sightline.tools._globs import below, union
+from sightline.handles import judged, open_below, open_regular, ours, path_of
+from sightline.tools import _ripgrep
+from sightline.tools._globs import union
+from sightline.tools._paths import shown
 from sightline.tools._ripgrep import Running, ignoring, rules_for, running
+from sightline.tools._tool import ToolError
 from sightline.tools.search._collect import Collector, path_order
-from sightline.tools.search._query import LINE_CHARACTERS, MULTILINE_BYTES, BadPattern, Found, Query, Target
+from sightline.tools.search._query import LINE_CHARACTERS, MULTILINE_BYTES, BadPattern, Found, Hits, Query, Target
+
+SECONDS = 30.0
+_LINE_BYTES = 64 * 1024
+_RECORD_BYTES = 1024 * 1024  # a longer one is none
+_FILES_AT_ONCE = 100  # handed over open
 
 _RECORD = re.compile(rb"([^\0]*)\0([0-9]+)([:-])([^\n]*)\n")
 # Said among the records of a file that is named, or whose beginning looked like text; not always.
@@ -33,37 +53,125 @@ _FORMAT = (
 )  # fmt: skip
 
 
-class _Scope(msgspec.Struct, frozen=True):
-    """Where ripgrep runs, what it is told to search, and which of the files it finds are meant."""
+class _Part(msgspec.Struct, frozen=True):
+    """What one run searches: a folder, of it what the globs mean (none: everything), or files."""
 
     folder: Path
-    roots: list[str]
-    rules: str
+    globs: tuple[str, ...] = ()
+    files: tuple[Target, ...] = ()
+
+
+class _Scope(msgspec.Struct, frozen=True):
+    """How the names in a run's records are read: those of files that were handed over, and those in the folder."""
+
+    folder: Path
+    files: dict[bytes, str]
     wanted: re.Pattern[str] | None
-    nested: bool  # a root lies in another
 
 
 async def search(query: Query) -> Found:
-    scope = _scope(query.targets)
-    in_order = query.single or scope.nested
-    collector = await _run(query, scope, in_order=in_order)
-    if collector.overflowed:
-        collector = await _run(query, scope, in_order=True)
-    return collector.found()
+    parts = _parts(query.targets)
+    try:
+        async with asyncio.timeout(SECONDS):
+            collector = Collector(query, in_order=query.single)
+            await _search(query, parts, collector, in_order=query.single)
+            if collector.overflowed:
+                collector = Collector(query, in_order=True)
+                await _search(query, parts, collector, in_order=True)
+    except TimeoutError:
+        collector.problem = f"the search took more than {SECONDS:.0f} seconds and was stopped"
+    return await asyncio.to_thread(_confirmed, collector.found(), [part.folder for part in parts if not part.files])
 
 
-async def _run(query: Query, scope: _Scope, *, in_order: bool) -> Collector:
-    collector = Collector(query, in_order=in_order)
-    async with running(_arguments(query, scope, in_order=in_order), scope.folder, rules=scope.rules) as process:
-        if not await _read(process, collector, scope):
-            complaint = await process.complaint()
-            if complaint:
-                raise BadPattern(complaint)
-    return collector
+def _confirmed(found: Found, folders: list[Path]) -> Found:
+    """What can be seen without following a link. Blocking."""
+    kept = [hits for hits in found.hits if _is_confirmed(hits, folders)]
+    if len(kept) == len(found.hits):
+        return found
+    problem = found.problem or f"{len(found.hits) - len(kept)} files changed while they were searched"
+    return msgspec.structs.replace(found, hits=kept, problem=problem)
 
 
-async def _read(process: Running, collector: Collector, scope: _Scope) -> bool:
-    """Whether enough was read before the end."""
+def _is_confirmed(hits: Hits, folders: list[Path]) -> bool:
+    above = [folder for folder in folders if hits.path.startswith(f"{str(folder).rstrip('/')}/")]
+    if not above:
+        return True  # a file that was handed over open
+    folder = max(above, key=lambda folder: len(str(folder)))
+    try:
+        descriptor = open_below(folder, os.path.relpath(hits.path, folder))
+    except OSError:
+        return False
+    wanted = {line.number: line.raw for line in hits.lines}
+    with os.fdopen(descriptor, "rb") as file:
+        if file.peek(2)[:2] in (b"\xff\xfe", b"\xfe\xff"):
+            return _is_in(wanted, _wide_lines(file))
+        file.seek(3 if file.peek(3)[:3] == b"\xef\xbb\xbf" else 0)
+        return _is_in(wanted, _lines(file))
+
+
+def _is_in(wanted: dict[int, bytes], lines: Iterator[bytes]) -> bool:
+    """Whether each line begins with what was found of it."""
+    last, found = max(wanted), 0
+    for number, line in enumerate(lines, 1):
+        if number in wanted:
+            if not line.startswith(wanted[number].removesuffix(b"\r")[:LINE_CHARACTERS]):
+                return False
+            found += 1
+        if number >= last:
+            break
+    return found == len(wanted)
+
+
+def _lines(file: BinaryIO) -> Iterator[bytes]:
+    """The beginning of each; of a long one the rest is passed over."""
+    while line := file.readline(_LINE_BYTES):
+        yield line
+        while not line.endswith(b"\n") and (line := file.readline(_LINE_BYTES)):
+            pass
+
+
+def _wide_lines(file: BinaryIO) -> Iterator[bytes]:
+    text = file.read(MULTILINE_BYTES).decode("utf-16", "replace")
+    yield from (line.encode("utf-8", "replace") for line in text.split("\n"))
+
+
+async def _search(query: Query, parts: list[_Part], collector: Collector, *, in_order: bool) -> None:
+    for part in parts:
+        with _opened(part) as descriptors:
+            paths = [path_of(opened, path) for opened, path in descriptors.items()]
+            names = {os.fsencode(name): path for name, path in zip(paths, descriptors.values(), strict=True)}
+            chosen = [("", glob) for glob in part.globs]
+            scope = _Scope(part.folder, names, union(chosen) if chosen else None)
+            rules = rules_for(chosen) if chosen and _ripgrep.program() is not None else ""
+            command, arguments = _command(query, part, paths, in_order=in_order)
+            run = running(arguments, part.folder, rules=rules, files=tuple(descriptors), command=command)
+            with judged(str(part.folder)) if part.files else nullcontext():  # the root, where nothing is looked for
+                async with run as process:
+                    await _read(process, collector, scope)
+        if collector.satisfied or collector.overflowed or collector.problem:
+            return
+
+
+@contextmanager
+def _opened(part: _Part) -> Iterator[dict[int, str]]:
+    """The files that are named, by their descriptors."""
+    with ExitStack() as stack:
+        found = {}
+        for target in part.files:
+            try:
+                # What was made for the search, or is behind an address, was judged where that was done.
+                with ours(target.path) if target.label else nullcontext():
+                    descriptor = open_regular(target.path)
+            except OSError as problem:
+                name = target.label or shown(target.path)
+                raise ToolError(f"Cannot search {name}: {problem.strerror or problem}.") from None
+            stack.callback(os.close, descriptor)
+            found[descriptor] = str(target.path)
+        yield found
+
+
+async def _read(process: Running, collector: Collector, scope: _Scope) -> None:
+    """Until the end, or until enough was read."""
     rest = name = b""
     path: str | None = None
     async for chunk in process.chunks():
@@ -78,45 +186,62 @@ async def _read(process: Running, collector: Collector, scope: _Scope) -> bool:
             if path is not None:
                 collector.add(path, int(record[2]), record[3] == b":", record[4])
             if collector.satisfied or collector.overflowed:
-                return True
+                return
         rest = data[end:]
-    return False
+        if len(rest) > _RECORD_BYTES:
+            collector.problem = "ripgrep wrote something that is no match"
+            return
+    if complaint := await process.complaint():
+        raise BadPattern(complaint)
+    collector.problem = await process.failure()
 
 
 def _absolute(name: bytes, scope: _Scope) -> str | None:
     """The path a name stands for; None when it is of a file that no glob asked for."""
+    if name in scope.files:
+        return scope.files[name]
     path = os.fsdecode(name).removeprefix("./")
-    if path.startswith("/"):
-        return path
     if scope.wanted is not None and not scope.wanted.fullmatch(path):
         return None
     return os.path.join(scope.folder, path)
 
 
-def _arguments(query: Query, scope: _Scope, *, in_order: bool) -> list[str]:
-    arguments = [*_FORMAT, f"-B{query.before}", f"-A{query.after}", ignoring(scope.folder, gitignore=query.gitignore)]
+def _command(query: Query, part: _Part, files: list[str], *, in_order: bool) -> tuple[list[str], list[str]]:
+    """What is run, where that is not ripgrep; and its arguments."""
+    at_most = None if any(target.ranges for target in query.targets) else query.per_file + 1
+    if _ripgrep.program() is None:
+        from sightline.tools.search._plain_engine import Task, command
+
+        task = Task(
+            pattern=query.pattern, multiline=query.multiline, ignore_case=query.ignore_case, gitignore=query.gitignore,
+            before=query.before, after=query.after, at_most=at_most, globs=part.globs, files=tuple(files),
+        )  # fmt: skip
+        return command(task), []
+    arguments = [*_FORMAT, f"-B{query.before}", f"-A{query.after}", ignoring(part.folder, gitignore=query.gitignore)]
     if query.ignore_case:
         arguments.append("--ignore-case")
     if query.multiline:
         arguments += ["--multiline", f"--max-filesize={MULTILINE_BYTES}"]
     if in_order and not query.single:
         arguments.append("--sort=path")
-    if not any(target.ranges for target in query.targets):
-        arguments.append(f"--max-count={query.per_file + 1}")
-    return [*arguments, f"--regexp={query.pattern}", "--", *scope.roots]
+    if at_most is not None:
+        arguments.append(f"--max-count={at_most}")
+    return [], [*arguments, f"--regexp={query.pattern}", "--", *(files or ["."])]
 
 
-def _scope(targets: list[Target]) -> _Scope:
-    folders = [target for target in targets if not target.is_file]
-    base = Path(os.path.commonpath([target.path for target in folders])) if folders else Path("/")
-    paths = sorted({str(target.path) for target in targets}, key=path_order)
-    files = {str(target.path) for target in targets if target.is_file}
-    globs = [(below(target.path, base), target.glob or "**") for target in folders]
-    chosen = any(target.glob for target in folders)
-    return _Scope(
-        folder=base,
-        roots=[path if path in files else os.path.relpath(path, base) for path in paths],
-        rules=rules_for(globs) if chosen else "",
-        wanted=union(globs) if chosen else None,
-        nested=any(below.startswith(f"{above.rstrip('/')}/") for above in paths for below in paths if above != below),
-    )
+def _parts(targets: list[Target]) -> list[_Part]:
+    """In the order of paths; what is named more than once is searched once."""
+    parts: list[_Part] = []
+    by_path: dict[str, list[Target]] = {}
+    for target in targets:
+        by_path.setdefault(str(target.path), []).append(target)
+    for path in sorted(by_path, key=path_order):
+        same = by_path[path]
+        if not same[0].is_file:
+            globs = () if any(not target.glob for target in same) else tuple(target.glob for target in same)
+            parts.append(_Part(Path(path), globs))
+        elif parts and 0 < len(parts[-1].files) < _FILES_AT_ONCE:
+            parts[-1] = msgspec.structs.replace(parts[-1], files=(*parts[-1].files, same[0]))
+        else:
+            parts.append(_Part(Path("/"), files=(same[0],)))
+    return parts

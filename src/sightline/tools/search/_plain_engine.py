@@ -1,81 +1,99 @@
-"""Searching without ripgrep: Python's regular expressions, one core, a few milliseconds at a time.
+"""Searching without ripgrep: a program of its own with Python's regular expressions, on one core.
+
+It is a process because a pattern can take for ever and nothing but an end of the process stops it then. It runs in the
+folder it searches and writes what ripgrep would: `PATH NUL NUMBER (":" | "-") TEXT newline`. A pattern that is none is
+said on stderr, with exit code 2.
 
 A file is first searched as one text, or for the letters of a pattern that is nothing else, which tells most files apart
 quickly; only one that has a match is searched line by line, so that no match crosses lines that must not.
 """
 
-import asyncio
 import os
 import re
-import time
+import sys
 from collections.abc import Iterator
 
-from sightline.tools._globs import expression
-from sightline.tools._walk import walk
-from sightline.tools.search._collect import Collector, path_order
-from sightline.tools.search._query import BadPattern, Found, Query, Target
+import msgspec
 
-_SLICE = 0.05
+from sightline.handles import open_exactly, read_bytes
+from sightline.tools._globs import union
+from sightline.tools._walk import walk
+
+FILE_BYTES = 256 * 1024 * 1024  # a larger one is not searched
+LINE_BYTES = 2048 + 1  # shown of a line; it has at most a quarter of that in characters
 _SYNTAX = re.compile(r"[\\.^$*+?()\[\]{}|]")
 # Where a text begins and ends is not where its lines do: such a pattern is tried on the lines at once.
 _TEXT_EDGES = re.compile(r"\\[AzZ]")
 
 
-async def search(query: Query) -> Found:
-    collector = Collector(query, in_order=True)
-    steps = _steps(query, _compiled(query), collector)
-    while not collector.satisfied and await asyncio.to_thread(_some, steps):
-        pass
-    return collector.found()
+class Task(msgspec.Struct, frozen=True, kw_only=True):
+    """What to search for, below the folder or in the files that are handed over. `at_most`: matches of one file."""
+
+    pattern: str
+    multiline: bool
+    ignore_case: bool
+    gitignore: bool
+    before: int
+    after: int
+    at_most: int | None
+    globs: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
 
 
-def _some(steps: Iterator[None]) -> bool:
-    """Go on for a moment; whether there is more to do. Between two moments the search can be cancelled."""
-    until = time.monotonic() + _SLICE
-    return any(time.monotonic() > until for _ in steps)
+def command(task: Task) -> list[str]:
+    return [sys.executable, "-P", "-m", __name__, msgspec.json.encode(task).decode()]
 
 
-def _compiled(query: Query) -> re.Pattern[str]:
-    pattern = re.sub(r"\(\?<(?![=!])", "(?P<", query.pattern).replace(r"\z", r"\Z")
+def main() -> int:
+    task = msgspec.json.decode(sys.argv[1], type=Task)
     try:
-        return re.compile(pattern, re.MULTILINE | (re.IGNORECASE if query.ignore_case else 0))
+        pattern = _compiled(task)
     except (re.error, OverflowError, RecursionError) as error:
-        raise BadPattern(f"{error} (there is no ripgrep here: patterns are Python's)") from None
+        sys.stderr.write(f"error: {error} (there is no ripgrep here: patterns are Python's)\n")
+        return 2
+    literal = b"" if task.ignore_case or _SYNTAX.search(task.pattern) else task.pattern.encode("utf-8", "replace")
+    try:
+        for name, descriptor in _opened(task):
+            try:
+                text = _text(descriptor, literal)
+            finally:
+                os.close(descriptor)
+            if text is not None and (rows := _rows(text, task, pattern)):
+                sys.stdout.buffer.write(b"".join(os.fsencode(name) + b"\0" + row for row in rows))
+                sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        os._exit(0)  # enough was read
+    return 0
 
 
-def _steps(query: Query, pattern: re.Pattern[str], collector: Collector) -> Iterator[None]:
-    """One step per file."""
-    literal = b"" if query.ignore_case or _SYNTAX.search(query.pattern) else query.pattern.encode("utf-8", "replace")
-    for path in _files(query):
-        text = _text(path, literal)
-        if text is not None:
-            _search_text(path, text, query, pattern, collector)
-        yield
-        if collector.satisfied:
-            return
+def _compiled(task: Task) -> re.Pattern[str]:
+    pattern = re.sub(r"\(\?<(?![=!])", "(?P<", task.pattern).replace(r"\z", r"\Z")
+    return re.compile(pattern, re.MULTILINE | (re.IGNORECASE if task.ignore_case else 0))
 
 
-def _files(query: Query) -> Iterator[str]:
-    for target in sorted(query.targets, key=lambda target: path_order(str(target.path))):
-        if target.is_file:
-            yield str(target.path)
-        else:
-            yield from _files_below(target, query)
-
-
-def _files_below(target: Target, query: Query) -> Iterator[str]:
-    wanted = re.compile(expression(target.glob), re.DOTALL) if target.glob else None
-    for name in walk(str(target.path), ignoring=query.gitignore):
+def _opened(task: Task) -> Iterator[tuple[str, int]]:
+    """Each file and its descriptor. Those that were handed over are open already; below the folder no link counts."""
+    for path in task.files:
+        yield path, os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    if task.files:
+        return
+    folder = os.getcwd()
+    wanted = union([("", glob) for glob in task.globs]) if task.globs else None
+    for name in walk(folder, ignoring=task.gitignore):
         if wanted is None or wanted.fullmatch(name):
-            yield os.path.join(target.path, name)
+            try:
+                yield name, open_exactly(os.path.join(folder, name))
+            except OSError:
+                continue
 
 
-def _text(path: str, literal: bytes) -> str | None:
+def _text(descriptor: int, literal: bytes) -> str | None:
     """None when it cannot be read, is not text, or does not contain the letters a pattern consists of."""
     try:
-        with open(path, "rb") as file:
-            data = file.read()
+        data = read_bytes(descriptor, FILE_BYTES + 1)
     except OSError:
+        return None
+    if len(data) > FILE_BYTES:
         return None
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return data.decode("utf-16", "replace")
@@ -84,21 +102,23 @@ def _text(path: str, literal: bytes) -> str | None:
     return None if b"\0" in data else data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
 
 
-def _search_text(path: str, text: str, query: Query, pattern: re.Pattern[str], collector: Collector) -> None:
+def _rows(text: str, task: Task, pattern: re.Pattern[str]) -> list[bytes]:
     if not _TEXT_EDGES.search(pattern.pattern) and not pattern.search(text):
-        return
+        return []
     lines = text.split("\n")
     if not lines[-1]:
         lines.pop()
-    if query.multiline:
+    if task.multiline:
         matched = _crossing(text, pattern)
     else:
         matched = [number for number, line in enumerate(lines) if pattern.search(line)]
-    numbers = set(matched[: query.per_file + 1] if not any(target.ranges for target in query.targets) else matched)
-    shown = sorted({near for n in numbers for near in range(n - query.before, n + query.after + 1)})
-    for number in shown:
-        if 0 <= number < len(lines):
-            collector.add(path, number + 1, number in numbers, lines[number].encode("utf-8", "replace"))
+    numbers = set(matched[: task.at_most])
+    near = sorted({near for n in numbers for near in range(n - task.before, n + task.after + 1)})
+    return [_row(n, lines[n], is_match=n in numbers) for n in near if 0 <= n < len(lines)]
+
+
+def _row(number: int, line: str, *, is_match: bool) -> bytes:
+    return b"%d%s%s\n" % (number + 1, b":" if is_match else b"-", line[:LINE_BYTES].encode("utf-8", "replace"))
 
 
 def _crossing(text: str, pattern: re.Pattern[str]) -> list[int]:
@@ -109,3 +129,7 @@ def _crossing(text: str, pattern: re.Pattern[str]) -> list[int]:
         last = first + match[0].removesuffix("\n").count("\n")
         found += [line for line in range(first, last + 1) if not found or line > found[-1]]
     return found
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -78,10 +78,11 @@ class Hits(msgspec.Struct):
 
 
 class Found(msgspec.Struct, frozen=True, kw_only=True):
-    """The files of the page in the order of their paths."""
+    """The files of the page in the order of their paths. `problem`: why it may be a part of what there is."""
 
     hits: list[Hits]
     more_files: bool = False
+    problem: str = ""
 
 
 class BadPattern(Exception):

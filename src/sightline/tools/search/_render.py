@@ -1,11 +1,11 @@
 """What was found as text for a model and as details for views. Reads files for their snapshots: not for the loop."""
 
-import os
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from sightline.handles import ours, read_at_most
 from sightline.tools._context import ToolContext
 from sightline.tools._entries import shown_as
 from sightline.tools._paths import shown
@@ -45,7 +45,9 @@ def render(found: Found, query: Query, scope: Scope, entries: list[str], context
     if left_out or text.truncated:
         details["truncated"] = True
         details["meta"] = {"truncation": {"by": "bytes", "max_bytes": MAX_BYTES}}
-    return Outcome(text=text.text, details=details)
+    if found.problem:
+        details["incomplete"] = found.problem
+    return Outcome(text=text.text, details=details, is_error=bool(found.problem))
 
 
 def _tags(files: list[Shown], context: ToolContext) -> dict[str, str]:
@@ -56,11 +58,13 @@ def _tags(files: list[Shown], context: ToolContext) -> dict[str, str]:
     for file in files:
         path = Path(file.hits.path)
         try:
-            size = os.stat(path).st_size
-            text = path.read_bytes().decode("utf-8") if size <= min(_SNAPSHOT, budget) else None
+            # The collector has left out what a rule forbids to read.
+            with ours(path):
+                data = read_at_most(path, min(_SNAPSHOT, budget) + 1)
+            text = data.decode("utf-8") if len(data) <= min(_SNAPSHOT, budget) else None
         except (OSError, UnicodeDecodeError):
             continue
-        budget -= size if text is not None else 0
+        budget -= len(data) if text is not None else 0
         tags[file.hits.path] = _tag(path, text, file, context.shared(Snapshots))
     return tags
 
@@ -114,6 +118,8 @@ def _shortened(line: Line) -> str:
 
 def _notes(found: Found, query: Query, scope: Scope, body: _Body, left_out: bool) -> list[str]:
     notes = []
+    if found.problem:
+        notes.append(f"[Not complete: {found.problem}. There may be more matches. Narrow the pattern or paths]")
     if found.more_files:
         notes.append(f"[{FILES_PER_PAGE} files shown, more match. Use skip={query.enough} for the next page]")
     elif not found.hits and query.first:
@@ -146,8 +152,8 @@ def _binary(found: Found, query: Query) -> list[str]:
 
 def _is_binary(path: Path) -> bool:
     try:
-        with path.open("rb") as file:
-            beginning = file.read(8192)
+        with ours(path):
+            beginning = read_at_most(path, 8192)
     except OSError:
         return False
     return b"\0" in beginning and not beginning.startswith((b"\xff\xfe", b"\xfe\xff"))

@@ -70,6 +70,11 @@ def starting_points(paths: str | list[str], cwd: Path) -> list[Path]:
     return found
 
 
+def addresses(paths: str | list[str], cwd: Path) -> list[str]:
+    """Every address of the session that a search reads, without its lines."""
+    return [split_selector(entry)[0] for entry in entries_of(paths, cwd) if is_url(entry)]
+
+
 async def resolve_scope(entries: list[str], context: ToolContext, scratch: Path) -> Scope:
     scope = Scope([], [], [])
     for entry in entries:

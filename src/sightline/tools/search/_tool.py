@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 from msgspec import Meta
 
-from sightline.tools import _ripgrep
 from sightline.tools._context import ToolContext
 from sightline.tools._paths import read_need
 from sightline.tools._tool import Need, Outcome, Tool, ToolError
@@ -51,11 +50,14 @@ class SearchTool(Tool[SearchParams]):
         "per page: use skip for the next."
     )
     params = SearchParams
+    confined = True
 
     def needs(self, params: SearchParams, context: ToolContext) -> list[Need]:
-        from sightline.tools.search._scope import starting_points
+        from sightline.tools import resources
+        from sightline.tools.search._scope import addresses, starting_points
 
         needs = [need for path in starting_points(params.paths, context.cwd) for need in read_need(path, context.cwd)]
+        needs += [need for url in addresses(params.paths, context.cwd) for need in resources.needs_of(url, context)]
         return list(dict.fromkeys(needs))
 
     def preview(self, params: SearchParams) -> str:
@@ -74,6 +76,8 @@ class SearchTool(Tool[SearchParams]):
             query = _query(params, pattern, skip, scope, context)
             await asyncio.to_thread(_refuse_huge, query)
             found = await _found(query)
+            if found.problem and not found.hits:
+                raise ToolError(f"The search is not complete: {found.problem}. Whether there are matches is not known.")
             return await asyncio.to_thread(render, found, query, scope, entries, context)
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
@@ -136,10 +140,6 @@ def _refuse_huge(query: Query) -> None:
 
 
 async def _search(query: Query) -> Found:
-    if _ripgrep.program() is None:
-        from sightline.tools.search import _plain_engine
-
-        return await _plain_engine.search(query)
     from sightline.tools.search import _engine
 
     return await _engine.search(query)

@@ -2,15 +2,14 @@
 
 from pathlib import Path
 
+from sightline.handles import read_at_most
+
 MAGIC = b"SQLite format 3\0"
 
 
 def is_sqlite_file(path: Path) -> bool:
     """A regular file that starts as a database does."""
     try:
-        if not path.is_file():
-            return False
-        with path.open("rb") as file:
-            return file.read(len(MAGIC)) == MAGIC
+        return read_at_most(path, len(MAGIC)) == MAGIC
     except (OSError, ValueError):
         return False

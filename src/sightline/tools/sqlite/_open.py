@@ -8,14 +8,21 @@
   512 KiB in a statement that uses instr or replace: one call of these could take an hour.
 - A database that another process is writing is waited for, three seconds.
 - Reading leaves no files behind: one in WAL mode that nobody has open is read as it lies there.
+- The library opens files by their names alone. The database is opened here first (see `sightline.handles`), and then it
+  is looked up which file the library opened: another one is not read and not written. Its journal and log beside it
+  must not be links.
 """
 
+import os
 import sqlite3
+import stat
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from sightline.handles import Entry, NotRegular, Swapped, entry
 from sightline.tools._tool import ToolError
 
 BUSY_MS = 3000
@@ -45,6 +52,7 @@ _ENDLESS = frozenset({"printf", "format"})
 _SQUARE = frozenset({"instr", "replace"})
 _SQUARE_BYTES = 512 * 1024
 _WAL = 2
+_ONE_AT_A_TIME = threading.Lock()  # of our own openings
 
 
 class Clock:
@@ -67,7 +75,13 @@ def opened(path: Path, *, writing: bool = False) -> Iterator[sqlite3.Connection]
     """A connection under the rules above. Whatever the library raises in here becomes a ToolError."""
     connection: sqlite3.Connection | None = None
     try:
-        connection = sqlite3.connect(_uri(path, writing), uri=True, isolation_level=None, timeout=BUSY_MS / 1000)
+        with entry(path, "write" if writing else "read") as file:
+            _refuse_links_beside(file)
+            judged = file.open_regular()
+            try:
+                connection = _connected(file, judged, writing=writing)
+            finally:
+                os.close(judged)
         _restrict(connection, writing)
         yield connection
     except (sqlite3.Error, sqlite3.Warning, OSError, UnicodeError, OverflowError, MemoryError) as problem:
@@ -77,17 +91,61 @@ def opened(path: Path, *, writing: bool = False) -> Iterator[sqlite3.Connection]
             connection.close()
 
 
-def _uri(path: Path, writing: bool) -> str:
+def _refuse_links_beside(file: Entry) -> None:
+    for ending in ("-journal", "-wal", "-shm"):
+        beside = Entry(file.folder, f"{file.name}{ending}", file.path.with_name(f"{file.name}{ending}"))
+        status = beside.status()
+        if status is not None and not stat.S_ISREG(status.st_mode):
+            raise NotRegular(str(beside.path), status.st_mode)
+
+
+def _connected(file: Entry, judged: int, *, writing: bool) -> sqlite3.Connection:
+    with _ONE_AT_A_TIME:
+        before = _opened_files()
+        uri = _uri(file, judged, writing=writing)
+        connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=BUSY_MS / 1000)
+        if not _has_opened(judged, _opened_files() - before, file):
+            connection.close()
+            raise Swapped(str(file.path))
+    return connection
+
+
+def _opened_files() -> set[tuple[int, int, int]]:
+    """The descriptors of this process, each with the file it is of; none where that cannot be told."""
+    found = set()
+    try:
+        names = os.listdir("/proc/self/fd")
+    except OSError:
+        return set()
+    for name in names:
+        try:
+            status = os.fstat(int(name))
+        except OSError:  # closed meanwhile: that of the listing itself, or another thread's
+            continue
+        found.add((int(name), status.st_dev, status.st_ino))
+    return found
+
+
+def _has_opened(judged: int, new: set[tuple[int, int, int]], file: Entry) -> bool:
+    wanted = os.fstat(judged)
+    if not os.path.isdir("/proc/self/fd"):
+        status = file.status()
+        return status is not None and os.path.samestat(status, wanted)
+    return any((device, number) == (wanted.st_dev, wanted.st_ino) for _, device, number in new)
+
+
+def _uri(file: Entry, judged: int, *, writing: bool) -> str:
     if writing:
-        return f"{path.as_uri()}?mode=rw"
-    return f"{path.as_uri()}?mode=ro" + ("&immutable=1" if _is_idle_wal(path) else "")
+        return f"{file.path.as_uri()}?mode=rw"
+    return f"{file.path.as_uri()}?mode=ro" + ("&immutable=1" if _is_idle_wal(file, judged) else "")
 
 
-def _is_idle_wal(path: Path) -> bool:
+def _is_idle_wal(file: Entry, judged: int) -> bool:
     """Nobody has it open: then it has no log beside it, and cannot change without getting one."""
-    with path.open("rb") as file:
-        head = file.read(20)
-    return len(head) == 20 and head[19] == _WAL and not path.with_name(f"{path.name}-wal").exists()
+    head = os.pread(judged, 20, 0)
+    if len(head) < 20 or head[19] != _WAL:
+        return False
+    return Entry(file.folder, f"{file.name}-wal", file.path).status() is None
 
 
 def _restrict(connection: sqlite3.Connection, writing: bool) -> None:

@@ -52,9 +52,10 @@ def is_web_url(path: str) -> bool:
 
 
 def needs_of(path: str) -> list[Need]:
-    """The network, of the address's host."""
+    """The network, of the address's host and port."""
     address, _ = parse(path)
-    return [Need("network", address.host, why=f"to read {address}")]
+    host = f"[{address.host}]" if ":" in address.host else address.host
+    return [Need("network", f"{host}:{address.port}", why=f"to read {address}")]
 
 
 def parse(path: str) -> tuple[Address, Selector | None]:

@@ -5,6 +5,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
+from sightline.handles import ours
 from sightline.tools import _documents, _images
 from sightline.tools._tool import Image, ToolError
 from sightline.tools.web._fetch import Fetched
@@ -58,6 +59,7 @@ async def document_text(body: bytes, suffix: str) -> str:
     try:
         path = folder / f"document{suffix}"
         await asyncio.to_thread(path.write_bytes, body)
-        return await _documents.convert(path)
+        with ours(path):
+            return await _documents.convert(path)
     finally:
         await asyncio.shield(asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True))

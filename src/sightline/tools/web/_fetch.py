@@ -20,6 +20,7 @@ from urllib.request import getproxies, proxy_bypass
 
 import msgspec
 
+from sightline.exec.gateway import is_public
 from sightline.tools._tool import ToolError
 from sightline.tools.web import _guard
 from sightline.tools.web._address import Address, follow, is_same_site
@@ -187,7 +188,7 @@ def _is_private(host: str) -> bool:
     import ipaddress
 
     try:
-        return not _guard.is_public(ipaddress.ip_address(host))
+        return not is_public(ipaddress.ip_address(host))
     except ValueError:
         return False
 

@@ -1,12 +1,11 @@
 """A plain file: written whole, its folders made, made executable when its first line says it is a program."""
 
-import os
-import stat
 from pathlib import Path
 
 import msgspec
 
-from sightline.tools._atomic import replace_file
+from sightline.handles import read_at_most
+from sightline.tools._atomic import writing
 from sightline.tools._tool import ToolError
 
 _SHOWN_BYTES = 8 * 1024 * 1024  # of the old content, to show what changed
@@ -31,37 +30,27 @@ def encoded(content: str) -> bytes:
 def write_file(path: Path, content: str) -> Written:
     """Blocking. ToolError when it cannot be done; the file is as it was then."""
     data = encoded(content)
-    before = text_before(path)
-    try:
-        Path(os.path.realpath(path)).parent.mkdir(parents=True, exist_ok=True)
-    except OSError as problem:
-        raise ToolError(f"Cannot make the folder {path.parent}: {problem.strerror}.") from problem
-    target = replace_file(path, data)
-    return Written(len(data), before, _make_executable(target, data))
+    with writing(path, make_folders=True) as file:
+        try:
+            found = file.content(_SHOWN_BYTES)
+        except ToolError:  # it may be written and not read
+            found = b""
+        made_executable = file.replace(data, executable=data.startswith(b"#!"))
+    return Written(len(data), _text(found), made_executable)
 
 
 def text_before(path: Path) -> str | None:
     """What is there, as far as it is of use for showing a change; None: nothing. Blocking."""
     try:
-        if path.stat().st_size > _SHOWN_BYTES:
-            return ""
-        return path.read_text(encoding="utf-8", errors="replace")
-    except FileNotFoundError:
+        return _text(read_at_most(path, _SHOWN_BYTES + 1))
+    except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError:
         return ""
 
 
-def _make_executable(target: Path, data: bytes) -> bool:
-    """Whoever may read it may run it. A file system without modes is no reason to fail."""
-    if not data.startswith(b"#!"):
-        return False
-    try:
-        mode = stat.S_IMODE(target.stat().st_mode)
-        wanted = mode | (mode & 0o444) >> 2
-        if wanted == mode:
-            return False
-        os.chmod(target, wanted)
-        return stat.S_IMODE(target.stat().st_mode) == wanted
-    except OSError:
-        return False
+def _text(data: bytes | None) -> str | None:
+    """Nothing of what is too long."""
+    if data is None or len(data) > _SHOWN_BYTES:
+        return None if data is None else ""
+    return data.decode("utf-8", "replace")

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import msgspec
 
-from sightline.tools._atomic import real_target
+from sightline.tools._atomic import refuse_special
 from sightline.tools._context import ToolContext
 from sightline.tools._generated import refuse_generated
 from sightline.tools._paths import display, resolve, unquote_path
@@ -127,7 +127,7 @@ def _file(path: str, cwd: Path) -> FileTarget:
 
 
 def _replaceable(path: Path) -> Path:
-    real_target(path)
+    refuse_special(path)
     parent = next((folder for folder in path.parents if os.path.lexists(folder)), path.parent)
     if not parent.is_dir():
         raise ToolError(f"Cannot write {path}: {parent} is not a directory.")

@@ -34,6 +34,7 @@ class WriteTool(Tool[WriteParams]):
     )
     params = WriteParams
     exclusive = True
+    confined = True
 
     def needs(self, params: WriteParams, context: ToolContext) -> list[Need]:
         from sightline.tools.write._work import needs_of

@@ -22,6 +22,7 @@ from sightline.views.console._drawing import Drawing
 from sightline.views.console._renderers import RenderCall, Renderers, RenderResult
 
 if TYPE_CHECKING:
+    from sightline._extension_files import ExtensionFile
     from sightline.views.console._desk import Desk
 
 Done = Callable[[Any], None]
@@ -84,7 +85,7 @@ class Extensions:
     def add(self, extension: str, name: str, factory: Factory) -> None:
         self._factories.setdefault((extension, name), factory)
 
-    def load(self, files: Iterable[Path]) -> list[str]:
+    def load(self, files: "Iterable[ExtensionFile]") -> list[str]:
         """Blocking. What could not be loaded, a line each."""
         from sightline._extension_files import failure
 
@@ -92,11 +93,11 @@ class Extensions:
         loaded: set[str] = set()
         for file in files:
             try:
-                if file.stem not in loaded:
+                if file.name not in loaded:
                     self._load(file)
-                loaded.add(file.stem)
+                loaded.add(file.name)
             except (Exception, SystemExit) as error:
-                problems.append(failure(file, error))
+                problems.append(failure(file.path, error))
         return problems
 
     async def dialog_for(self, request: dict[str, Any]) -> CustomDialog:
@@ -115,7 +116,7 @@ class Extensions:
             dialog.fail(error)
         return dialog
 
-    def _load(self, file: Path) -> None:
+    def _load(self, file: "ExtensionFile") -> None:
         from sightline._extension_files import imported
 
         console = getattr(imported(file, "console"), "console", None)
@@ -123,7 +124,7 @@ class Extensions:
             return
         if not callable(console) or inspect.iscoroutinefunction(console):
             raise TypeError("console has to be an ordinary function, console(ui)")
-        console(ConsoleUi(file.stem, self))
+        console(ConsoleUi(file.name, self))
 
     def _failed(self, extension: str, name: str) -> Callable[[Exception], None]:
         def tell(error: Exception) -> None:

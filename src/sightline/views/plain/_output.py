@@ -3,6 +3,8 @@
 import os
 import select
 
+from sightline.text import clean_styled, message
+
 # A pipe that polls as writable takes at least this much without blocking (PIPE_BUF on Linux).
 _SAFE = 4096
 
@@ -15,6 +17,16 @@ def write_all(fd: int, data: bytes) -> None:
             view = view[os.write(fd, view) :]
         except BlockingIOError:  # the descriptor was left non-blocking by somebody else
             select.select([], [fd], [])
+
+
+def write_text(fd: int, text: str) -> None:
+    """Text for people. Whatever it quotes (names of files, titles, commands, words of a server), it cannot drive the
+    terminal: colour and weight are all that stays of control characters."""
+    write_all(fd, clean_styled(text).encode())
+
+
+def write_message(fd: int, level: str, text: str, hint: str = "") -> None:
+    write_all(fd, message(level, text, hint).encode())
 
 
 async def write_patiently(fd: int, data: bytes) -> None:

@@ -19,6 +19,7 @@ from sightline.events import (
     Notice,
     State,
     Text,
+    ToolConnection,
     ToolOutput,
     ToolResult,
     ToolUpdate,
@@ -34,6 +35,7 @@ from sightline.views.plain._palette import AGENT, CALL, NEVER, PLAIN, STEP, Pale
 _AGENT_CAP, _TASK_CAP, _PREVIEW_CAP, _FAILURE_CAP = 24, 80, 120, 2000
 _STEPS_AT_MOST = 50
 _LISTS_AT_MOST = 256
+_HOSTS_AT_MOST = 20  # of a call
 _OUTPUT = -1  # the block of what commands print; texts count from 1
 _INDENT = "  "
 _NEVER_RAN = ("skipped", "not run")
@@ -72,6 +74,7 @@ class PlainRenderer:
         self._steps: dict[str, dict[str, str | None]] = {}  # call → step → status written last
         self._calls: dict[str, str] = {}  # what is under way, where something is said of its end
         self._marked = ""  # the call whose marker was written last
+        self._connected: dict[str, set[str]] = {}  # by call, what was said of its connections
         self._told: list[str] = []
         self.unreadable = 0
 
@@ -165,10 +168,15 @@ class PlainRenderer:
     def _rare(self, event: Event, parts: list[str]) -> None:
         match event:
             case ToolUpdate() | ToolResult():
+                if isinstance(event, ToolResult):
+                    self._connected.pop(event.id, None)
                 if self._detail.steps and event.details is not None:
                     self._progress(event, parts)
                 if isinstance(event, ToolResult) and (self._detail.failures or self._detail.output):
                     self._ended(event, parts)
+            case ToolConnection():
+                if self._detail.calls and event.duration is not None:
+                    self._connection(event, parts)
             case ToolOutput():
                 if self._detail.output and event.content and event.stream != "status":
                     self._output(event, parts)
@@ -259,8 +267,20 @@ class PlainRenderer:
         parts.append(f"{here}{newline}{_line_starts.sub(_INDENT, below)}")
         self._tail = text or self._tail
 
+    def _connection(self, event: ToolConnection, parts: list[str]) -> None:
+        """One that is over. What is connected to again and again is told of once; the rest is in the events."""
+        host = f"[{event.host}]" if ":" in event.host else event.host
+        words = f"network: {host}:{event.port} {event.verdict}" + (f": {event.reason}" if event.reason else "")
+        known = self._connected.setdefault(event.id, set())
+        if words in known or len(known) >= _HOSTS_AT_MOST or (event.agent and not self._detail.agents):
+            return
+        known.add(words)
+        call = self._calls.get(event.id, "")
+        which = f"{call}: " if call and event.id != self._marked else ""
+        self._line(f"{_INDENT}{self._palette.dim}{which}{clean_line(words)}{self._palette.reset}", parts)
+
     def _tell(self, level: str, text: str, hint: str) -> None:
-        self._told.append(f"{level}: {text}\n" + (f"hint: {hint}\n" if hint else ""))
+        self._told.append(clean_text(f"{level}: {text}\n" + (f"hint: {hint}\n" if hint else "")))
 
     def _line(self, text: str, parts: list[str]) -> None:
         parts.append(f"{self._line_start()}{text}\n")
@@ -272,7 +292,7 @@ class PlainRenderer:
         return start
 
 
-_RARE = frozenset((ToolUpdate, ToolResult, ToolOutput, State, Notice, Error, Unknown))
+_RARE = frozenset((ToolUpdate, ToolConnection, ToolResult, ToolOutput, State, Notice, Error, Unknown))
 
 
 def _standing(item: DelegationItem) -> str | None:

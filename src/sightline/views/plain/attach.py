@@ -13,7 +13,7 @@ from sightline.host import Client, Frame, HostGone, Kept, attach
 from sightline.journal import Store, session_of
 from sightline.views.plain._drawing import Drawing
 from sightline.views.plain._ending import Ending
-from sightline.views.plain._output import write_all
+from sightline.views.plain._output import write_message, write_text
 from sightline.views.plain._palette import Palette
 from sightline.views.plain._terminal import Terminal
 from sightline.views.plain.terminal_block import TerminalBlock
@@ -34,13 +34,13 @@ async def _attached(store: Store, id: str, palette: Palette, labelled: bool) -> 
     watcher.on_interrupt = watcher.leave
     ending = await watcher.watch(after=None)
     if watcher.left:
-        write_all(2, f"{palette.dim}detached; it goes on: sightline attach {id}{palette.reset}\n".encode())
+        write_text(2, f"{palette.dim}detached; it goes on: sightline attach {id}{palette.reset}\n")
         return DETACHED
     if ending is not None:
-        write_all(2, f"{ending.line(palette)}\n".encode())
+        write_text(2, f"{ending.line(palette)}\n")
         return ending.exit_code
     if watcher.worst is None:
-        write_all(2, f"note: nothing was run in session {id} yet\n".encode())
+        write_message(2, "note", f"nothing was run in session {id} yet")
     return watcher.worst or 0
 
 

@@ -12,7 +12,7 @@ from sightline.events import Error, Event, Notice, RunEnded, Text, ToolOutput, T
 from sightline.host import Client, Frame, HostGone, Kept, attach
 from sightline.journal import Store
 from sightline.transcript import Call, Entry, Message, Remark, Snapshot, Words
-from sightline.views.plain._output import columns_of, write_all
+from sightline.views.plain._output import columns_of, write_text
 from sightline.views.plain._palette import Palette
 from sightline.views.plain._renderer import EVERYTHING, PlainRenderer
 from sightline.views.plain.run import Channels
@@ -34,7 +34,7 @@ async def _shown(store: Store, session: str, palette: Palette) -> int:
         asyncio.get_running_loop().add_signal_handler(number, task.cancel)
     await asyncio.wait([task])
     if task.cancelled():
-        write_all(2, f"{palette.dim}detached; it goes on: sightline attach {session}{palette.reset}\n".encode())
+        write_text(2, f"{palette.dim}detached; it goes on: sightline attach {session}{palette.reset}\n")
         return DETACHED
     task.result()
     return watching.code

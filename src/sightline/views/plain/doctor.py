@@ -42,7 +42,13 @@ def _provider_row(status: ProviderStatus, palette: Palette) -> str:
 
 
 def _sandbox_row(status: SandboxStatus, palette: Palette) -> str:
-    """What keeps the commands a model chose in their place, and why nothing better does."""
+    """What keeps the commands a model chose in their place, and why nothing better does; whether it has a network."""
+    if status.kind == "bubblewrap":
+        from sightline.exec.gateway import gateway_problem
+
+        problem = gateway_problem()
+        why = f"without network: {clean_line(problem)}" if problem else "network by host"
+        return _row("sandbox", status.kind, why, hint="", good=True, palette=palette)
     return _row("sandbox", status.kind, status.why, hint=status.hint, good=status.kind != "none", palette=palette)
 
 

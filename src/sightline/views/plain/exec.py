@@ -33,11 +33,12 @@ from sightline.host import (
     launch,
 )
 from sightline.journal import Store, session_of
+from sightline.text import message
 from sightline.transcript import Call, Remark, Snapshot
 from sightline.views.plain._cancelling import Canceller
 from sightline.views.plain._ending import Ending, ending_in
 from sightline.views.plain._figures import size_words
-from sightline.views.plain._output import write_all, write_patiently
+from sightline.views.plain._output import write_message, write_patiently, write_text
 from sightline.views.plain._palette import Palette
 
 _CANCELLED, _READER_GONE = 130, 141
@@ -125,7 +126,7 @@ async def _shown(asked: _Asked, palette: Palette, labelled: bool, pressed: list[
         return _CANCELLED
     if ending.how == "spawn":
         return _told(ending)
-    write_all(2, f"{ending.line(palette)}\n".encode())
+    write_text(2, f"{ending.line(palette)}\n")
     return ending.exit_code
 
 
@@ -139,9 +140,9 @@ async def _detached(asked: _Asked, palette: Palette) -> int:
     client.close()
     if ending is not None and ending.how == "spawn":
         return _told(ending)
-    write_all(1, f"{job}\n".encode())
+    write_text(1, f"{job}\n")
     if os.isatty(2):
-        write_all(2, f"{palette.dim}watch it: sightline attach {job}{palette.reset}\n".encode())
+        write_text(2, f"{palette.dim}watch it: sightline attach {job}{palette.reset}\n")
     return 0
 
 
@@ -180,7 +181,7 @@ async def _passed_from(asked: _Asked) -> int:
     finally:
         client.close()
     if ending is not None and ending.kept < ending.bytes:
-        write_all(2, f"warning: {size_words(ending.bytes - ending.kept)} of output could not be kept\n".encode())
+        write_message(2, "warning", f"{size_words(ending.bytes - ending.kept)} of output could not be kept")
     return _CANCELLED if ending is None else _told(ending)
 
 
@@ -254,8 +255,7 @@ async def _ended(frames: Subscription, job: str) -> Ending | None:
             remarks = [Remark("", e.level, e.text, e.hint) for e in frame if isinstance(e, Notice | Error)]
         told += len(remarks)
         for remark in remarks:
-            hint = f"hint: {remark.hint}\n" if remark.hint else ""
-            await write_patiently(2, f"{remark.level}: {remark.text}\n{hint}".encode())
+            await write_patiently(2, message(remark.level, remark.text, remark.hint).encode())
         ending = ending_in(frame, job)
         if ending is not None:
             return ending
@@ -270,8 +270,8 @@ def _mentions(frame: Frame, job: str) -> bool:
 def _told(ending: Ending) -> int:
     """Where nothing is added to the output: say only what the command could not say itself."""
     if ending.how == "spawn":
-        message, _, hint = ending.said.partition("; ")
-        write_all(2, (f"error: {message}\n" + (f"hint: {hint}\n" if hint else "")).encode())
+        what, _, hint = ending.said.partition("; ")
+        write_message(2, "error", what, hint)
     elif ending.how in ("timeout", "host"):
-        write_all(2, f"error: {ending.said}\n".encode())
+        write_message(2, "error", ending.said)
     return ending.exit_code

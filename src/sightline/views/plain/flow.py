@@ -5,18 +5,19 @@ from collections.abc import Sequence
 from contextlib import aclosing
 
 from sightline.flows import FlowRun, check, load, parse_inputs
+from sightline.text import clean_line
 from sightline.views.plain._renderer import PlainRenderer
 from sightline.views.plain.run import Channels, until_done
 
 
 def show_check(path: str) -> tuple[str, int]:
     """Every finding on a line of its own, and exit code 2 when there is one."""
-    findings = check(path)
+    findings, name = check(path), clean_line(path)
     if not findings:
-        return f"{path}: no mistakes found\n", 0
+        return f"{name}: no mistakes found\n", 0
     lines = []
     for finding in findings:
-        lines.append(f"{path}:{finding.line}: {finding.message}\n")
+        lines.append(f"{name}:{finding.line}: {finding.message}\n")
         if finding.hint:
             lines.append(f"  hint: {finding.hint}\n")
     count = f"{len(findings)} mistake" + ("s" if len(findings) > 1 else "")

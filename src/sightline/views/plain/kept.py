@@ -11,7 +11,7 @@ import msgspec
 from sightline.conversation import AssistantMessage, UserMessage, text_of
 from sightline.journal import Entry, SessionHit, SessionRecord, Store, Tree
 from sightline.text import clean_line, clean_text, cut_graphemes
-from sightline.views.plain._output import write_all
+from sightline.views.plain._output import write_message, write_text
 from sightline.views.plain._palette import CALL, STEP, Palette
 
 NEWEST = 30
@@ -59,12 +59,12 @@ def show_conversation(store: Store, session: str, palette: Palette) -> int:
     tree = Tree.load(store.folder(session))
     for entry in tree.read(tree.path()):
         for part in _told(entry, palette):
-            write_all(1, f"{part}\n\n".encode())
+            write_text(1, f"{part}\n\n")
     if tree.unreadable:
         steps = "step" if tree.unreadable == 1 else "steps"
-        write_all(2, f"note: {tree.unreadable} {steps} of this conversation cannot be read\n".encode())
+        write_message(2, "note", f"{tree.unreadable} {steps} of this conversation cannot be read")
     running = f" (it is running: sightline attach {session})" if store.is_running(session) else ""
-    write_all(1, f"{palette.dim}go on with: sightline -p PROMPT --resume {session}{running}{palette.reset}\n".encode())
+    write_text(1, f"{palette.dim}go on with: sightline -p PROMPT --resume {session}{running}{palette.reset}\n")
     return 0
 
 

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from sightline.events import Event, RunStarted
 from sightline.providers import Run
+from sightline.text import clean_styled
 from sightline.views.plain._farewell import Farewell
 from sightline.views.plain._ndjson import EventLines
 from sightline.views.plain._output import share_a_channel, write_patiently
@@ -74,7 +75,7 @@ async def _until_said(run: Run, work: Coroutine[Any, Any, None], renderer: Plain
     words = farewell.words(code)
     try:
         async with asyncio.timeout(_LAST_WORDS):
-            await write_patiently(2, f"{start}{words}".encode() if words else b"")
+            await write_patiently(2, clean_styled(f"{start}{words}").encode() if words else b"")
     except TimeoutError:  # nobody reads
         pass
     return code

@@ -14,7 +14,7 @@ from sightline.text import cut_graphemes
 from sightline.transcript import Call, Snapshot
 from sightline.views.plain._ending import Ending, ending_in, ending_of
 from sightline.views.plain._figures import duration_words
-from sightline.views.plain._output import write_all
+from sightline.views.plain._output import write_message, write_text
 from sightline.views.plain._palette import Palette
 from sightline.views.plain._standing import hosts_by_session, standing, standing_word, titles_of
 
@@ -63,9 +63,9 @@ def cancel_jobs(store: Store, id: str, palette: Palette, *, force: bool) -> int:
     """Cancel a job, or all of a session, and see it ended."""
     endings, was_over = asyncio.run(_cancelled(store, id, force))
     for ending in endings:
-        write_all(1, f"{ending.line(palette)}\n".encode())
+        write_text(1, f"{ending.line(palette)}\n")
     if was_over:
-        write_all(2, f"note: {id} had already ended\n".encode())
+        write_message(2, "note", f"{id} had already ended")
     return 0
 
 
@@ -109,7 +109,7 @@ def _calls(snapshot: Snapshot, id: str) -> list[Call]:
 async def _stopped(store: Store, named: list[str]) -> int:
     sessions = named or [hello.session for hello in await running(store)]
     if not sessions:
-        write_all(1, b"no session is running\n")
+        write_text(1, "no session is running\n")
     worked = await asyncio.gather(*(_stop(store, session) for session in sessions))
     return 0 if all(worked) else 1
 
@@ -117,7 +117,7 @@ async def _stopped(store: Store, named: list[str]) -> int:
 async def _stop(store: Store, session: str) -> bool:
     client = await attach(store, session)
     if isinstance(client, Kept):
-        write_all(2, f"note: session {session} is not running\n".encode())
+        write_message(2, "note", f"session {session} is not running")
         return True
     try:
         async with asyncio.timeout(_SECONDS_TO_STOP):
@@ -127,13 +127,13 @@ async def _stop(store: Store, session: str) -> bool:
             await order
     except TimeoutError:
         pid = client.hello.pid
-        write_all(2, f"error: session {session} does not stop\nhint: end its host: kill -9 {pid}\n".encode())
+        write_message(2, "error", f"session {session} does not stop", f"end its host: kill -9 {pid}")
         return False
     except OutsideFailure:  # it went without a goodbye: stopped all the same
         pass
     finally:
         client.close()
-    write_all(1, f"stopped {session}\n".encode())
+    write_text(1, f"stopped {session}\n")
     return True
 
 

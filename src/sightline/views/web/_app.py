@@ -1,5 +1,7 @@
 """The application: routes, refusals, and the guard around all of it."""
 
+from collections.abc import Callable
+
 import msgspec
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -45,15 +47,18 @@ def routes_of(api: Api) -> list[Route]:
         Route("/api/jobs/{id}", api.job),
         Route("/api/jobs/{id}/cancel", api.cancel, methods=["POST"]),
         Route("/api/jobs/{id}/artifact", api.outputs.artifact),
+        Route("/api/jobs/{id}/download", api.outputs.ticket, methods=["POST"]),
         Route("/api/jobs/{id}/rows", api.outputs.rows),
         Route("/api/jobs/{id}/find", api.outputs.find),
         Route("/api/jobs/{id}/text", api.outputs.text),
     ]
 
 
-def application(api: Api, token: str, cookie: str) -> Guard:
+def application(api: Api, token: str, broken: Callable[[Exception], None]) -> Guard:
+    """All of it. `broken` hears of what was not expected, after it was answered with 500."""
     handlers = {HTTPException: _refused_by_routing, SightlineError: _refused, Exception: _broken}
-    return Guard(Starlette(routes=routes_of(api), exception_handlers=handlers), token, cookie)
+    app = Starlette(routes=routes_of(api), exception_handlers=handlers)
+    return Guard(app, token, api.outputs.tickets, broken)
 
 
 async def _refused_by_routing(request: Request, error: Exception) -> Response:

@@ -1,5 +1,6 @@
 """Reading a request: bodies and parameters that are what they should be, or a refusal that says what is wrong."""
 
+import re
 from typing import TypeVar
 
 import msgspec
@@ -9,6 +10,10 @@ from starlette.responses import Response
 from sightline.exceptions import SightlineError
 
 _BODY_CAP = 1024 * 1024
+_DEEPEST = 32  # of arrays and objects in each other; what is asked for anywhere needs five
+
+_strings = re.compile(rb'"(?:[^"\\]+|\\.)*"?', re.DOTALL).sub
+_brackets = re.compile(rb"[\[{]+|[\]}]+").findall
 
 T = TypeVar("T")
 
@@ -33,10 +38,23 @@ async def body(request: Request, kind: type[T]) -> T:
         if size > _BODY_CAP:
             raise Refused(413, "the request is too long", f"send at most {_BODY_CAP} bytes")
         parts.append(part)
+    data = b"".join(parts) or b"{}"
+    if _nests_deeper(data, _DEEPEST):
+        raise Refused(400, f"more than {_DEEPEST} arrays and objects in each other", "see /api/openapi.json")
     try:
-        return msgspec.json.decode(b"".join(parts) or b"{}", type=kind)
-    except msgspec.MsgspecError as error:
+        return msgspec.json.decode(data, type=kind)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise Refused(400, f"not what is asked for here: {error}", "see /api/openapi.json") from error
+
+
+def _nests_deeper(data: bytes, most: int) -> bool:
+    """Counted before it is decoded: hosts, journals and views of such a value call themselves for each level."""
+    depth = 0
+    for run in _brackets(_strings(b"", data)):
+        depth += len(run) if run[0] in b"[{" else -len(run)
+        if depth > most:
+            return True
+    return False
 
 
 def number(request: Request, name: str, default: int, most: int | None = None) -> int:

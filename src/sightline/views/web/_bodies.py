@@ -81,6 +81,12 @@ class Cancelled(msgspec.Struct, frozen=True):
     id: str
 
 
+class DownloadBody(msgspec.Struct, frozen=True):
+    """Where a browser gets the output as a file by itself: once, within half a minute."""
+
+    url: str
+
+
 class RowsBody(msgspec.Struct, frozen=True):
     """Rows by number. A row is a list of runs (text, and a style where there is one), or says what it stands for."""
 

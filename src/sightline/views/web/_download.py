@@ -18,7 +18,11 @@ def download(request: Request, reader: ArtifactReader, name: str) -> Response:
     """An answer with what the artifact has now. `reader` is closed when it is sent."""
     size = reader.size
     etag = f'"{name}-{size}"'
-    start, end = _asked_range(request, size, etag)
+    try:
+        start, end = _asked_range(request, size, etag)
+    except Unsatisfiable:
+        reader.close()
+        raise
     headers = {
         "accept-ranges": "bytes",
         "content-disposition": f'attachment; filename="{name}.log"',

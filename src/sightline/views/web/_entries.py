@@ -6,6 +6,7 @@ from typing import Any, Protocol
 import msgspec
 
 from sightline.transcript import Call, Entry, Message, Remark, Words
+from sightline.views._network import network_words
 from sightline.views.web._shapes import shape_of
 
 _STATES = {"cancelled": "cancelled", "timeout": "timed_out", "host": "lost", "refused": "refused", "job": "job"}
@@ -78,6 +79,7 @@ def _call(number: int, call: Call, outputs: Outputs, *, live: bool) -> dict[str,
         "kept": int(details.get("kept", size) or 0),
         "shape": shape_of(call),
         "args": _args(args, call),
+        "network": network_words(call),
         "note": _DELETED if not running and size and outputs.missing(number, call) else "",
     }
 

@@ -5,24 +5,32 @@ Rules:
 - `Host` must name this machine as itself; any port, because a tunnel may use another. A page elsewhere whose name was
   made to point here (DNS rebinding) has another name.
 - `Origin`, when a browser sends one, must be this very host and port.
-- The token must be there: in the URL that was printed (which puts it into a cookie), in that cookie, or as a bearer.
+- The page without its data (`/` and `/static/`) is for every connection: a browser needs it before it can sign in.
+- Everything else needs the token as a bearer. It is never a cookie, which a browser sends to every port of a machine,
+  and never taken from a URL: the printed one has it behind `#`, which stays in the browser. A download, which the
+  browser makes by itself, has a ticket instead: for that one file, once, within seconds.
 - A refusal is the same, byte for byte, whatever was asked for and by which method.
+- What breaks behind it is one line for the person, and a traceback in the debug log only.
 - Every answer forbids the browser to load anything from elsewhere, to guess types and to be framed.
 """
 
 import hmac
 import re
+from collections.abc import Callable
 from urllib.parse import parse_qs
 
 import msgspec
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sightline.views.web._bodies import Problem
+from sightline.views.web._connection import SCOPE_KEY
+from sightline.views.web._tickets import Tickets
 
 _loopback = re.compile(rb"(?:localhost|127\.0\.0\.1|\[::1\])(?::[0-9]{1,5})?").fullmatch
 
 _POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data: blob:; "
     "frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
 )
 _HEADERS = [
@@ -34,52 +42,67 @@ _HEADERS = [
     (b"cross-origin-opener-policy", b"same-origin"),
 ]
 _NOT_CACHED = (b"cache-control", b"no-store")
+_LONGEST_TICKET_QUERY = 200
 
 _NOT_SIGNED_IN = Problem("not signed in", "open the URL that `sightline serve` printed, or send its token as a bearer")
 _NOT_FROM_HERE = Problem("not a request from this machine's own page", "use http://127.0.0.1 with the port of the URL")
+_TOO_MANY = Problem("too many connections", "close some, or use one for several requests")
 
 
 class Guard:
-    """Stands around the whole application. `cookie` is the name under which this server's token is kept."""
+    """Stands around the whole application. `broken` hears of what the application did not expect."""
 
-    def __init__(self, app: ASGIApp, token: str, cookie: str) -> None:
+    def __init__(self, app: ASGIApp, token: str, tickets: Tickets, broken: Callable[[Exception], None]) -> None:
         self._app = app
         self._token = token.encode()
-        self._cookie = cookie
+        self._tickets = tickets
+        self._broken = broken
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return
+        try:
+            await self._answer(scope, receive, send)
+        except (ClientDisconnect, OSError):
+            pass  # the reader left in the middle
+        except Exception as error:
+            self._broken(error)
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = _Headers(scope["headers"])
         if not headers.from_here():
-            await _answer(send, 403, _NOT_FROM_HERE)
-        elif self._asks_to_sign_in(scope):
-            await self._sign_in(send)
-        elif not self._knows_token(headers):
-            await _answer(send, 401, _NOT_SIGNED_IN)
-        else:
+            await _refuse(send, 403, _NOT_FROM_HERE)
+        elif self._knows_token(headers):
+            if _signed_in(scope):
+                await self._app(scope, receive, _protected(scope, send))
+            else:
+                await _refuse(send, 503, _TOO_MANY)
+        elif _is_shell(scope) or self._has_ticket(scope):
             await self._app(scope, receive, _protected(scope, send))
-
-    def _asks_to_sign_in(self, scope: Scope) -> bool:
-        if scope["path"] != "/" or scope["method"] not in ("GET", "HEAD"):
-            return False
-        given = parse_qs(scope["query_string"], max_num_fields=16) if scope["query_string"].count(b"&") < 16 else {}
-        return any(self._is_token(token) for token in given.get(b"token", []))
+        else:
+            await _refuse(send, 401, _NOT_SIGNED_IN)
 
     def _knows_token(self, headers: "_Headers") -> bool:
         scheme, _, bearer = headers.one(b"authorization").partition(b" ")
-        if scheme.lower() == b"bearer" and self._is_token(bearer.strip()):
-            return True
-        return any(self._is_token(value) for value in headers.cookies(self._cookie))
+        return scheme.lower() == b"bearer" and hmac.compare_digest(bearer.strip(), self._token)
 
-    def _is_token(self, given: bytes) -> bool:
-        return hmac.compare_digest(given, self._token)
+    def _has_ticket(self, scope: Scope) -> bool:
+        query = scope["query_string"]
+        if scope["method"] != "GET" or not query.startswith(b"ticket=") or len(query) > _LONGEST_TICKET_QUERY:
+            return False
+        given = parse_qs(query.decode("ascii", "replace")).get("ticket", [])
+        return len(given) == 1 and self._tickets.redeem(given[0], scope["path"])
 
-    async def _sign_in(self, send: Send) -> None:
-        cookie = f"{self._cookie}={self._token.decode()}; Path=/; HttpOnly; SameSite=Strict"
-        headers = [(b"location", b"/"), (b"set-cookie", cookie.encode()), (b"content-length", b"0"), _NOT_CACHED]
-        await send({"type": "http.response.start", "status": 303, "headers": [*headers, *_HEADERS]})
-        await send({"type": "http.response.body", "body": b""})
+
+def _is_shell(scope: Scope) -> bool:
+    """The page without any data in it."""
+    path = scope["path"]
+    return scope["method"] in ("GET", "HEAD") and (path == "/" or path.startswith("/static/"))
+
+
+def _signed_in(scope: Scope) -> bool:
+    connection = scope.get(SCOPE_KEY)
+    return connection is None or connection.sign_in()
 
 
 class _Headers:
@@ -101,11 +124,6 @@ class _Headers:
         origins = self.all(b"origin")
         return not origins or (len(origins) == 1 and origins[0].lower() == b"http://" + host)
 
-    def cookies(self, name: str) -> list[bytes]:
-        """Read by hand: other programs on this machine share the jar, and theirs may be in any form."""
-        pairs = [pair.strip().partition(b"=") for line in self.all(b"cookie") for pair in line.split(b";")]
-        return [value for key, _, value in pairs if key == name.encode()]
-
 
 def _protected(scope: Scope, send: Send) -> Send:
     stored = not scope["path"].startswith("/api/")
@@ -118,7 +136,7 @@ def _protected(scope: Scope, send: Send) -> Send:
     return protected
 
 
-async def _answer(send: Send, status: int, problem: Problem) -> None:
+async def _refuse(send: Send, status: int, problem: Problem) -> None:
     body = msgspec.json.encode(problem)
     headers = [
         (b"content-type", b"application/json"),

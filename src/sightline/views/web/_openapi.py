@@ -15,6 +15,7 @@ from sightline.views.web._bodies import (
     ApprovalBody,
     CancelBody,
     Cancelled,
+    DownloadBody,
     EmptyBody,
     FoundBody,
     JobBody,
@@ -154,6 +155,15 @@ _OPERATIONS = [
         also={**_UNKNOWN, 206: "the range that was asked for", 416: "the range begins after the end"},
     ),
     _Operation(
+        path="/api/jobs/{id}/download",
+        method="post",
+        summary="An address from which the output can be had once, within half a minute, without the token.",
+        asks=EmptyBody,
+        answers=DownloadBody,
+        status=201,
+        also={**_BAD, **_UNKNOWN},
+    ),
+    _Operation(
         path="/api/jobs/{id}/rows",
         summary="Rows of the output as a terminal would show them, style as data.",
         query={**_ROW, "count": ("integer", "how many, at most 500; there may be fewer")},
@@ -189,14 +199,11 @@ def document() -> dict[str, Any]:
         "openapi": "3.1.0",
         "info": {"title": "Sightline", "version": __version__, "description": "Sessions and jobs of one user, live."},
         "servers": [{"url": "/"}],
-        "security": [{"bearer": []}, {"cookie": []}],
+        "security": [{"bearer": []}],
         "paths": paths,
         "components": {
             "schemas": components,
-            "securitySchemes": {
-                "bearer": {"type": "http", "scheme": "bearer"},
-                "cookie": {"type": "apiKey", "in": "cookie", "name": "sightline-<instance>"},
-            },
+            "securitySchemes": {"bearer": {"type": "http", "scheme": "bearer"}},
         },
     }
 

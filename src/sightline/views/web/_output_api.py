@@ -5,6 +5,7 @@ A call of an agent's may have written no output and yet returned something; then
 
 import re
 from collections.abc import AsyncIterator, Mapping
+from contextlib import closing
 
 import msgspec
 from starlette.requests import Request
@@ -13,14 +14,15 @@ from starlette.responses import Response, StreamingResponse
 from sightline.events import Event
 from sightline.journal import JobRecord, Store, is_job_id, session_of
 from sightline.transcript import Call
-from sightline.views.web._asked import Refused, json_answer, number
-from sightline.views.web._bodies import FoundBody
+from sightline.views.web._asked import Refused, body, json_answer, number
+from sightline.views.web._bodies import DownloadBody, EmptyBody, FoundBody
 from sightline.views.web._catalog import Catalog
 from sightline.views.web._download import download
 from sightline.views.web._recordings import Recording
 from sightline.views.web._rows import FixedRows, text_of
 from sightline.views.web._shelf import Shelf
 from sightline.views.web._sse import rows_json
+from sightline.views.web._tickets import Tickets
 from sightline.views.web._watch import Watches
 
 _MOST_ROWS = 500
@@ -56,6 +58,7 @@ class OutputApi:
     ) -> None:
         self._store, self._catalog, self._watches, self._shelf = store, catalog, watches, shelf
         self._recordings = recordings
+        self.tickets = Tickets()
 
     async def rows(self, request: Request) -> Response:
         first, count = number(request, "first", 0), number(request, "count", _MOST_ROWS, _MOST_ROWS)
@@ -100,13 +103,23 @@ class OutputApi:
         return StreamingResponse(source, headers=_text_headers(cut), media_type="text/plain; charset=utf-8")
 
     async def artifact(self, request: Request) -> Response:
-        id = request.path_params["id"]
+        id = await self._with_artifact(request)
+        return download(request, self._store.artifact(id), id)
+
+    async def ticket(self, request: Request) -> Response:
+        """An address under which a browser can get the artifact by itself, once."""
+        await body(request, EmptyBody)
+        path = f"/api/jobs/{await self._with_artifact(request)}/artifact"
+        return json_answer(DownloadBody(f"{path}?ticket={self.tickets.issue(path)}"), 201)
+
+    async def _with_artifact(self, request: Request) -> str:
+        id: str = request.path_params["id"]
         if _recorded_call(id) is not None or (await self._catalog_job(id) is None and await self._call(id) is None):
             raise _no_job(id)
-        reader = self._store.artifact(id)
-        if reader.missing:
-            raise Refused(404, f"the output of {id} was deleted")
-        return download(request, reader, id)
+        with closing(self._store.artifact(id)) as reader:
+            if reader.missing:
+                raise Refused(404, f"the output of {id} was deleted")
+        return id
 
     async def _text_from(self, output: _Output, first: int) -> AsyncIterator[bytes]:
         with self._shelf.rows(output.id, finished=output.finished) as rows:

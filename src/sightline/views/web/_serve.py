@@ -1,21 +1,24 @@
 """Running the server: loopback only, a token nobody can guess, until it is told to stop."""
 
 import asyncio
-import hashlib
 import logging
+import os
 import secrets
 import signal
 import socket
 import sys
 from types import FrameType
+from typing import Any, cast
 
 import uvicorn
 
 from sightline.exceptions import OutsideFailure
 from sightline.journal import Store
 from sightline.paths import data_folder
+from sightline.text import clean_line, cut_graphemes
 from sightline.views.web._api import Api
 from sightline.views.web._app import application
+from sightline.views.web._connection import HEAD_CAP, Connections
 from sightline.views.web._recordings import Recording
 
 _HOST = "127.0.0.1"
@@ -23,6 +26,11 @@ _BACKLOG = 128
 _SECONDS_FOR_GOODBYES = 1
 # Threads that count or search must not hold up what is live; the default is 5 ms.
 _SWITCH_INTERVAL = 0.001
+_LONGEST_NOTICE = 300
+_MOST_NOTICES = 50
+
+_log = logging.getLogger("sightline.web")
+_log.addHandler(logging.NullHandler())  # without a debug log a traceback goes nowhere
 
 
 class _Server(uvicorn.Server):
@@ -35,24 +43,50 @@ class _Server(uvicorn.Server):
         self.should_exit = True
 
 
+class _Notices:
+    """What the terminal is told while the server runs: each thing once, one line, filtered."""
+
+    def __init__(self) -> None:
+        self._said: set[str] = set()
+
+    def refused(self, uid: int) -> None:
+        self._say(f"note: a connection of another user of this machine (number {uid}) was refused")
+
+    def broken(self, error: BaseException) -> None:
+        _log.error("unexpected", exc_info=error)
+        self._say(f"error: unexpected {type(error).__name__}: {error} (this is a bug in sightline)")
+
+    def loop_broken(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        error = context.get("exception")
+        if isinstance(error, ConnectionError):
+            return  # a client left
+        self.broken(error if error is not None else RuntimeError(context.get("message", "")))
+
+    def _say(self, text: str) -> None:
+        text = cut_graphemes(clean_line(text), _LONGEST_NOTICE)
+        if text not in self._said and len(self._said) < _MOST_NOTICES:
+            self._said.add(text)
+            os.write(2, f"{text}\n".encode("utf-8", "replace"))
+
+
 def run(port: int, files: list[str]) -> int:
     recordings = [Recording(position, path) for position, path in enumerate(files, 1)]
     token = secrets.token_urlsafe(32)
     listener = _listen(port)
     port = listener.getsockname()[1]
     sys.setswitchinterval(_SWITCH_INTERVAL)
-    logging.getLogger("uvicorn").setLevel(logging.CRITICAL)
-    logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
+    logging.getLogger("uvicorn").setLevel(logging.CRITICAL + 1)  # what it logs, a client can make it log
     return asyncio.run(_serve(listener, port, token, recordings))
 
 
 async def _serve(listener: socket.socket, port: int, token: str, recordings: list[Recording]) -> int:
     api = Api(Store(data_folder()), recordings)
-    # Cookies do not tell ports apart: each server has a name of its own for its token.
-    cookie = f"sightline-{hashlib.sha256(token.encode()).hexdigest()[:8]}"
+    notices = _Notices()
+    asyncio.get_running_loop().set_exception_handler(notices.loop_broken)
     config = uvicorn.Config(
-        application(api, token, cookie),
-        http="h11",
+        application(api, token, notices.broken),
+        http=cast("type[asyncio.Protocol]", Connections(notices.refused).protocol),
+        h11_max_incomplete_event_size=HEAD_CAP,
         ws="none",
         lifespan="off",
         interface="asgi3",
@@ -65,7 +99,7 @@ async def _serve(listener: socket.socket, port: int, token: str, recordings: lis
         timeout_graceful_shutdown=_SECONDS_FOR_GOODBYES,
     )
     server = _Server(config)
-    _say(f"http://{_HOST}:{port}/?token={token}", port)
+    _say(f"http://{_HOST}:{port}/#token={token}", port)
     try:
         await server.serve(sockets=[listener])
     finally:

@@ -3,7 +3,6 @@
 import asyncio
 import os
 import re
-import shlex
 import shutil
 import sys
 
@@ -36,13 +35,16 @@ def spec_of(body: StartBody) -> CommandSpec:
 async def start_session(spec: CommandSpec) -> Started:
     """In a session of its own. A server has threads and must not fork a host; the command line may."""
     options = ["-d", *(["--pty"] if spec.pty else []), *(["--timeout", str(spec.timeout)] if spec.timeout else [])]
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-P", "-m", "sightline", "exec", *options, "--", *spec.argv),
-        cwd=spec.cwd,
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-    )
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-P", "-m", "sightline", "exec", *options, "--", *spec.argv),
+            cwd=spec.cwd,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+        )
+    except (OSError, ValueError) as error:  # too long for a command line, or a folder that is gone or closed to us
+        raise Refused(409, f"the command could not be started: {error}") from error
     try:
         async with asyncio.timeout(_SECONDS_TO_START):
             out, err = await process.communicate()
@@ -87,7 +89,7 @@ def _argv(body: StartBody) -> list[str]:
     command = (body.command or "").strip()
     if not command:
         raise Refused(400, "there is no command", "say what to run")
-    words = shlex.split(command) if _plain(command) else []
+    words = command.split() if _plain(command) else []
     if words and "=" not in words[0] and shutil.which(words[0]):
         return words
     return ["/bin/sh", "-c", command]

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sightline.events import ToolResult, ToolUse
-from sightline.transcript import Piece
+from sightline.transcript import Piece, Reached
 from sightline.tty import Images
 from sightline.views.console.blocks import block_for
 from tests.views.console.blocks.support import COLOURS, HOSTILE, Clock, call, drawing, drawn, fits, told, ui
@@ -24,6 +24,16 @@ def shaped(kind: str, content: str = "told", **details: Any) -> Any:
 @pytest.mark.parametrize(
     ("entry", "rows"),
     [
+        pytest.param(
+            call(
+                args={"command": "make"},
+                content="done",
+                network={"b.io:443": Reached("allowed", 2, 100, 4096), "a.io:443": Reached("refused", 1)},
+                network_more=3,
+            ),
+            ["✓ $ make", "  done", "  network: a.io:443 refused, b.io:443 allowed ×2 (100 B out, 4.0 KB in), 3 more"],
+            id="a command with connections",
+        ),
         pytest.param(
             shaped("diff", path="/home/me/project/x.py", diff=DIFF, added=1, removed=1),
             ["✓ Tool x.py  +1 -1", "  @@ -1,2 +1,2 @@", "  1   a", "  2 - b", "  2 + c"],

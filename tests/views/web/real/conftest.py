@@ -124,14 +124,14 @@ async def open_page(browser: Browser, machine: Machine) -> AsyncIterator[OpenPag
                 problems.append(message.text)
 
         def asked(request: object) -> None:
-            if not request.url.startswith((base + "/", "data:")):
+            if not request.url.startswith((base + "/", f"blob:{base}/", "data:")):
                 problems.append(f"asked for {request.url}")
 
         page.on("console", said)
         context.on("request", asked)
         if script:
             await page.add_init_script(script)
-        await page.goto(f"{base}/?token={machine.served.token}{address}")
+        await page.goto(f"{base}/#token={machine.served.token}{address.replace('#', '&', 1)}")
         return page
 
     yield open

@@ -105,7 +105,7 @@ async def test_download_equals_the_bytes(machine, open_page):
     block = block_of(page, "cat data")
     await expect(block.locator(".note")).to_contain_text("Binary output")
     async with page.expect_download() as download:
-        await block.get_by_role("link", name="Download").click()
+        await block.get_by_role("button", name="Download").click()
     assert (await (await download.value).path()).read_bytes() == data
 
 

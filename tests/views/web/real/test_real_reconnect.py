@@ -19,15 +19,26 @@ _COUNTS = "i=0; until [ -e stop ]; do i=$((i+1)); echo line $i; sleep 0.01; done
 # What the connection brings is written down: how much of the entries each message holds.
 _TAKE_NOTES = """
     window.heard = [];
-    window.EventSource = class extends EventSource {
-        constructor(url) {
-            super(url);
-            const after = new URL(url, location.href).searchParams.get('after');
-            this.addEventListener('entries', (event) => {
-                const { reset, entries } = JSON.parse(event.data);
-                window.heard.push({ after, reset, ids: entries.map((entry) => entry.id) });
-            });
-        }
+    const ask = window.fetch;
+    window.fetch = async (url, options) => {
+        const response = await ask(url, options);
+        if (!String(url).startsWith('/api/page')) return response;
+        const after = new URL(url, location.href).searchParams.get('after');
+        const [mine, theirs] = response.body.tee();
+        (async () => {
+            let text = '';
+            try {
+                for await (const piece of mine.pipeThrough(new TextDecoderStream())) {
+                    const events = (text + piece).split('\\n\\n');
+                    text = events.pop();
+                    for (const event of events.filter((event) => event.includes('event: entries\\n'))) {
+                        const { reset, entries } = JSON.parse(event.slice(event.indexOf('data: ') + 6));
+                        window.heard.push({ after, reset, ids: entries.map((entry) => entry.id) });
+                    }
+                }
+            } catch { /* the connection was cut, or left */ }
+        })();
+        return new Response(theirs, { status: response.status, headers: response.headers });
     };
 """
 

@@ -246,7 +246,9 @@ class ApprovalDialog(Dialog):
         access = self._details.get("access")
         if rule == self._exact or access not in DOING:
             return True
-        return allows_alone(rule, access, str(self._details.get("what") or ""), Path(self.drawing.cwd))
+        what, where = str(self._details.get("what") or ""), str(self._details.get("cwd") or "")
+        sandboxed = self._details.get("sandboxed") is True
+        return allows_alone(rule, access, what, Path(self.drawing.cwd), sandboxed=sandboxed, where=where)
 
     def _ask_how_long(self) -> None:
         items = [Item(scope, words) for scope, words in _SCOPES.items()]

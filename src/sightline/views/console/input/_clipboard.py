@@ -16,7 +16,7 @@ from pathlib import Path
 import msgspec
 
 from sightline.exec import UntrustedProgram, find_program
-from sightline.paths import data_folder
+from sightline.paths import data_folder, private_folder
 from sightline.views.console.input._images import LARGEST, image_file, media_type_of
 from sightline.views.console.input._submission import Attachment
 
@@ -114,7 +114,7 @@ def _kept(data: bytes) -> Attachment:
     suffix = media_type_of(data).removeprefix("image/")
     path = folder / f"{sha256(data).hexdigest()[:16]}.{suffix}"
     try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        private_folder(folder)
         _make_room(folder)
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
         with open(descriptor, "wb") as file:

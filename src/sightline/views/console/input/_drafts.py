@@ -20,6 +20,8 @@ from typing import Any
 
 import msgspec
 
+from sightline.paths import private_folder
+
 KEPT = 100
 LARGEST = 1024**2
 _EVERY = 0.5
@@ -66,7 +68,7 @@ class Drafts:
             return Place("")
         names = [session, *(f"{session}.{number}" for number in range(1, _CONSOLES))]
         try:
-            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            private_folder(self._folder)
             for name in sorted(names, key=lambda name: not self._file(name).exists()):
                 place = self._locked(name)
                 if place is not None:
@@ -104,7 +106,7 @@ class Drafts:
         data = msgspec.json.encode(_Kept(draft.text, attachments))
         if len(data) > LARGEST:
             return
-        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        private_folder(self._folder)
         file = self._file(place)
         if not file.exists():
             self._make_room()

@@ -17,6 +17,8 @@ from pathlib import Path
 
 import msgspec
 
+from sightline.paths import private_folder
+
 FILE = "prompts.jsonl"
 KEPT = 2000
 LARGEST_FILE = 1024**2
@@ -76,7 +78,7 @@ class PromptHistory:
     @contextmanager
     def _held(self) -> Iterator[int]:
         """The file, locked. One that was replaced while we waited for it is let go: it is nobody's any more."""
-        self._file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        private_folder(self._file.parent)
         while True:
             descriptor = os.open(self._file, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
             try:

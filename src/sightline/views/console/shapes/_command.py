@@ -3,10 +3,20 @@
 from sightline.text import clean_line, clean_text
 from sightline.transcript import Call
 from sightline.tty.components import Code
+from sightline.views._network import network_words
 from sightline.views.console._drawing import Drawing
 from sightline.views.console.shapes._command_line import command_of
 from sightline.views.console.shapes._output import OutputShape, ending_words, output_text, size_words
-from sightline.views.console.shapes._shape import Body, Shape, details_of, kind_of, record, text_in
+from sightline.views.console.shapes._shape import (
+    Body,
+    Shape,
+    details_of,
+    kind_of,
+    record,
+    styled,
+    text_in,
+    wrapped,
+)
 from sightline.views.console.shapes._told import below_header, has_more_than_pieces
 
 
@@ -34,9 +44,12 @@ class CommandShape(OutputShape):
 
     def body(self, width: int) -> Body:
         body = self._written(width)
-        if not details_of(self.call).get("binary"):
+        if details_of(self.call).get("binary"):
+            body = Body([*body.rows, self._not_shown(width)], cut=True, from_end=True)
+        network = network_words(self.call)
+        if not network:
             return body
-        return Body([*body.rows, self._not_shown(width)], cut=True, from_end=True)
+        return body._replace(rows=[*body.rows, *styled(self.drawing.theme, "muted", wrapped(network, width))])
 
     def _written(self, width: int) -> Body:
         call = self.call

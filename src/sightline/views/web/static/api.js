@@ -1,4 +1,7 @@
-// What the page asks of the server. A refusal becomes an ApiError whose message can be shown as it is.
+// What the page asks of the server, each request with the token. A refusal becomes an ApiError whose message can be
+// shown as it is.
+
+import { token } from "./token.js";
 
 export class ApiError extends Error {
   constructor(status, message) {
@@ -14,7 +17,7 @@ const job = (id, rest = "") => `/api/jobs/${encodeURIComponent(id)}${rest}`;
 async function ask(url, options = {}) {
   let response;
   try {
-    response = await fetch(url, options);
+    response = await fetch(url, { ...options, headers: { ...options.headers, Authorization: `Bearer ${token()}` } });
   } catch (error) {
     if (error.name === "AbortError") throw error;
     throw new ApiError(0, "The server cannot be reached.");
@@ -37,8 +40,6 @@ const post = (url, body) => ask(url, {
   method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body ?? {}),
 });
 
-export const sessions = async () => (await ask("/api/sessions")).json();
-
 export const rows = async (id, first, count, signal) =>
   (await ask(job(id, `/rows?first=${first}&count=${count}`), { signal })).json();
 
@@ -52,7 +53,24 @@ export async function text(id) {
   return { text: await response.text(), cut: Number(response.headers.get("X-Sightline-Cut") ?? 0) };
 }
 
-export const artifactUrl = (id) => job(id, "/artifact");
+// A file may be larger than a page can hold, so the browser gets it by itself, from an address that is good once.
+export async function download(id) {
+  const { url } = await (await post(job(id, "/download"))).json();
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = "";
+  link.click();
+}
+
+export const page = (session, after, signal) => {
+  const query = new URLSearchParams();
+  if (session) query.set("session", session);
+  if (session && after) query.set("after", after);
+  return ask(`/api/page?${query}`, { signal, cache: "no-store" });
+};
+
+export const image = async (session, name) =>
+  (await ask(`/api/sessions/${encodeURIComponent(session)}/images/${encodeURIComponent(name)}`)).blob();
 
 export const start = async (body, session) =>
   (await post(session ? `/api/sessions/${encodeURIComponent(session)}/jobs` : "/api/sessions", body)).json();

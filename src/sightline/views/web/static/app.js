@@ -13,6 +13,7 @@ import { StartForm } from "./start.js";
 import { Status } from "./status.js";
 import { Stream } from "./stream.js";
 import { Talk } from "./talk.js";
+import { takeToken } from "./token.js";
 import { Transcript } from "./transcript.js";
 
 const NOTHING_YET = "Nothing has run yet. Run a command below, or `sightline exec -- …` in a terminal.";
@@ -199,7 +200,11 @@ matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
   for (const block of transcript.blocks.values()) block.rows.redrawAll();
 });
 addEventListener("resize", () => { for (const block of transcript.blocks.values()) block.changed(); });
-addEventListener("hashchange", fromAddress);
+addEventListener("hashchange", () => {
+  if (takeToken()) stream.retryNow(); // the URL a restarted server printed, opened in a tab of the one before
+  fromAddress();
+});
 
+takeToken();
 if (location.hash.length > 1) fromAddress();
 else stream.watch(null);

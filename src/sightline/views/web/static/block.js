@@ -38,6 +38,7 @@ export class Block {
       search: () => this.search.toggle(),
       follow: () => this.rows.follow(!this.rows.following),
       output: () => this.toggleOutput(),
+      download: () => this.download(),
     });
     this.shape = new Shape(session, () => this.element.dispatchEvent(new Event("hold", { bubbles: true })));
     this.args = make("details", { className: "args", hidden: true }, make("summary", { text: "Arguments" }));
@@ -176,11 +177,12 @@ export class Block {
   }
 
   drawNotes() {
-    const { said, note, binary, running, bytes: size = 0, kept } = this.entry;
+    const { said, note, binary, running, bytes: size = 0, kept, network } = this.entry;
     const notes = [said, note || (this.store.deleted && "output was deleted")].filter(Boolean);
     if (binary) notes.push(`Binary output, ${bytes(size)}: not drawn, Download has it.`);
     if (kept !== undefined && kept !== null && kept < size) notes.push(`${bytes(kept)} of ${bytes(size)} kept.`);
     if (!running && size === 0 && this.store.total === 0 && !this.entry.shape && notes.length === 0) notes.push("No output.");
+    if (network) notes.push(network);
     setText(this.note, notes.join(" "));
     this.note.hidden = notes.length === 0;
   }
@@ -226,6 +228,14 @@ export class Block {
 
   async copyCommand() {
     toast(await copyText(this.entry.command) ? "Command copied." : "The browser did not allow copying.");
+  }
+
+  async download() {
+    try {
+      await api.download(this.id);
+    } catch (error) {
+      toast(error.message);
+    }
   }
 
   reconnected() {

@@ -1,6 +1,5 @@
 // The head of a terminal block: what was run, how it stands, and what can be done with it.
 
-import { artifactUrl } from "./api.js";
 import { Elapsed } from "./clock.js";
 import { button, make, setText } from "./dom.js";
 import { bytes, count, seconds, stateOf } from "./format.js";
@@ -9,7 +8,7 @@ const LONG_COMMAND = 400; // characters; above this, or above LONG_LINES, a comm
 const LONG_LINES = 5;
 
 export class BlockHead {
-  // actions: { fold, cancel, copyOutput, copyCommand, search, follow, output }
+  // actions: { fold, cancel, copyOutput, copyCommand, search, follow, output, download }
   constructor(id, actions) {
     this.elapsed = new Elapsed();
     this.command = make("code", { className: "command" });
@@ -25,7 +24,7 @@ export class BlockHead {
     this.output = button("Output", actions.output, { "aria-pressed": "false", hidden: true });
     this.copy = button("Copy output", actions.copyOutput);
     this.copyCommand = button("Copy command", actions.copyCommand);
-    this.download = make("a", { className: "button", text: "Download", download: true });
+    this.download = button("Download", actions.download);
     this.tools = make("div", { className: "tools", role: "group" },
       this.cancel, this.follow, this.output, this.search, this.copy, this.copyCommand, this.download);
     this.title = make("h3", { id: `${id}-title` }, this.command);
@@ -58,7 +57,6 @@ export class BlockHead {
     this.copyCommand.hidden = !entry.command;
     const written = entry.bytes || (entry.running && total);
     this.download.hidden = !written || (entry.kept === 0 && !entry.running) || deleted;
-    this.download.href = artifactUrl(entry.id);
   }
 
   setWaiting(waiting) {

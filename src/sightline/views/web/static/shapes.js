@@ -1,6 +1,7 @@
 // What a call shows besides its output, by shape. Each maker gives an element for a shape and whether all of it is wanted;
 // what is left out is said, with a way to see it.
 
+import * as api from "./api.js";
 import { button, make } from "./dom.js";
 import { seconds, stateOf } from "./format.js";
 import { jsonTree } from "./jsontree.js";
@@ -133,11 +134,26 @@ function question({ question: asked, said }) {
     said.length ? make("ul", { className: "said" }, ...said.map((text) => make("li", { text }))) : make("p", { className: "soft", text: "Not answered." })];
 }
 
+// An image is asked for with the token, so not by the browser itself; and only when it comes into sight.
+const toShow = new WeakMap();
+const inSight = new IntersectionObserver((seen) => {
+  for (const { target, isIntersecting } of seen) {
+    if (!isIntersecting) continue;
+    inSight.unobserve(target);
+    toShow.get(target)();
+  }
+}, { rootMargin: "400px" });
+
 export function picture(session, name, alt) {
-  const src = `/api/sessions/${encodeURIComponent(session)}/images/${encodeURIComponent(name)}`;
-  const element = make("img", { src, alt: alt || "image", loading: "lazy" });
-  // An image is kept a moment after its call has ended.
-  element.addEventListener("error", () => setTimeout(() => { element.src = `${src}?again`; }, 1000), { once: true });
+  const element = make("img", { alt: alt || "image" });
+  const show = async () => {
+    const address = URL.createObjectURL(await api.image(session, name));
+    element.addEventListener("load", () => URL.revokeObjectURL(address), { once: true });
+    element.src = address;
+  };
+  // An image is stored a moment after its call has ended.
+  toShow.set(element, () => show().catch(() => setTimeout(() => show().catch(() => {}), 1000)));
+  inSight.observe(element);
   return element;
 }
 

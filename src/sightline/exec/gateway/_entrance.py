@@ -1,0 +1,149 @@
+"""One command's way into the network of its session, and the record of what it connects to.
+
+Rules:
+
+- Every connection is told of as it is decided and at its end, as events of the call. The first ones each; of a flood
+  one a second, with how many there were in between.
+- Nothing is told after the command has left, and nothing of it stays connected.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, Literal
+
+import msgspec
+
+from sightline.events import Event, ToolConnection
+
+_LISTED = 100  # connections of one command that are told of one by one
+_SECONDS_BETWEEN = 1.0  # of what is told of a flood
+
+
+class Entrance:
+    """Made by the gateway. `argv` goes before the command's own, `env` into its environment."""
+
+    def __init__(
+        self,
+        id: str,
+        args: Mapping[str, Any],
+        publish: Callable[[Event], None],
+        *,
+        argv: tuple[str, ...] = (),
+        env: Mapping[str, str] | None = None,
+        on_leave: Callable[[], None] = lambda: None,
+    ) -> None:
+        """`id`: of the call. `args`: what it was called with, for a person who is asked about a connection."""
+        self.id = self.call = id
+        self.args = dict(args)
+        self.argv = argv
+        self.env = dict(env or {})
+        self.granted: set[tuple[str, int]] = set()  # by a person, for this command alone
+        self.refused: dict[str, str] = {}  # `host:port` and why, for whoever reads what became of the command
+        self._publish = publish
+        self._on_leave = on_leave
+        self._open: dict[Connection, asyncio.Task[Any] | None] = {}
+        self._made = 0
+        self._told_last = 0.0
+        self._untold = 0
+        self._last: ToolConnection | None = None  # of those that were not told of
+        self._left = False
+
+    def become(self, job: str) -> None:
+        """The command goes on as a job."""
+        self.id = job
+
+    def leave(self) -> None:
+        """The command has ended: so do its connections. Asked a second time, nothing."""
+        if self._left:
+            return
+        for connection, task in list(self._open.items()):
+            connection.end()
+            if task is not None:
+                task.cancel()
+        if self._last is not None:
+            self._publish(msgspec.structs.replace(self._last, more=self._untold - 1))
+        self._left = True
+        self._on_leave()
+
+    def connection(self, number: int, host: str, port: int) -> "Connection":
+        self._made += 1
+        made = Connection(self, number, host, port, listed=self._made <= _LISTED)
+        self._open[made] = asyncio.current_task()
+        return made
+
+    def tell(self, connection: "Connection", event: ToolConnection) -> None:
+        """Of one of its connections; `duration` is set when that is the last."""
+        if event.duration is not None:
+            self._open.pop(connection, None)
+        now = time.monotonic()
+        if self._left:
+            return
+        if connection.listed:
+            self._publish(event)
+        elif event.duration is not None:
+            if now - self._told_last < _SECONDS_BETWEEN:
+                self._untold, self._last = self._untold + 1, event
+                return
+            self._publish(msgspec.structs.replace(event, more=self._untold))
+            self._untold, self._last, self._told_last = 0, None, now
+
+
+class Connection:
+    """What is known of one. It ends once, and is told of until then."""
+
+    def __init__(self, entrance: Entrance, number: int, host: str, port: int, *, listed: bool) -> None:
+        self.host = host
+        self.port = port
+        self.listed = listed
+        self.sent = self.received = 0
+        self._entrance = entrance
+        self._number = number
+        self._began = time.monotonic()
+        self._verdict: Literal["asked", "allowed", "refused"] = "refused"
+        self._rule = ""
+        self._ended = False
+
+    @property
+    def name(self) -> str:
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+    def ask(self) -> None:
+        """A person is being asked."""
+        self._verdict = "asked"
+        self._tell()
+
+    def allow(self, rule: str) -> None:
+        self._verdict, self._rule = "allowed", rule
+        self._tell()
+
+    def refuse(self, rule: str, reason: str) -> None:
+        self._verdict, self._rule = "refused", rule
+        if len(self._entrance.refused) < _LISTED:
+            self._entrance.refused.setdefault(self.name, reason)
+        self.end(reason)
+
+    def end(self, reason: str = "") -> None:
+        """It is over; `reason`: what went wrong."""
+        if self._ended:
+            return
+        self._ended = True
+        if self._verdict == "asked":  # nobody waits for the answer any more
+            self._verdict, reason = "refused", reason or "it was given up before it was answered"
+        self._tell(reason, round(time.monotonic() - self._began, 3))
+
+    def _tell(self, reason: str = "", duration: float | None = None) -> None:
+        event = ToolConnection(
+            self._entrance.id,
+            self._number,
+            self.host,
+            self.port,
+            self._verdict,
+            self._rule,
+            reason,
+            self.sent,
+            self.received,
+            duration,
+            source="exec",
+        )
+        self._entrance.tell(self, event)

@@ -1,0 +1,28 @@
+"""Who says what a command may connect to."""
+
+from typing import Protocol
+
+import msgspec
+
+from sightline.exec.gateway._entrance import Entrance
+
+
+class Ruling(msgspec.Struct, frozen=True):
+    """`rule` decided; `reason` is for whoever is refused."""
+
+    allowed: bool
+    rule: str = ""
+    reason: str = ""
+
+
+class Judge(Protocol):
+    """The rules and the person of a session, as its proxy asks them."""
+
+    def rule(self, host: str, port: int) -> Ruling | None:
+        """What is settled about a host; None: a person has to be asked."""
+
+    def rule_address(self, host: str, port: int, address: str) -> Ruling:
+        """Whether what is allowed may be at this address."""
+
+    async def ask(self, entrance: Entrance, host: str, port: int) -> Ruling:
+        """The answer of a person, or what holds where there is none."""

@@ -1,0 +1,235 @@
+"""The proxy: what clients in the namespace ask for, judged and connected.
+
+Rules:
+
+- A host is judged before its name is looked up: a lookup alone can carry a secret out. Then each address is judged,
+  and the connection goes to one of those.
+- A connection nobody has ruled on waits while a person is asked, once for all that want the same. A yes for once holds
+  for that host and port until the command ends, and so does a no.
+- Everything is bounded: connections at once, the time a request may take to be said, the time nothing moves, what is
+  held of either side while the other is slow.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from sightline.exec.gateway._entrance import Connection, Entrance
+from sightline.exec.gateway._judge import Judge, Ruling
+from sightline.exec.gateway._requests import Asked, BadRequest, denied, granted, read_body, read_request
+from sightline.exec.gateway._upstream import Streams, Unreachable, Upstream
+
+CONNECTIONS_AT_MOST = 128
+_REQUEST_SECONDS = 30.0
+_ASKING_SECONDS = 600.0
+_IDLE_SECONDS = 600.0
+_CLOSING_SECONDS = 5.0
+_SECONDS_BETWEEN_LOOKS = 0.5
+_PIECE = 64 * 1024
+_UNREAD_AT_MOST = 1024 * 1024
+
+
+class Proxy:
+    """Serves the clients of one gateway."""
+
+    def __init__(self, judge: Judge, entrance_at: Callable[[str], Entrance]) -> None:
+        """`entrance_at`: whose address that is."""
+        self._judge = judge
+        self._entrance_at = entrance_at
+        self._upstream = Upstream(_PIECE)
+        self._questions: dict[tuple[str, str, int], _Question] = {}
+        self._clients: set[asyncio.Task[Any] | None] = set()
+        self._made = 0
+
+    def close(self) -> None:
+        for client in self._clients:
+            if client is not None:
+                client.cancel()
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """One client, whatever it sends."""
+        client = asyncio.current_task()
+        self._clients.add(client)
+        try:
+            if len(self._clients) > CONNECTIONS_AT_MOST:
+                writer.write(denied("http", "busy", "too many connections at once"))
+            else:
+                await self._answer(reader, writer)
+            await asyncio.wait_for(writer.drain(), _CLOSING_SECONDS)
+        except (OSError, EOFError, TimeoutError, asyncio.LimitOverrunError):  # it left, or says nothing
+            pass
+        except asyncio.CancelledError:  # its command ended
+            writer.transport.abort()
+        finally:
+            self._clients.discard(client)
+            writer.close()
+
+    async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            asked = await asyncio.wait_for(read_request(reader, writer.write), _REQUEST_SECONDS)
+        except BadRequest as problem:
+            writer.write(denied(problem.protocol, "bad", str(problem)))
+            return
+        if asked is None:
+            return
+        self._made += 1
+        entrance = self._entrance_at(writer.get_extra_info("sockname")[0])
+        connection = entrance.connection(self._made, asked.host, asked.port)
+        try:
+            await self._connect(asked, entrance, connection, (reader, writer))
+        finally:
+            connection.end()
+
+    async def _connect(self, asked: Asked, entrance: Entrance, connection: Connection, client: Streams) -> None:
+        writer = client[1]
+        ruling = await self._ruling(entrance, connection, client)
+        if ruling.allowed:
+            addresses = await self._upstream.addresses(asked.host, asked.port)
+            ruling = self._judged(asked, addresses, ruling)
+        if not ruling.allowed:
+            connection.refuse(ruling.rule, ruling.reason)
+            writer.write(denied(asked.protocol, "refused", f"{connection.name} is not allowed: {ruling.reason}"))
+            await _hear_out(*client)
+            return
+        connection.allow(ruling.rule)
+        try:
+            plain = asked.protocol == "http"
+            server = await self._upstream.connect(asked.host, asked.port, addresses, plain=plain)
+        except Unreachable as problem:
+            connection.end(str(problem))
+            writer.write(denied(asked.protocol, "unreachable", str(problem)))
+            return
+        try:
+            writer.write(granted(asked))
+            server[1].write(asked.head)
+            connection.sent += len(asked.head)
+            await _Relay(connection, client, server, asked).run()
+        finally:
+            server[1].close()
+
+    def _judged(self, asked: Asked, addresses: list[str], ruling: Ruling) -> Ruling:
+        """One address that may not be connected to refuses the name: it could be the one that is used."""
+        rulings = (self._judge.rule_address(asked.host, asked.port, address) for address in addresses)
+        return next((one for one in rulings if not one.allowed), ruling)
+
+    async def _ruling(self, entrance: Entrance, connection: Connection, client: Streams) -> Ruling:
+        host, port = connection.host, connection.port
+        ruling = self._judge.rule(host, port)
+        if ruling is not None:
+            return ruling
+        if entrance.call and (host, port) in entrance.granted:
+            return Ruling(True, "allowed once")
+        if entrance.call and connection.name in entrance.refused:
+            return Ruling(False, "", entrance.refused[connection.name])
+        connection.ask()
+        answer = await self._asked(entrance, host, port, client)
+        if answer.allowed:
+            entrance.granted.add((host, port))
+        return answer
+
+    async def _asked(self, entrance: Entrance, host: str, port: int, client: Streams) -> Ruling:
+        """The answer to a question that all who want the same share. It is withdrawn when none waits any more."""
+        key = (entrance.call, host, port)
+        question = self._questions.get(key)
+        if question is None:
+            question = self._questions[key] = _Question(self._judge.ask(entrance, host, port))
+        question.waiting += 1
+        try:
+            return await question.answer(client)
+        finally:
+            question.waiting -= 1
+            if not question.waiting:
+                question.task.cancel()
+                self._questions.pop(key, None)
+
+
+class _Question:
+    def __init__(self, asking: Awaitable[Ruling]) -> None:
+        self.task = asyncio.ensure_future(asking)
+        self.waiting = 0
+
+    async def answer(self, client: Streams) -> Ruling:
+        loop = asyncio.get_running_loop()
+        until = loop.time() + _ASKING_SECONDS
+        while not self.task.done():
+            if client[0].at_eof() or client[1].is_closing():
+                raise EOFError  # whoever wanted it has left
+            if loop.time() >= until:
+                return Ruling(False, "", "nobody answered in time")
+            await asyncio.wait({self.task}, timeout=_SECONDS_BETWEEN_LOOKS)
+        return self.task.result()
+
+
+class _Relay:
+    """Bytes both ways, each side no faster than the other takes them."""
+
+    def __init__(self, connection: Connection, client: Streams, server: Streams, asked: Asked) -> None:
+        self._connection = connection
+        self._client = client
+        self._server = server
+        self._asked = asked
+        self._patience = asyncio.timeout(_IDLE_SECONDS)
+
+    async def run(self) -> None:
+        """Until both sides have said all, one of them is gone, or nothing moves for long."""
+        up = asyncio.ensure_future(self._request() if self._asked.protocol == "http" else self._up())
+        down = asyncio.ensure_future(self._down())
+        try:
+            async with self._patience:
+                done, _ = await asyncio.wait({up, down}, return_when=asyncio.FIRST_COMPLETED)
+                if all(task.exception() is None for task in done):
+                    if up not in done and self._asked.protocol != "http":
+                        await up
+                    elif down not in done:
+                        await down
+        except TimeoutError:
+            self._connection.end("nothing moved for too long")
+        except (OSError, EOFError, BadRequest, asyncio.LimitOverrunError):
+            pass
+        finally:
+            for task in (up, down):
+                task.cancel()
+            await asyncio.wait({up, down})
+            for task in (up, down):
+                if not task.cancelled():
+                    task.exception()  # seen
+
+    async def _up(self) -> None:
+        reader, writer = self._client[0], self._server[1]
+        while piece := await reader.read(_PIECE):
+            await self._send(writer, piece)
+        if writer.can_write_eof():
+            writer.write_eof()
+
+    async def _request(self) -> None:
+        """The body of the one request, and not a byte that follows it."""
+        async for piece in read_body(self._client[0], self._asked):
+            await self._send(self._server[1], piece)
+
+    async def _send(self, writer: asyncio.StreamWriter, piece: bytes) -> None:
+        writer.write(piece)
+        await writer.drain()
+        self._connection.sent += len(piece)
+        self._moved()
+
+    async def _down(self) -> None:
+        reader, writer = self._server[0], self._client[1]
+        while piece := await reader.read(_PIECE):
+            writer.write(piece)
+            await writer.drain()
+            self._connection.received += len(piece)
+            self._moved()
+        if writer.can_write_eof():
+            writer.write_eof()
+
+    def _moved(self) -> None:
+        self._patience.reschedule(asyncio.get_running_loop().time() + _IDLE_SECONDS)
+
+
+async def _hear_out(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Closed with something unread, a connection takes along the answer that is still under way."""
+    writer.write_eof()
+    left = _UNREAD_AT_MOST
+    async with asyncio.timeout(_CLOSING_SECONDS):
+        while left > 0 and (piece := await reader.read(_PIECE)):
+            left -= len(piece)

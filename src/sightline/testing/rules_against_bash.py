@@ -1,0 +1,725 @@
+"""Permission rules against bash itself: generated command lines are run by a real bash, and what ran is compared with
+what the rules said. `python -m sightline.testing.rules_against_bash --count 200000 --seed 1`
+
+Rules:
+
+- Bash runs in bubblewrap, in a folder it cannot write to, with a PATH of stubs that write their name and arguments to a
+  log, and of a few real programs that run others (`env`, `xargs`, `sh`).
+- Allowing: when rules allow a line, each stub that ran is one that a rule allows by what it was really given.
+- Exactness: when the rule suggested for one line allows another, both ran the same.
+- Denying: when a stub ran what a rule denies, the policy denied the line or asked about it, at the level `full`.
+- A line is a random sentence of a grammar, and often changed afterwards in a few characters. The seed makes it again.
+"""
+
+import argparse
+import os
+import random
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from sightline.settings import Policy, parse_rule
+from sightline.settings._rules import allows_command, suggest
+
+STUBS = ("git", "make", "rm", "ls", "npm")
+RUNNERS = ("env", "xargs", "nohup", "timeout", "nice", "setsid", "stdbuf", "find", "sh", "bash", "cat")
+FILES = ("push", "status", "-rf", "a b", "x.py", "~", "*", "clean")
+_BATCH = 200
+_PATIENCE = 10.0  # seconds without a new line
+_WITHOUT_FUNCTIONS = 10  # every tenth batch
+
+_STUB = """#!/bin/sh
+printf '%s\\0' "$#" "${0##*/}" "$@" >&9
+"""
+_DRIVER = r"""
+n=0
+while IFS= read -r -d '' line <&7; do
+  printf '%s\0' line "$n" >&9
+  seen=$( exec 8>&1 7<&- >/dev/null 2>&1 </dev/null; eval -- "$line" )
+  n=$((n + 1))
+done
+printf '%s\0' line end >&9
+"""
+# To start a program takes most of the time: what the shell itself runs is a function in most batches.
+_FUNCTIONS = "".join(f"{name}() {{ printf '%s\\0' $# {name} \"$@\" >&9; }}; export -f {name}; " for name in STUBS)
+
+Ran = tuple[str, ...]
+"""A program's name and its arguments."""
+
+
+class Case(msgspec.Struct, frozen=True):
+    line: str
+    other: str  # the same, spelled differently or changed
+    allow: tuple[str, ...]
+    deny: tuple[str, ...]
+
+
+class Finding(msgspec.Struct, frozen=True):
+    kind: str
+    line: str
+    rules: tuple[str, ...]
+    ran: tuple[Ran, ...]
+
+
+class Report(msgspec.Struct):
+    """`decided`: lines that the rules allowed, that a suggested rule allowed as another, that were denied or asked."""
+
+    lines: int = 0
+    programs: int = 0
+    lost: int = 0  # lines that took too long
+    allowed: int = 0
+    alike: int = 0
+    refused: int = 0
+    findings: list[Finding] = []
+
+
+ALLOW = (
+    "exec(git status)", "exec(git push *)", "exec(git * --oneline)", "exec(git *)", "exec(make)", "exec(make *)",
+    "exec(ls *)", "exec(rm '*')", "exec(rm '~')", "exec(rm -rf 'a b')", "exec(ls x*)", "exec(ls *.py) exactly",
+    "exec(npm run *)", "exec(make && git status)", "exec(rm x.py)", "exec(ls '[a-z]*')",
+)  # fmt: skip
+DENY = (
+    "exec(git push)", "exec(git push --force)", "exec(rm)", "exec(rm -rf)", "exec(make clean)", "exec(git -C * push)",
+    "exec(npm run *)", "exec(git)", "exec(npm run build)", "exec(make)",
+)  # fmt: skip
+_WORDS = {
+    "git": ("push", "status", "log", "--force", "--oneline", "origin", "-f", "push", "clean", "a=b"),
+    "make": ("clean", "all", "-j", "CC=gcc", "clean"),
+    "rm": ("-rf", "-r", "*", "~", "a b", "x.py", "x?py", "-f", "--", "[a-z]*", "a=~"),
+    "ls": ("*", "*.py", "x.py", "-l", "~", "{a,b}", "a b", "[a-z]*"),
+    "npm": ("run", "build", "test", "run", "--silent", "install"),
+}
+_OPTIONS = {
+    "git": ("-C 'my repo'", "-c user.name='CI Bot'", "--git-dir=x", "--no-pager", "-c a=b", "-C ."),
+    "npm": ("--prefix 'a b'", "--silent", "--loglevel=warn"),
+    "make": ("-C 'a b'", "-j 4", "--silent"),
+    "rm": ("-v", "--interactive=never"),
+    "ls": ("-l",),
+}
+_VALUES = frozenset({"-C", "-c", "--prefix", "-j"})
+
+
+class Sentences:
+    """A grammar of command lines, spoken at random."""
+
+    def __init__(self, seed: int) -> None:
+        self._random = random.Random(seed)
+        self._depth = 0
+
+    def case(self) -> Case:
+        simple = self._random.random() < 0.45
+        line = self._plain_line() if simple else self.line()
+        other = self._plain_line() if self._random.random() < 0.2 else self._spelled_again(line)
+        if self._random.random() < 0.35:
+            line = self._changed(line)
+        if self._random.random() < 0.5:
+            other = self._changed(other)
+        allow = self._random.sample(ALLOW, self._random.randint(1, 4))
+        deny = self._random.sample(DENY, self._random.randint(1, 2))
+        return Case(line, other, tuple(allow), tuple(deny))
+
+    def line(self) -> str:
+        self._depth += 1
+        made = self._compound() if self._depth < 4 and self._chance(0.75) else self._simple()
+        self._depth -= 1
+        return made
+
+    def _plain_line(self) -> str:
+        """One that is understood more often than not."""
+        parts = []
+        for _ in range(self._random.choice((1, 1, 1, 2, 3))):
+            program = self._random.choice(STUBS)
+            words = self._random.choices(_WORDS[program], k=self._random.randint(0, 3))
+            parts.append(" ".join([program, *(self._quoted(word) for word in words)]))
+        return self._random.choice((" && ", " || ", "; ", " | ", ";", "|", "&&")).join(parts)
+
+    def _quoted(self, word: str) -> str:
+        return self._random.choice((word, word, shlex.quote(word), f'"{word}"', f"'{word}'"))
+
+    def _spelled_again(self, line: str) -> str:
+        """Other quotes, other blanks."""
+        changes: tuple[Callable[[str], str], ...] = (
+            lambda text: text.replace("'", '"'),
+            lambda text: text.replace('"', "'"),
+            lambda text: text.replace("'", "").replace('"', ""),
+            lambda text: text.replace(" ", "  ", 1),
+            lambda text: text.replace(" ", "\t", 1),
+            lambda text: text.replace("push", "'push'", 1),
+            lambda text: text.replace("*", "'*'", 1),
+            lambda text: text.replace("~", "'~'", 1),
+            lambda text: f" {text} ",
+            lambda text: text,
+        )
+        return self._random.choice(changes)(line)
+
+    def _changed(self, line: str) -> str:
+        """A few characters more, less or others."""
+        for _ in range(self._random.randint(1, 3)):
+            at = self._random.randint(0, len(line))
+            more = self._random.choice(
+                (
+                    ";",
+                    "&",
+                    "|",
+                    "(",
+                    ")",
+                    "{",
+                    "}",
+                    "$",
+                    "`",
+                    "'",
+                    '"',
+                    "\\",
+                    "\n",
+                    " ",
+                    "\t",
+                    "#",
+                    "!",
+                    "<",
+                    ">",
+                    "=",
+                    "~",
+                )
+                + (
+                    "*",
+                    "?",
+                    "[",
+                    "]",
+                    "\\\n",
+                    "$(",
+                    "${",
+                    "$'",
+                    "<<",
+                    "&&",
+                    "||",
+                    ",",
+                    "..",
+                    "\r",
+                    "\x0b",
+                    "\xa0",
+                    "é",
+                    "2>",
+                    "<(",
+                )
+                + (
+                    "@(",
+                    "git push",
+                    " rm ",
+                    "make",
+                    ";make;",
+                    "-rf",
+                    "--force",
+                    "\u2028",
+                    "+=",
+                    "[0]=",
+                    "%",
+                    "^",
+                    "/",
+                    ":",
+                )
+            )
+            line = line[:at] + more + line[at + self._random.choice((0, 0, 1, 2)) :]
+        return line
+
+    def _chance(self, share: float) -> bool:
+        return self._random.random() < share
+
+    def _simple(self) -> str:
+        program = self._random.choice(STUBS)
+        words = [program]
+        if self._chance(0.4):
+            words += [self._random.choice(_OPTIONS[program]) for _ in range(self._random.randint(1, 3))]
+        words += [self._disguised(word) for word in self._random.choices(_WORDS[program], k=self._random.randint(0, 4))]
+        words[0] = self._program(program)
+        if self._chance(0.1) and len(words) > 1 and not any(set(" '\"$`\\") & set(word) for word in words):
+            words = ["{" + ",".join(words) + "}"]
+        prefix = (
+            self._random.choice(("A=b ", "A=b C='d e' ", "! ", "time ", ">/dev/null ", "")) if self._chance(0.2) else ""
+        )
+        return prefix + self._joined(words)
+
+    def _joined(self, words: Iterable[str]) -> str:
+        line = ""
+        for word in words:
+            line += (self._blank() if line else "") + word
+        return line + (self._redirect() if self._chance(0.15) else "")
+
+    def _blank(self) -> str:
+        if self._chance(0.85):
+            return " "
+        return self._random.choice(
+            ("\t", "  ", " \\\n ", "\\\n ", self._redirect() + " ", "$IFS", "${IFS}", " $u ", " ${u} ")
+        )
+
+    def _redirect(self) -> str:
+        return self._random.choice(
+            (
+                " >/dev/null",
+                " 2>&1",
+                " </dev/null",
+                " 2>/dev/null",
+                " >|/dev/null",
+                " &>/dev/null",
+                " <<<x",
+                " {fd}>/dev/null",
+            )
+            + (" 2> /dev/null", " >/tmp/'o p'", " >&2", " <<<'a b'", " > /dev/null 2>&1")
+        )
+
+    def _program(self, name: str) -> str:
+        if self._chance(0.6):
+            return name
+        forms = [
+            f"./bin/{name}",
+            f"bin/{name[:-1]}?",
+            f"bin/{name[0]}*{name[-1]}",
+            f"\\{name}",
+            f"bin/[{name[0]}]{name[1:]}",
+        ]
+        return self._random.choice([*forms, self._disguised(name), self._disguised(name), f"~+/bin/{name}"])
+
+    def _disguised(self, word: str) -> str:
+        if self._chance(0.6):
+            return word
+        half = self._random.randint(0, len(word))
+        one, two = word[:half], word[half:]
+        octal = "".join(f"\\{ord(character):o}" for character in word)
+        hexadecimal = "".join(f"\\x{ord(character):02x}" for character in word)
+        return self._random.choice(
+            (
+                f"'{word}'",
+                f'"{word}"',
+                f"{one}''{two}",
+                f'"{one}"{two}',
+                f"{one}'{two}'",
+                f"{one}\\\n{two}",
+                f"\\{word}",
+            )
+            + (
+                f"$'{octal}'",
+                f"$'{hexadecimal}'",
+                f'$"{word}"',
+                f"{one}$u{two}",
+                f"{one}${{u}}{two}",
+                f"${{u:-{word}}}",
+            )
+            + (
+                f"$(echo '{word}')",
+                f"`echo '{word}'`",
+                f"{one}$(){two}",
+                f"{one}$@{two}",
+                f'"${{u:-{word}}}"',
+                f"{one}{{{two},}}",
+            )
+            + (
+                f'"$(echo "{word}")"',
+                f"{{{word},}}",
+                f"{one}``{two}",
+                f"${{u-{one}}}{two}",
+                f"'{one}'\"{two}\"",
+                f"{one}{{{two},{two}}}",
+            )
+        )
+
+    def _compound(self) -> str:
+        kinds: tuple[Callable[[], str], ...] = (
+            self._list, self._list, self._group, self._runner, self._runner, self._shell, self._shell, self._eval,
+            self._heredoc, self._substitution, self._function, self._variable, self._comment, self._branch, self._array,
+            self._alias, self._odd,
+        )  # fmt: skip
+        return self._random.choice(kinds)()
+
+    def _list(self) -> str:
+        sign = self._random.choice((" && ", " || ", "; ", " | ", "\n", " & ", ";", "|", " |& ", "&&", "\n\n", " ;\n"))
+        return sign.join(self.line() for _ in range(self._random.randint(2, 3)))
+
+    def _group(self) -> str:
+        inside = self.line()
+        forms = (
+            f"({inside})",
+            f"{{ {inside}; }}",
+            f"( {inside} )",
+            f"{{ {inside}\n}}",
+            f"! ({inside})",
+            f"(\n{inside}\n)",
+        )
+        return self._random.choice(forms)
+
+    def _runner(self) -> str:
+        command = self._simple()
+        forms = (
+            f"env {command}", f"env A=b {command}", f"env -i PATH=\"$PATH\" {command}", f"command {command}", f"exec {command}",
+            f"nohup {command}", f"timeout 5 {command}", f"nice -n 5 {command}", f"xargs {command}", f"echo push | xargs {command}",
+            "echo push | xargs git", "echo git push | xargs env", f"setsid {command}", f"stdbuf -o0 {command}", f"command -p {command}",
+            f"find . -maxdepth 0 -exec {command} \\;", "find . -maxdepth 1 -name push -exec git -C {} push \\;",
+            "echo git | xargs -I X X push", "echo git | xargs -I{} {} push", f"time {command}", f"builtin command {command}",
+            f"env -S {shlex.quote(command)}", f"coproc {command}", f"exec -a x {command}", f"env -u A {command}",
+            f"xargs -n 1 {command} <<< 'push x'",
+        )  # fmt: skip
+        return self._random.choice(forms)
+
+    def _shell(self) -> str:
+        inside = self.line()
+        double = inside.replace("\\", "\\\\").replace('"', '\\"').replace("$", "\\$").replace("`", "\\`")
+        forms = (
+            f"sh -c {shlex.quote(inside)}", f"bash -c {shlex.quote(inside)}", f'bash -c "{double}"', f"env bash -c {shlex.quote(inside)}",
+            f"echo {shlex.quote(inside)} | sh", f"printf '%s\\n' {shlex.quote(inside)} | bash -s", f"bash <<< {shlex.quote(inside)}",
+            f"bash -c $'{inside.translate(_ANSI)}'", f"bash <(echo {shlex.quote(inside)})", f". <(echo {shlex.quote(inside)})",
+            "bash -c 'git \"$@\"' x push", "bash -c '\"$0\" push' git", f"sh -ec {shlex.quote(inside)}",
+            f"bash -c -- {shlex.quote(inside)}", f"command sh -c {shlex.quote(inside)}",
+        )  # fmt: skip
+        return self._random.choice(forms)
+
+    def _eval(self) -> str:
+        inside = self.line()
+        words = " ".join(map(shlex.quote, inside.split(" ")))
+        forms = (
+            f"eval {shlex.quote(inside)}", f"eval {words}", f"eval $'{inside.translate(_ANSI)}'", f"v={shlex.quote(inside)}; eval \"$v\"",
+            f"eval -- {shlex.quote(inside)}", f"trap {shlex.quote(inside)} EXIT", f"eval eval {shlex.quote(shlex.quote(inside))}",
+            f"eval \"$(echo {shlex.quote(inside)})\"",
+        )  # fmt: skip
+        return self._random.choice(forms)
+
+    def _heredoc(self) -> str:
+        inside = self.line()
+        end = self._random.choice(("EOF", "'EOF'", '"EOF"', "\\EOF"))
+        forms = (
+            f"bash <<{end}\n{inside}\nEOF", f"cat <<{end}\n{inside}\nEOF", f"sh <<-{end}\n\t{inside}\n\tEOF\n{self.line()}",
+            f"cat <<{end} | sh\n{inside}\nEOF", f"cat <<EOF\nit's $({inside})\nEOF", f"cat <<A <<B\n{inside}\nA\nx\nB\n{self.line()}",
+            f"cat <<EOF\n`{self._simple()}`\nEOF\n{self.line()}", f"(cat <<EOF\nx'\nEOF\n); {inside}",
+        )  # fmt: skip
+        return self._random.choice(forms)
+
+    def _substitution(self) -> str:
+        inside = self.line()
+        forms = (
+            f"echo $({inside})", f"echo `{self._simple()}`", f'echo "a $({inside}) b"', f"cat <({inside})", f": ${{u:-$({inside})}}",
+            f"echo >(cat) $( {inside} )", f"echo $(( $({inside}) 1 + 2 ))", f'echo "${{u:-"$({inside})"}}"', f"a=$({inside})",
+            f"[[ -n $({inside}) ]]", f"echo $(echo ')' ; {inside})", f"echo $(# it's\n{inside})", f"(( $({inside}) 1 ))",
+            f"echo $(case x in x) {inside};; esac)", f": <<< \"$({inside})\"", f"cat < <({inside})", f"cat > >({inside})",
+        )  # fmt: skip
+        return self._random.choice(forms)
+
+    def _function(self) -> str:
+        inside = self.line()
+        forms = (
+            f"f() {{ {inside}; }}; f", f"function f {{ {inside}\n}}\nf", f"f() ( {inside} )\nf", "f() { git \"$@\"; }; f push",
+            'f() { "$@"; }; f git push', f"g() {{ {inside}; }}; env; g", "git() { command git push; }; git status",
+        )  # fmt: skip
+        return self._random.choice(forms)
+
+    def _variable(self) -> str:
+        forms = (
+            "g=git; $g push", 'g=git; "$g" push', "p=push; git $p", "v='git push'; $v", "g=gi; ${g}t push", "a=(git push); \"${a[@]}\"",
+            "set -- git push; \"$@\"", "set -- git; \"$1\" push", "read -r a b <<< 'git push'; $a $b", "printf -v x %s git; $x push",
+            "v=rm; $v -rf x", "v=-rf; rm $v", "IFS=_; v=git_push; $v", "x=sh; git pu$x", "g=GIT; ${g,,} push", "declare g=git; $g push",
+            "for x in git; do $x push; done", "while read -r x; do $x push; done <<< git", "v=make; ${v} clean", "${u:=git} push",
+            "a=git b=push; $a$IFS$b", "a=(make clean); ${a[0]} ${a[1]}", "x=push; git \"$x\"", "x='push --force'; git $x",
+        )  # fmt: skip
+        return self._random.choice(forms)
+
+    def _comment(self) -> str:
+        inside = self.line()
+        forms = (
+            f"# it's\n{inside}", f": # \"\n{inside}", f"{inside} # )", f"#\n{inside}", f"echo a#b; {inside}", f"echo a\\ # b\n{inside}",
+            f"echo '#'; {inside}", f"# $(\n{inside}", f"# <<EOF\n{inside}",
+        )  # fmt: skip
+        return self._random.choice(forms)
+
+    def _branch(self) -> str:
+        inside = self.line()
+        forms = (
+            f"if true; then {inside}; fi", f"for i in 1; do {inside}; done", f"case a in a) {inside};; esac", f"until {inside}; do break; done",
+            f"while {inside}; do break; done", f"if {inside}\nthen :\nfi", f"case x in (x|y) {inside} ;; esac", f"for ((i=0;i<1;i++)); do {inside}; done",
+            f"[[ a == a ]] && {inside}", f"((1)) && {inside}", f"if false; then :; elif true; then {inside}; else :; fi", f"for i in 1\ndo {inside}\ndone",
+            f"select i in 1; do {inside}; break; done <<< 1", f"case a in b) :;; *) {inside}\nesac",
+        )  # fmt: skip
+        return self._random.choice(forms)
+
+    def _array(self) -> str:
+        inside = self._simple()
+        return self._random.choice(
+            (f'a=( {inside} ); "${{a[@]}}"', f"a=($({inside}))", f"a[0]=x {inside}", f"a+=b {inside}")
+        )
+
+    def _alias(self) -> str:
+        forms = (
+            "shopt -s expand_aliases\nalias g=git\ng push", "shopt -s expand_aliases\nalias gp='git push'\ngp",
+            "hash -p bin/git foo; foo push", "shopt -s extglob\nbin/@(git) push", "shopt -s extglob\nbin/g+(i)t push",
+            "shopt -s expand_aliases\nalias r='rm '\nr -rf x",
+        )  # fmt: skip
+        return self._random.choice(forms)
+
+    def _odd(self) -> str:
+        inside = self.line()
+        forms = (
+            f"\r{inside}", f"{inside}\r", f"\xa0{inside}", f"\x0b{inside}", f"\u2028{inside}", f"{inside};", f";{inside}", f"\n{inside}\n",
+            f"\t{inside}", f"\\\n{inside}", f"''{inside}", f"{inside}\\", f"true;\\\n{inside}", f"{{ {inside} }}", f"{inside})", f"){inside}",
+            f"time -p {inside}", f"! ! {inside}", f"coproc {{ {inside}; }}", f"coproc x {{ {inside}; }}",
+        )  # fmt: skip
+        return self._random.choice(forms)
+
+
+_ANSI = {ord(character): f"\\{ord(character):03o}" for character in "'\\\n ug"}
+
+
+class Bash:
+    """A bash that can do no harm, and says what it ran."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        (folder / "work").mkdir()
+        (folder / "bin").mkdir()
+        for name in STUBS:
+            stub = folder / "bin" / name
+            stub.write_text(_STUB)
+            stub.chmod(0o755)
+        for name in RUNNERS:
+            if found := shutil.which(name):
+                (folder / "bin" / name).symlink_to(os.path.realpath(found))
+        for name in FILES:
+            (folder / "work" / name).touch()
+        (folder / "work" / "bin").symlink_to(folder / "bin")
+        self._numbers = iter(range(1 << 60))
+
+    def ran(self, lines: list[str]) -> list[tuple[Ran, ...] | None]:
+        """What each line ran; None for one that took too long."""
+        found: list[tuple[Ran, ...] | None] = []
+        while len(found) < len(lines):
+            done = self._batch(lines[len(found) :])
+            found += done
+            if len(found) < len(lines):  # the last one never ended
+                found[-1:] = [None]
+        return found
+
+    def _batch(self, lines: list[str]) -> list[tuple[Ran, ...]]:
+        number = next(self._numbers)
+        given, log = self._folder / f"lines{number}", self._folder / f"log{number}"
+        given.write_bytes(b"".join(line.encode("utf-8", "replace") + b"\0" for line in lines))
+        log.touch()
+        try:
+            self._run(given, log, _FUNCTIONS if number % _WITHOUT_FUNCTIONS else "")
+            return _read_log(log.read_bytes(), len(lines))
+        finally:
+            given.unlink()
+            log.unlink()
+
+    def _run(self, given: Path, log: Path, functions: str) -> None:
+        folder = str(self._folder)
+        sandbox = [
+            "bwrap",
+            "--ro-bind",
+            "/",
+            "/",
+            "--dev",
+            "/dev",
+            "--proc",
+            "/proc",
+            "--unshare-all",
+            "--die-with-parent",
+        ]
+        sandbox += ["--tmpfs", "/tmp", "--ro-bind", folder, folder, "--chdir", f"{folder}/work", "--clearenv"]
+        sandbox += ["--setenv", "PATH", f"{folder}/bin", "--setenv", "HOME", f"{folder}/work", "--new-session"]
+        limits = "ulimit -t 20 -f 2000 -c 0; "
+        shell = [
+            shutil.which("bash") or "bash",
+            "-c",
+            f"exec 7<&0 9>&1 </dev/null >/dev/null; {limits}{functions}{_DRIVER}",
+        ]
+        with given.open("rb") as source, log.open("ab") as target:
+            process = subprocess.Popen(
+                [*sandbox, *shell],
+                stdin=source,
+                stdout=target,
+                stderr=subprocess.DEVNULL,
+                env={"PATH": os.environ.get("PATH", "")},
+            )
+        begun = -1
+        while process.poll() is None:
+            try:
+                process.wait(_PATIENCE)
+            except subprocess.TimeoutExpired:
+                before, begun = begun, log.read_bytes().count(b"line\0")
+                if begun == before:
+                    process.kill()
+
+
+def _read_log(data: bytes, count: int) -> list[tuple[Ran, ...]]:
+    """Of every line that was begun, the last of which may not have ended."""
+    fields = data.decode("utf-8", "replace").split("\0")
+    found: list[list[Ran]] = []
+    at = 0
+    while at < len(fields) - 1:
+        if fields[at] == "line":
+            if fields[at + 1] == "end":
+                return [tuple(each) for each in found]
+            found.append([])
+            at += 2
+        else:
+            words = int(fields[at])
+            found[-1].append(tuple(fields[at + 1 : at + 2 + words]))
+            at += 2 + words
+    return [tuple(each) for each in found[:count]] or [()]
+
+
+def denies_really(rule: str, ran: Ran) -> bool:
+    """What a rule that denies means, told from what a program was really given."""
+    pattern = shlex.split(parse_rule(rule, denies=True).pattern)
+    program, *wanted = pattern
+    if ran[0] != program:
+        return False
+    words = [word for word in wanted if not word.startswith("-") and word != "*"]
+    options = [word for word in wanted if word.startswith("-")]
+    given, skips = [], False
+    for word in ran[1:]:
+        if skips:
+            skips = False
+        elif word.startswith("-"):
+            skips = word in _VALUES
+        else:
+            given.append(word)
+    if "-C" in options:
+        options.remove("-C")
+        if "-C" not in ran[1:]:
+            return False
+    return given[: len(words)] == words and all(option in ran[1:] for option in options)
+
+
+class Judge:
+    """Compares what ran with what the rules said."""
+
+    def __init__(self, bash: Bash, workspace: Path) -> None:
+        self._workspace = workspace
+        patterns = [parse_rule(rule) for rule in ALLOW]
+        self._exact = {
+            str(rule): ran or ()
+            for rule, ran in zip(patterns, bash.ran([rule.pattern for rule in patterns]), strict=True)
+            if rule.exactly or not any("*" in word for word in shlex.split(rule.pattern)) or "'" in rule.pattern
+        }
+
+    def judge(self, case: Case, ran: tuple[Ran, ...], other: tuple[Ran, ...], report: Report) -> None:
+        self._judge_line(case, case.line, ran, report)
+        self._judge_line(case, case.other, other, report)
+        suggestion = suggest("exec", case.line)
+        if not suggestion:
+            return
+        rule = parse_rule(suggestion)
+        if allows_command([rule], case.line) is None:
+            report.findings.append(Finding("not allowed by its own rule", case.line, (suggestion,), ran))
+        if case.other != case.line and allows_command([rule], case.other) is not None:
+            report.alike += 1
+            if sorted(ran) != sorted(other):
+                both = (*ran, ("and",), *other)
+                report.findings.append(Finding(f"alike: {case.other!r}", case.line, (suggestion,), both))
+
+    def _judge_line(self, case: Case, line: str, ran: tuple[Ran, ...], report: Report) -> None:
+        report.lines += 1
+        report.programs += len(ran)
+        if allows_command([parse_rule(rule) for rule in case.allow], line) is not None:
+            report.allowed += 1
+            if not all(any(self._allows_really(rule, each) for rule in case.allow) for each in ran):
+                report.findings.append(Finding("allowed", line, case.allow, ran))
+        policy = Policy("full", [], case.deny, self._workspace, guarded=())
+        refused = policy.decide(_Need(line)).verdict != "allow"
+        report.refused += refused
+        if not refused and any(denies_really(rule, each) for rule in case.deny for each in ran):
+            report.findings.append(Finding("denied", line, case.deny, ran))
+
+    def _allows_really(self, rule: str, ran: Ran) -> bool:
+        if rule in self._exact:
+            return ran in self._exact[rule]
+        pattern = parse_rule(rule).pattern.split()
+        if pattern[-1] == "*":
+            return list(ran[: len(pattern) - 1]) == pattern[:-1]
+        if "*" in pattern:
+            at = pattern.index("*")
+            behind = pattern[at + 1 :]
+            return (
+                list(ran[:at]) == pattern[:at]
+                and list(ran[len(ran) - len(behind) :]) == behind
+                and len(ran) >= len(pattern) - 1
+            )
+        return len(ran) == len(pattern) and all(map(fnmatchcase, ran, pattern))
+
+
+class _Need(msgspec.Struct, frozen=True):
+    what: str
+    access: Literal["exec"] = "exec"
+    sandboxed: bool = False
+    exposed: tuple[str, ...] = ()
+    where: str = ""
+
+
+def check(count: int, seed: int, progress: Callable[[Report], None] = lambda report: None) -> Report:
+    """Run this many lines, two of a case."""
+    report = Report()
+    with tempfile.TemporaryDirectory(prefix="rules-against-bash-") as name:
+        folder = Path(name)
+        bash = Bash(folder)
+        judge = Judge(bash, folder / "work")
+        with ThreadPoolExecutor(2 * (os.cpu_count() or 1)) as pool:
+            for cases, found in pool.map(lambda cases: (cases, bash.ran(_lines(cases))), _batches(count, seed)):
+                for case, ran, other in zip(cases, found[::2], found[1::2], strict=True):
+                    if ran is None or other is None:
+                        report.lost += 2
+                    else:
+                        judge.judge(case, ran, other, report)
+                progress(report)
+    return report
+
+
+def _lines(cases: list[Case]) -> list[str]:
+    return [line for case in cases for line in (case.line, case.other)]
+
+
+def _batches(count: int, seed: int) -> Iterator[list[Case]]:
+    sentences = Sentences(seed)
+    for begin in range(0, count, 2 * _BATCH):
+        cases = [sentences.case() for _ in range((min(2 * _BATCH, count - begin) + 1) // 2)]
+        yield [msgspec.structs.replace(case, line=_safe(case.line), other=_safe(case.other)) for case in cases]
+
+
+def _safe(line: str) -> str:
+    return line.replace("\0", "")
+
+
+def _told(report: Report, began: float) -> str:
+    return (
+        f"{report.lines} lines ran {report.programs} programs in {time.monotonic() - began:.0f} s: {report.allowed} allowed, "
+        f"{report.alike} allowed as another, {report.refused} denied or asked, {report.lost} took too long, "
+        f"{len(report.findings)} wrong"
+    )
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="permission rules against bash itself")
+    parser.add_argument("--count", type=int, default=200_000)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    began, shown = time.monotonic(), 0
+
+    def progress(report: Report) -> None:
+        nonlocal shown
+        for finding in report.findings[shown:]:
+            print(f"{finding.kind}\n  {finding.line!r}\n  rules {finding.rules}\n  ran {finding.ran}", flush=True)
+        shown = len(report.findings)
+        if report.lines % 20_000 < _BATCH:
+            print(_told(report, began), file=sys.stderr, flush=True)
+
+    report = check(options.count, options.seed, progress)
+    print(_told(report, began))
+    return 1 if report.findings else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

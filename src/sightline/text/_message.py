@@ -1,0 +1,14 @@
+"""How the program speaks to a person: `error: what`, and on a line of its own `hint: what to do about it`."""
+
+import re
+
+from sightline.text._filter import clean_text
+
+_not_indented = re.compile("[\n\u2028\u2029](?!  )").sub
+
+
+def message(level: str, text: str, hint: str = "") -> str:
+    """The lines of one message. What it quotes (the name of a file, a server's words) cannot drive the terminal, and a
+    line break in it begins no line that reads as ours: all but the first are indented."""
+    parts = [f"{level}: {text}", *([f"hint: {hint}"] if hint else [])]
+    return "".join([_not_indented("\n  ", clean_text(part).rstrip("\n")) + "\n" for part in parts])
