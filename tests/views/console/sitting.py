@@ -55,6 +55,8 @@ class Sitting:
             async with asyncio.timeout(10):
                 while not (found := condition()):  # noqa: ASYNC110, not everything that is waited for is an event
                     await asyncio.sleep(0.001)
+                for _ in range(3):  # nobody presses a key in the very turn of the loop that drew what they saw
+                    await asyncio.sleep(0)
                 return found
         except TimeoutError:
             raise AssertionError(f"waited in vain for {what}; the screen is\n{self.rows}") from None

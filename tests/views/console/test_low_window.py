@@ -77,6 +77,8 @@ async def test_an_approval_that_cannot_be_seen_is_not_accepted(sat: Sitting) -> 
     assert not any(isinstance(command, AnswerRequest) for command in sat.commands)
     sat.surface.size = (40, 24)
     assert "Yes, this once" in "\n".join(seen(sat))
+    sat.press("end")
+    assert "echo step 7" in "\n".join(seen(sat))
     sat.press("y")
     assert (await sat.sent(AnswerRequest)).answer == {"choice": "once"}
 

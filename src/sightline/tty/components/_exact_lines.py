@@ -149,15 +149,23 @@ def _partners(lines: Sequence[Line]) -> Iterator[tuple[int, int]]:
 
 
 def _signed(runs: Sequence[Run], theme: Theme) -> list[Run]:
-    """The same with the signs for what is no text in a look of their own."""
+    """The same with the signs for what is no text in a look of their own, whatever they stand in."""
+    text = "".join(run.text for run in runs)
+    signs = [(found.start(), found.end(), found[0][0] in "·→") for found in _sign(text)]
+    if not signs:
+        return [run for run in runs if run.text]
+    looks = {True: theme.open("dim"), False: theme.open("warning")}
     made: list[Run] = []
+    base = 0
     for run in runs:
-        at = 0
-        for sign in _sign(run.text):
-            role = "dim" if sign[0][0] in "·→" else "warning"
-            made += (Run(run.text[at : sign.start()], run.style), Run(sign[0], theme.open(role) or run.style))
-            at = sign.end()
-        made.append(Run(run.text[at:], run.style))
+        end, at = base + len(run.text), base
+        for start, stop, faint in signs:
+            if start < end and stop > at:
+                made.append(Run(text[at : max(start, at)], run.style))
+                made.append(Run(text[max(start, at) : min(stop, end)], looks[faint] or run.style))
+                at = min(stop, end)
+        made.append(Run(text[at:end], run.style))
+        base = end
     return [run for run in made if run.text]
 
 

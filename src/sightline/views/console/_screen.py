@@ -84,10 +84,15 @@ class Slot(Container):
 
     def render(self, width: int) -> Rows:
         self._settle()  # the window may have another size now, the draft other rows
-        if self._with_editor and self._heard is not self.front:
+        if not self.is_heard:
             # What can be read by now was pressed before this is drawn: it is read in the next turn of the loop.
             self._call_soon(self._call_soon, self._hear, self.front)
         return super().render(width)
+
+    @property
+    def is_heard(self) -> bool:
+        """Whether what is in front was there when the keys that are read now were pressed."""
+        return not self._with_editor or self._heard is self.front
 
     def _hear(self, front: Component) -> None:
         self._heard = front
@@ -100,7 +105,7 @@ class Slot(Container):
         return self.front
 
     def handle_input(self, event: Input) -> bool:
-        if self._with_editor and self._heard is not self.front and not self._matches(event, "interrupt"):
+        if not self.is_heard and not self._matches(event, "interrupt"):
             return self._editor.handle_input(event)
         if self.front.handle_input(event):
             return True
@@ -169,8 +174,10 @@ class Screen:
 
     @property
     def is_answered(self) -> bool:
-        """Whether keys go to what is asked: not yet while it waits for the person to stop typing."""
-        return bool(self._mounted) and (self._mounted[-1].overlay is not None or self.slot.front is not self._editor)
+        """Whether keys go to what is asked: not yet while it waits for the person to stop typing, or to be drawn."""
+        if not self._mounted:
+            return False
+        return self._mounted[-1].overlay is not None or (self.slot.front is not self._editor and self.slot.is_heard)
 
     def usual_hints(self) -> None:
         """The keys of the editor, while it has the keys."""

@@ -136,22 +136,18 @@ class ApprovalDialog(Dialog):
         return f"scroll to the end to allow{key and f' ({key})'}"
 
     def _in_order(self) -> tuple[list[Lines], int]:
-        """What there is to know, and how many parts of it have to be seen: all but the rule, which is shown again
-        before it is saved."""
+        """What there is to know, and how many parts of it have to be seen: up to the end of what would be done."""
         details, theme = self._details, self.theme
         about = [
             *paragraphs(head(self._request, details), None, theme),
             *paragraphs(warnings(details), "warning", theme),
         ]
         air: list[Lines] = [] if self._what_first else [_Air()]
-        what = [*air, *what_lines(details, theme), *air]
-        rest = [
-            *paragraphs(circumstances(details), None, theme),
-            *paragraphs(other_arguments(details), "muted", theme),
-        ]
-        parts = [*what, *about, *rest] if self._what_first else [*about, *what, *rest]
+        what = [*what_lines(details, theme), *paragraphs(other_arguments(details), "muted", theme)]
+        to_read = what if self._what_first else [*about, *air, *what]
         rule = f"Remember as{self._way_to_change()}: {self._rule}" if self._rule else ""
-        return [*parts, *paragraphs(rule, "muted", theme)], len(parts)
+        rest = [*paragraphs(circumstances(details), None, theme), *paragraphs(rule, "muted", theme)]
+        return [*to_read, *(about if self._what_first else air), *rest], len(to_read)
 
     def _way_to_change(self) -> str:
         key = next(iter(self.bindings.keys("approve_rule")), "")

@@ -11,6 +11,7 @@ from sightline.views.console.status._facts import Facts, count
 
 _BETWEEN = " · "
 _NAME = 36  # characters of a model's name
+_USUAL = "auto"  # an approval level that can wait for its place: any other comes first
 _LEVELS = {"auto": "muted", "full": "warning"}  # how an approval level is said
 _FULL = 0.8  # of the context: said in another colour
 
@@ -48,14 +49,17 @@ class StatusLine(Component):
         parts = [("warning", self.note)] if self.note else []
         if facts.waits:
             parts.append(("warning", f"{facts.waits} waiting for an answer"))
+        level_of_approval = (_LEVELS.get(facts.approval, "accent"), f"approval {facts.approval}")
+        if facts.approval not in ("", _USUAL):
+            parts.append(level_of_approval)
         provider = facts.provider or self.provider
         level = facts.thinking if facts.model else ""
         who = facts.model or ("no model: /model" if not self.note and not provider else "")
         who = _shortened(f"{provider} {who}".strip())
         if who:
             parts.append(("text", who + (f" ({level})" if level and level != "off" else "")))
-        if facts.approval:
-            parts.append((_LEVELS.get(facts.approval, "accent"), f"approval {facts.approval}"))
+        if facts.approval == _USUAL:
+            parts.append(level_of_approval)
         context = facts.context
         if context is not None and context[0]:
             parts.append(_context(*context))
