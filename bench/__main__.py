@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 from bench import (
     agent,
+    approvals,
     console,
     first_paint,
     keeping,
@@ -40,6 +41,7 @@ GROUPS: dict[str, Callable[[], Iterator[Row]]] = {
     "searching": searching.rows,
     "keeping": keeping.rows,
     "agent": agent.rows,
+    "approvals": approvals.rows,
     "console": console.rows,
 }
 

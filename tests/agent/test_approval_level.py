@@ -10,7 +10,7 @@ from sightline.events import Notice, Request, RequestResolved, State, ToolResult
 from sightline.host import Reload, Reply, SetApproval, working
 from sightline.journal import Tree
 from sightline.settings import Policy, remember_rule, remembered_rules
-from sightline.tools import Need, ToolError
+from sightline.tools import Need, Proposal, ToolError
 from sightline.transcript import Remark
 from tests.agent.support import Lab, kept, lab, store_in, write_script
 from tests.agent.test_approvals import answered, outside
@@ -70,10 +70,10 @@ async def test_plan_holds_for_a_call_that_is_looked_at(tmp_path: Path) -> None:
     async with lab(tmp_path, [], approval="edit", attended=True) as here:
         looking, go_on = asyncio.Event(), asyncio.Event()
 
-        async def changes() -> str:
+        async def changes() -> Proposal:
             looking.set()
             await go_on.wait()
-            return "+a"
+            return Proposal(diff="+a")
 
         elsewhere = Need("write", str(tmp_path / "elsewhere.txt"))
         asking = asyncio.ensure_future(here.agent.approvals.ask("write", "c", [elsewhere], {}, changes=changes))
@@ -232,3 +232,18 @@ async def test_a_level_that_is_asked_for_wins(tmp_path: Path) -> None:
         assert running.agent.approvals.policy.approval == "full"
         running.session.flush()
         assert not any(isinstance(entry, Remark) for entry in running.session.snapshot().entries)
+
+
+@pytest.mark.parametrize(("left", "settings", "level"), [("full", "auto", "auto"), ("plan", "auto", "plan")])
+async def test_the_level_that_is_shown_is_the_one_in_force(
+    tmp_path: Path, left: str, settings: str, level: str
+) -> None:
+    """Of a session that is resumed, from the first moment on: not the one it was left with."""
+    async with lab(tmp_path, [[{"text": "ok"}]]) as here:
+        await here.run()
+        await told(here, level=left)
+        here.session.flush()
+        assert here.session.snapshot().state["approval"]["level"] == here.agent.approvals.policy.approval == left
+    async with lab(tmp_path, [], approval=settings, resume=here.session.id) as again:
+        again.session.flush()
+        assert again.session.snapshot().state["approval"]["level"] == again.agent.approvals.policy.approval == level

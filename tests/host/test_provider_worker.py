@@ -261,6 +261,7 @@ async def test_a_level_holds_from_the_next_prompt_on(store: Store, program: Path
         (program / "turn-1.jsonl").write_bytes(lines(said("Two."), DONE))
         await it.session.submit(AnswerRequest(it.of(Request)[0].id, "once"))
         await it.done()
+        await until(lambda: levels(it)[-1] == "plan", "the level that holds now")
         await it.session.submit(Prompt("Go on."))
         await it.done()
         assert levels(it)[-1] == "plan"

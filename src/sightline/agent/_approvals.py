@@ -21,10 +21,11 @@ from sightline.agent._stage import Stage
 from sightline.events import Notice
 from sightline.exceptions import UserMistake
 from sightline.settings import Approval, Decision, Policy, forget_rule, named_rule, remember_rule, shown_rule
-from sightline.tools import Need, ToolError
+from sightline.tools import Need, Proposal, ToolError
 
 ONCE, SESSION, ALWAYS, NO = "once", "this session", "always here", "no"
-Changes = Callable[[], Awaitable[str]]
+Changes = Callable[[], Awaitable[Proposal]]
+_IN_THE_DIFF = ("content", "input")  # arguments that a diff shows
 _NO_RULE = "no rule can say exactly this: allow it at another level (--approval), or answer it in the console"
 
 
@@ -55,8 +56,8 @@ class Approvals:
         agent: str = "",
         changes: Changes | None = None,
     ) -> None:
-        """Returns when everything the call needs is allowed; raises Refusal otherwise. `changes`: a diff of what it
-        would write, for who is asked."""
+        """Returns when everything the call needs is allowed; raises Refusal otherwise. `changes`: what it would write,
+        for the person who is asked."""
         for need in needs:
             if self._decided(need).verdict == "ask":
                 await self._ask_about(tool, call, need, args, agent, changes)
@@ -75,8 +76,8 @@ class Approvals:
         if not self._stage.attended:
             self._refuse(need, self._decided(need).suggestion, agent)
         details = {"tool": tool, "call": call, "args": args, "cwd": need.where or self._folder(args)}
-        if need.access == "write" and changes is not None and (diff := await _shown(changes)):
-            details |= {"diff": diff, "path": need.what}
+        if need.access == "write" and changes is not None:
+            details |= _proposed(await changes(), need, args)
         decision = self._decided(need)  # another level may hold by now
         if decision.verdict == "ask":
             if not self._stage.attended:  # they left meanwhile
@@ -90,6 +91,7 @@ class Approvals:
             "what": need.what,
             "why": ": ".join(reason for reason in (decision.why, need.why) if reason),
             "sandboxed": need.sandboxed,
+            "leaves": need.access != "read" and not need.sandboxed,
             "rule": decision.suggestion,
         }
         choices = [ONCE, SESSION, ALWAYS, NO] if decision.suggestion else [ONCE, NO]
@@ -206,12 +208,14 @@ class Approvals:
         )
 
 
-async def _shown(changes: Changes) -> str:
-    """What cannot be shown is not shown: what is wrong with the call is its result's to say."""
-    try:
-        return await changes()
-    except Exception:
-        return ""
+def _proposed(proposal: Proposal, need: Need, args: dict[str, Any]) -> dict[str, Any]:
+    """What a request says of the change it is about."""
+    said = {name: getattr(proposal, name) for name in ("diff", "about", "unseen") if getattr(proposal, name)}
+    if proposal.diff:
+        counts = {"added": proposal.added, "removed": proposal.removed}
+        rest = {name: value for name, value in args.items() if name not in _IN_THE_DIFF}
+        said |= {**counts, "path": need.what, "args": rest}
+    return said
 
 
 def way_to_allow(rule: str) -> str:

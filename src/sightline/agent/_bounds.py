@@ -24,13 +24,13 @@ def bounded_text(text: str, most: int = TEXT_AT_MOST) -> str:
     return f"{kept}\n[… {len(text) - most} more characters]"
 
 
-def bounded_value(value: Any) -> Any:
+def bounded_value(value: Any, most: int = VALUE_AT_MOST) -> Any:
     """The value, clean, and what is long in it cut where it is too long as a whole. It is data afterwards."""
     value = clean_value(plain(value))
-    if _size(value) <= VALUE_AT_MOST:
+    if _size(value) <= most:
         return value
     value = _cut(value)
-    if _size(value) <= VALUE_AT_MOST:
+    if _size(value) <= most:
         return value
     return {"left_out": "too long to be shown"}
 

@@ -13,7 +13,7 @@ Rules:
 import asyncio
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
@@ -31,7 +31,19 @@ from sightline.events import ToolResult, ToolUpdate, ToolUse
 from sightline.exceptions import SightlineError
 from sightline.handles import Grants, granted
 from sightline.text import clean_line, cut_graphemes, first_line
-from sightline.tools import Image, Need, Outcome, Tool, ToolContext, ToolError, Tools, Workplace, is_inside, parameters
+from sightline.tools import (
+    Image,
+    Need,
+    Outcome,
+    Proposal,
+    Tool,
+    ToolContext,
+    ToolError,
+    Tools,
+    Workplace,
+    is_inside,
+    parameters,
+)
 
 CANCELLED = "cancelled before it ended; what it had done by then is not undone"
 NOT_MADE = "not made: the work was stopped before it"
@@ -133,10 +145,10 @@ class Calls:
         needs = self._needs(tool, params, context)
         if needs:
             shown = self._secrets.masked_value(hooked.args)
-            changes = partial(tool.changes, params, context)
-            await self._approvals.ask(tool.name, call.id, needs, shown, changes=changes)
+            proposals = _Proposals(partial(tool.changes, params, context))
+            await self._approvals.ask(tool.name, call.id, needs, shown, changes=proposals.make)
             asked, needs = needs, self._needs(tool, params, context)
-            if not self._still_allowed(needs, asked):
+            if not self._still_allowed(needs, asked) or not await proposals.still_hold():
                 raise ToolError("what it would touch changed while it was being decided: make the call again")
         try:
             with granted(self._grants(needs)) if tool.confined else nullcontext():
@@ -237,6 +249,33 @@ class Calls:
             return ImagePart(image.media_type, self._workplace.artifacts.keep(name, image.data))
         except OSError as error:
             return TextPart(f"[an image ({image.media_type}) that could not be kept: {error.strerror}]")
+
+
+class _Proposals:
+    """What a person was shown of a call's changes: it must still be what the call does when they have answered."""
+
+    def __init__(self, changes: Callable[[], Awaitable[Proposal]]) -> None:
+        self._changes = changes
+        self._shown: list[Proposal] = []
+
+    async def make(self) -> Proposal:
+        """For a person. What is wrong with the call is for its result to say, but not being able to show it is said."""
+        self._shown.append(await self._made())
+        return self._shown[-1]
+
+    async def still_hold(self) -> bool:
+        if not self._shown:
+            return True
+        now = await self._made()
+        return all(shown == now for shown in self._shown)
+
+    async def _made(self) -> Proposal:
+        try:
+            return await self._changes()
+        except SightlineError as error:
+            return Proposal(unseen=f"what it would change cannot be shown: {error.message}")
+        except Exception as error:
+            return Proposal(unseen=f"what it would change cannot be shown: {type(error).__name__}")
 
 
 def _outcome_of(task: "asyncio.Task[Outcome]") -> Outcome:

@@ -8,6 +8,7 @@ from sightline.events._delegation import (
     delegation_from_args,
     delegation_from_details,
 )
+from sightline.events._leaving import leaves_sandbox
 from sightline.events._vocabulary import (
     KINDS,
     UNKNOWN_CAP,
@@ -75,5 +76,6 @@ __all__ = [
     "delegation_from_args",
     "delegation_from_details",
     "encode_event",
+    "leaves_sandbox",
     "stamp",
 ]

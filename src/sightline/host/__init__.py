@@ -4,6 +4,7 @@ from sightline._later import later
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from sightline.host._asked import all_details
     from sightline.host._client import Client, HostGone, HostRefused, connect
     from sightline.host._commands import (
         Abort,
@@ -77,6 +78,7 @@ __all__ = [
     "Subscription",
     "Unqueue",
     "Working",
+    "all_details",
     "attach",
     "connect",
     "find",
@@ -95,6 +97,7 @@ __all__ = [
 
 # A console starts its host before anything is loaded, and a host without an agent in it does not load one.
 _MODULES = {
+    "_asked": "all_details",
     "_client": "Client HostGone HostRefused connect",
     "_commands": (
         "Abort AnswerRequest Attach Cancel CancelCall Cell Command Compact EditTodo Invoke Label Move Outline "

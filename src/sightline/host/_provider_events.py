@@ -34,6 +34,7 @@ from sightline.events import (
     ToolUse,
     User,
 )
+from sightline.host._asked import carried, forget
 from sightline.host._masked_output import MaskedOutput
 from sightline.host._session import Session
 from sightline.text import clean_output
@@ -131,6 +132,7 @@ class Retelling:
         for key in list(self._pieces):
             self._end_pieces(key)
         for request in list(self._requests):
+            forget(self._session.folder, request)
             self._session.publish(RequestResolved(request))
         self._requests.clear()
         for call in list(self._calls.values()):
@@ -198,6 +200,8 @@ class Retelling:
         call = details.get("call") if isinstance(details, dict) else ""
         if isinstance(call, str) and call:
             details = {**details, "call": self._calls.get(call) or self._foretell(call)}
+        if event.what == "approval" and isinstance(details, dict):
+            details = carried(self._secrets.masked_value(details), self._session.folder, ours)
         return replace(event, id=ours, details=details)
 
     def _foretell(self, theirs: str) -> str:
@@ -208,6 +212,7 @@ class Retelling:
     def _on_resolved(self, event: RequestResolved) -> Event | None:
         ours = next((ours for ours, theirs in self._requests.items() if theirs == event.id), "")
         self._requests.pop(ours, None)
+        forget(self._session.folder, ours)
         return replace(event, id=ours) if ours else None
 
     def _on_run_started(self, event: RunStarted) -> Event | None:

@@ -262,6 +262,7 @@ class ProviderWorker:
         return Reply(True, data={"level": self._ask.approval, "levels": levels, "rules": [], "next": self.busy})
 
     def _tell_level(self) -> None:
+        self._told_level = self._ask.approval
         value: dict[str, Any] = {"level": self._ask.approval, "flags": []}
         self._session.publish(State("approval", value, source=self._provider.name))
 
@@ -286,6 +287,8 @@ class ProviderWorker:
             self._tell_queue()
             await self._turn(queued)
             await self._connection.drop_lowered(self._ask)
+            if self._told_level != self._ask.approval:  # chosen while it worked: it holds from now on
+                self._tell_level()
 
     async def _turn(self, queued: Queued) -> None:
         heard, self._heard = (self._heard, []) if queued.run is None else ([], self._heard)

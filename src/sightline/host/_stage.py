@@ -26,6 +26,7 @@ from sightline.events import (
     ToolResult,
 )
 from sightline.exec import CommandSpec
+from sightline.host._asked import carried, forget, made_visible
 from sightline.host._call_command import CallCommand
 from sightline.host._masked_output import MaskedOutput
 from sightline.host._session import Session
@@ -75,6 +76,10 @@ class SessionStage:
         return self._session.seq
 
     def publish(self, event: Event) -> None:
+        if isinstance(event, Request) and event.what == "approval" and isinstance(event.details, dict):
+            event = msgspec.structs.replace(event, details=self._asked(event.id, event.details))
+        elif isinstance(event, RequestResolved):
+            forget(self._session.folder, event.id)
         fields = _FIELDS.get(type(event))
         if fields is not None:
             event = msgspec.structs.replace(event, **{name: self._told(getattr(event, name)) for name in fields})
@@ -101,6 +106,14 @@ class SessionStage:
         self._session.publish(result)
         if output is not None:
             output.close()
+
+    def _asked(self, request: str, details: dict[str, Any]) -> dict[str, Any]:
+        try:
+            details = made_visible(self._secrets.masked_value(details))
+            return carried(details, self._session.folder, request)
+        except RecursionError:
+            rest = {name: value for name, value in details.items() if name != "args"}
+            return {**rest, "unseen": "its arguments are nested too deeply to be shown", "leaves": True}
 
     def _told(self, value: Any) -> Any:
         if isinstance(value, str):

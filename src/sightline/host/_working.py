@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 
 import msgspec
 
-from sightline.agent import Agent, Secrets, Wanted, add_extensions, build, go_on_with_level, mended
+from sightline.agent import Agent, Secrets, Wanted, add_extensions, build, go_on_with_level, mended, tell_approval
 from sightline.conversation import AssistantMessage, ToolMessage, UserMessage
 from sightline.events import Notice
 from sightline.exceptions import UserMistake
@@ -66,6 +66,7 @@ async def working(
         first, place = session.seq, (writer.folder / "journal.jsonl").stat().st_size
         if resume:
             go_on_with_level(agent, wanted.approval)
+            tell_approval(agent)  # before anybody can connect: the journal says which level it was left with
         for text in wanted.notices:
             session.publish(Notice(clean_text(text), "warning", source="settings"))
         for text in agent.notices:

@@ -10,6 +10,8 @@ from sightline.text._output import clean_output, complete_prefix
 from sightline.text._row import Row, Run, row_text
 from sightline.text._screen import Screen
 from sightline.text._style import DEFAULT, Style
+from sightline.text._unified import Unified, unified_diff
+from sightline.text._visible import mark_blanks, visible, visible_value
 
 __all__ = [
     "DEFAULT",
@@ -18,6 +20,7 @@ __all__ = [
     "Screen",
     "StreamFilter",
     "Style",
+    "Unified",
     "clean_line",
     "clean_output",
     "clean_styled",
@@ -27,6 +30,10 @@ __all__ = [
     "cut_graphemes",
     "escape_controls",
     "first_line",
+    "mark_blanks",
     "message",
     "row_text",
+    "unified_diff",
+    "visible",
+    "visible_value",
 ]

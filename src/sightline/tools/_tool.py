@@ -43,6 +43,17 @@ class Need(msgspec.Struct, frozen=True):
     real: str = ""  # the path itself, where its name cannot be shown and `what` is not quite it
 
 
+class Proposal(msgspec.Struct, frozen=True):
+    """What a call would change, for the person who is asked: all of it, before it is made."""
+
+    diff: str = ""  # unified
+    added: int = 0  # lines
+    removed: int = 0
+    about: str = ""  # what the diff does not say: it is made executable, the row is deleted
+    unseen: str = ""  # what of it cannot be shown, and why; empty when the diff shows all of it
+    basis: str = ""  # of what it was compared with: another one means that the target changed
+
+
 class Image(msgspec.Struct, frozen=True):
     media_type: str
     data: bytes
@@ -80,9 +91,9 @@ class Tool(Generic[P]):
         """Details to show while the model still writes the arguments; `written` is their JSON text so far."""
         return None
 
-    async def changes(self, params: P, context: "ToolContext") -> str:
-        """A unified diff of what it would change, for whoever is asked whether it may; empty when it cannot say."""
-        return ""
+    async def changes(self, params: P, context: "ToolContext") -> Proposal:
+        """What it would change, for the person who is asked whether it may; empty when it cannot say."""
+        return Proposal()
 
     async def execute(self, params: P, context: "ToolContext") -> Outcome:
         raise NotImplementedError

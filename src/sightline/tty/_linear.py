@@ -8,6 +8,8 @@
 - An overlay is written when it appears, and what of it is new when an answer changed it. Its choices have numbers: a
   number that is entered chooses, 0 cancels. A line that is neither a choice nor a text it takes chooses nothing, least
   of all what happens to be highlighted. A dot and a key (`.ctrl+t`) press it, with a number on that choice.
+- A line that was entered before an overlay nobody asked for (`unprompted`) was written is no answer to it: it is said,
+  and not taken.
 - An empty line enters what stands in an editor, which was said when it was put there.
 - Somebody may know better that something is going on (`is_busy`): then there is no prompt.
 - Input that ended ends the program, but not while something is going on (`end_when_quiet`).
@@ -34,6 +36,8 @@ PROMPT = "> "
 QUIET = 0.1
 LAST_QUIET = 0.5
 """How long nothing is written before the prompt comes; before the end does."""
+_HEARD_AFTER = 0.05
+"""Seconds after which what could be read when an overlay was written has been read."""
 
 
 class LinearDisplay(Display):
@@ -48,6 +52,8 @@ class LinearDisplay(Display):
         self._leave: Callable[[], object] | None = None
         self._said: tuple[OverlayHandle | None, list[str]] = (None, [])
         """The overlay that was written last, and what was written of it."""
+        self._unheard: OverlayHandle | None = None
+        """The overlay that was written so lately that a line read now was entered before."""
         self.is_busy: Callable[[], bool] = lambda: False
 
     def render_now(self) -> None:
@@ -71,6 +77,8 @@ class LinearDisplay(Display):
         focused = self.focus.component
         if focused is None:
             return None
+        if self._is_early():
+            return self._say([f"entered before the question, and no answer to it: {line}"] if line else [])
         chosen = _list_in(focused)
         if self.visible_overlays() and line.startswith(".") and self._press(chosen, line[1:]):
             return self._answered()
@@ -169,10 +177,22 @@ class LinearDisplay(Display):
         self._announced = overlay
         if overlay is not None:
             rows = [*_spoken(overlay.component, self._width())]
+            if self._said[0] is not overlay and self._clock is not None:
+                self._unheard = overlay
+                self._clock.call_later(_HEARD_AFTER, self._hear)
             before = self._said[1] if self._said[0] is overlay else []
             known = next((at for at, pair in enumerate(zip(rows, before, strict=False)) if pair[0] != pair[1]), 0)
             self._said = (overlay, rows)
             self._say(rows[known:])
+
+    def _hear(self) -> None:
+        self._unheard = None
+
+    def _is_early(self) -> bool:
+        visible = self.visible_overlays()
+        if not visible or not getattr(visible[-1].component, "unprompted", False):
+            return False
+        return visible[-1] is not self._said[0] or visible[-1] is self._unheard
 
     def _answered(self) -> None:
         self._announced = None

@@ -49,7 +49,7 @@ async def asked(sat: Sitting, columns: int, rows: int) -> None:
 
 @pytest.mark.parametrize("columns", [40, 80])
 async def test_an_approval_in_a_low_window_shows_what_is_to_be_allowed(sat: Sitting, columns: int) -> None:
-    """In ten rows: the command first, all the answers, and no editor."""
+    """In ten rows: the command first, all the answers, and no editor; a yes once the end was seen."""
     await asked(sat, columns, 10)
     window = "\n".join(seen(sat))
     assert "curl -s https://example.org/install" in window
@@ -60,6 +60,10 @@ async def test_an_approval_in_a_low_window_shows_what_is_to_be_allowed(sat: Sitt
     before = window
     sat.press("pagedown")
     assert "\n".join(seen(sat)) != before
+    sat.press("y")
+    assert not any(isinstance(command, AnswerRequest) for command in sat.commands)
+    sat.press("end")
+    seen(sat)
     sat.press("y")
     assert (await sat.sent(AnswerRequest)).answer == {"choice": "once"}
 

@@ -256,7 +256,7 @@ async def test_a_step_back_is_no_no(sat: Sitting) -> None:
     sat.hears(approval("r1"))
     await sat.until(lambda: "Allow this?" in sat.rows)
     sat.press("n")
-    await sat.until(lambda: "Why not?" in sat.rows)
+    await sat.until(lambda: "Tell the agent why" in sat.rows)
     sat.press("escape", "escape")
     await sat.sent(AnswerRequest)
     assert not any(isinstance(command, Abort) for command in sat.commands)

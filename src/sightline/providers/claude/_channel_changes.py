@@ -2,13 +2,12 @@
 
 import os
 import stat
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
-# Past these, finding what changes takes too long: the call's arguments have to do.
-_BYTES_AT_MOST = 256 * 1024
-_LINES_AT_MOST = 2000
+from sightline.text import unified_diff
+
+_BYTES_AT_MOST = 16 * 1024 * 1024  # of a file to compare with; past that the call's arguments have to do
 
 
 def diff_of(args: dict[str, Any], cwd: str) -> str:
@@ -22,7 +21,7 @@ def diff_of(args: dict[str, Any], cwd: str) -> str:
     except (OSError, ValueError):
         return ""
     after = _after(args, before or "")
-    return "" if after is None else _unified(path, before, after)
+    return "" if after is None else unified_diff(before, after, path, path).text
 
 
 def _text_in(path: Path) -> str | None:
@@ -56,15 +55,3 @@ def _replaced(text: str, edit: Any) -> str | None:
     if not old:
         return new if not text else None
     return text.replace(old, new, -1 if edit.get("replace_all") is True else 1) if old in text else None
-
-
-def _unified(path: str, before: str | None, after: str) -> str:
-    import difflib
-
-    old, new = (before or "").split("\n"), after.split("\n")
-    if max(len(old), len(new)) > _LINES_AT_MOST:
-        return ""
-    old, new = (lines[:-1] if lines[-1] == "" else lines for lines in (old, new))
-    rows = list(islice(difflib.unified_diff(old, new, lineterm=""), 2, None))
-    names = ["--- /dev/null" if before is None else f"--- {path}", f"+++ {path}"]
-    return "\n".join([*names, *rows, ""]) if rows else ""

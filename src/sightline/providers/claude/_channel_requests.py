@@ -13,11 +13,11 @@ from typing import Any, Union
 
 import msgspec
 
-from sightline.events import Request
+from sightline.events import Request, leaves_sandbox
 from sightline.providers._preview import preview
 from sightline.providers.claude import _wire as wire
 from sightline.providers.claude._channel_changes import diff_of
-from sightline.text import clean_line, clean_value
+from sightline.text import clean_line, clean_value, visible, visible_value
 
 ONCE, SESSION, ALWAYS, NO = "once", "this session", "always here", "no"
 
@@ -91,9 +91,9 @@ def asked(request: dict[str, Any], asking: Asking) -> Asked | None:
 def _approval(wanted: _ToolUse, asking: Asking) -> Asked:
     native = clean_line(wanted.tool_name)
     tool = wire.COMMON_NAMES.get(native, native)
-    access, args = _ACCESS.get(tool, ""), clean_value(wanted.input)
+    access, args = _ACCESS.get(tool, ""), visible_value(wanted.input)
     what = _what(tool, args)
-    diff = clean_value(diff_of(wanted.input, asking.cwd)) if access == "write" else ""
+    diff = visible(diff_of(wanted.input, asking.cwd)) if access == "write" else ""
     suggested = _suggested(wanted.permission_suggestions)
     longer = _for_longer([suggestion for suggestion, _ in suggested])
     details = {
@@ -102,10 +102,11 @@ def _approval(wanted: _ToolUse, asking: Asking) -> Asked:
         "call": asking.call,
         "access": access,
         "what": what,
-        "why": clean_value(wanted.decision_reason) if isinstance(wanted.decision_reason, str) else "",
+        "why": visible(wanted.decision_reason) if isinstance(wanted.decision_reason, str) else "",
         "rule": ", ".join([words for _, words in suggested]),
         "args": {name: value for name, value in args.items() if not (diff and name in _IN_THE_DIFF)},
         "cwd": asking.cwd,
+        "leaves": leaves_sandbox(access, _path(wanted.input) if access == "write" else what, asking.cwd),
         **({"path": what} if access == "write" else {}),
         **({"diff": diff} if diff else {}),
     }
@@ -133,6 +134,12 @@ def _what(tool: str, args: dict[str, Any]) -> str:
     return preview(args, tool)
 
 
+def _path(args: dict[str, Any]) -> str:
+    """The file, as it was named."""
+    named = (args.get(name) for name in ("file_path", "notebook_path"))
+    return next((path for path in named if isinstance(path, str)), "")
+
+
 def _words_for(tool: str, access: str, what: str) -> str:
     match access:
         case "exec":
@@ -147,7 +154,7 @@ def _words_for(tool: str, access: str, what: str) -> str:
 def _suggested(offered: Any) -> list[tuple[dict[str, Any], str]]:
     """What may be allowed for longer, each with what the person reads of it."""
     suggestions = [one for one in offered if isinstance(one, dict)] if isinstance(offered, list) else []
-    return [(one, words) for one in suggestions if (words := clean_line(_described(one)))]
+    return [(one, words) for one in suggestions if (words := visible(_described(one)).replace("\n", "⏎"))]
 
 
 def _for_longer(suggestions: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:

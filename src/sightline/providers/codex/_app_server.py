@@ -25,7 +25,7 @@ from sightline.providers.codex._app_server_items import diff_of
 from sightline.providers.codex._app_server_requests import Answer, asked
 from sightline.providers.codex._app_server_source import AppServerSource
 from sightline.providers.codex._command import COMMAND
-from sightline.text import clean_line, clean_text
+from sightline.text import clean_line, clean_text, visible
 
 _SECONDS_TO_OPEN = 30.0
 _CHANGES_AT_MOST = 64
@@ -202,7 +202,8 @@ class AppServer:
     def _asked(self, message: wire.Message) -> list[Event]:
         id, item = clean_line(str(message.id)), message.params.get("itemId")
         call = self._source.call_id(clean_line(item)) if isinstance(item, str) and item else ""
-        event, answer = asked(message.method, id, message.params, call, self._changes_of)
+        params = {"cwd": self._ask.cwd, **message.params}
+        event, answer = asked(message.method, id, params, call, self._changes_of)
         if answer is None:
             self._send({"id": message.id, "error": {"code": _NO_SUCH_METHOD, "message": "not supported"}})
         else:
@@ -219,7 +220,7 @@ class AppServer:
         sound = [change for change in changes if isinstance(change, dict)]
         paths = [change["path"] for change in sound if isinstance(change.get("path"), str)]
         tool = "Write" if all(text_at(change, "kind", "type") == "add" for change in sound) else "Edit"
-        self._changes[id] = (tool, clean_line(", ".join(paths)), clean_text(diff_of(sound)))
+        self._changes[id] = (tool, visible(", ".join(paths)), visible(diff_of(sound)))
         if len(self._changes) > _CHANGES_AT_MOST:
             del self._changes[next(iter(self._changes))]
 

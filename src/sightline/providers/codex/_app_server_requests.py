@@ -9,9 +9,9 @@ from typing import Any
 
 import msgspec
 
-from sightline.events import Event, Notice, Request
+from sightline.events import Event, Notice, Request, leaves_sandbox
 from sightline.providers._preview import unwrap_shell
-from sightline.text import clean_value
+from sightline.text import clean_line, visible_value
 
 ONCE, SESSION, ALWAYS, NO = "once", "this session", "always here", "no"
 
@@ -21,6 +21,9 @@ Answer = Callable[[Any], tuple[Any, str]]
 Asked = tuple[Event, Answer | None]
 # How a change to files is found by its item: path and diff of each.
 Changes = Callable[[str], tuple[str, str, str]]
+
+
+_AMENDMENT = "proposedExecpolicyAmendment"
 
 
 class _Command(msgspec.Struct):
@@ -54,13 +57,21 @@ def asked(method: str, id: str, params: dict[str, Any], call: str, changes: Chan
     known = _KINDS.get(method)
     if known is not None:
         try:
-            made = known(id, clean_value(params), call, changes)
+            made = known(id, _shown(params), call, changes)
         except (ValueError, RecursionError):
             made = None
         if made is not None:
             return made
     text = f"Codex asked for something only its own program can give: {method[:100]}"
-    return Notice(clean_value(text), "warning", source="codex"), None
+    return Notice(clean_line(text), "warning", source="codex"), None
+
+
+def _shown(params: dict[str, Any]) -> dict[str, Any]:
+    """Parameters as a person can read them. A rule that would not be what they read is not offered."""
+    shown: dict[str, Any] = visible_value(params)
+    if shown.get(_AMENDMENT) != params.get(_AMENDMENT):
+        shown[_AMENDMENT] = None
+    return shown
 
 
 def _command(id: str, params: dict[str, Any], call: str, changes: Changes) -> Asked:
@@ -79,6 +90,7 @@ def _command(id: str, params: dict[str, Any], call: str, changes: Changes) -> As
         "args": {"command": command},
         "cwd": wanted.cwd or "",
         "sandboxed": False,
+        "leaves": True,
     }
     always = {"acceptWithExecpolicyAmendment": {"execpolicy_amendment": amendment}}
     decisions: dict[str, Any] = {ONCE: "accept", SESSION: "acceptForSession", ALWAYS: always}
@@ -89,7 +101,14 @@ def _command(id: str, params: dict[str, Any], call: str, changes: Changes) -> As
 def _file_change(id: str, params: dict[str, Any], call: str, changes: Changes) -> Asked:
     wanted = msgspec.convert(params, _Command)
     tool, path, diff = changes(wanted.itemId)
-    details = {**_about(tool, call, "write", path, wanted.reason), "path": path, "diff": diff, "sandboxed": False}
+    details = {
+        **_about(tool, call, "write", path, wanted.reason),
+        "path": path,
+        "diff": diff,
+        "sandboxed": False,
+        "leaves": leaves_sandbox("write", path, wanted.cwd or ""),
+        **({} if diff else {"unseen": "what it would change is not known"}),
+    }
     words = f"Codex wants to change {path or 'files'}"
     event = Request(id, "approval", words, [ONCE, SESSION, NO], details, source="codex")
     return event, _decided({ONCE: "accept", SESSION: "acceptForSession"})

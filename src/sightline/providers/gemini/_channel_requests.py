@@ -11,9 +11,9 @@ from typing import Any
 
 import msgspec
 
-from sightline.events import Request, ToolUse
+from sightline.events import Request, ToolUse, leaves_sandbox
 from sightline.providers.gemini._channel_calls import Call
-from sightline.text import clean_line, clean_value
+from sightline.text import clean_line, clean_value, visible_value
 
 ONCE, SESSION, NO = "once", "this session", "no"
 
@@ -55,10 +55,10 @@ def call_asked_about(params: dict[str, Any]) -> Call | None:
 
 def asked(id: str, params: dict[str, Any], use: ToolUse, cwd: str) -> tuple[Request, Answer]:
     """`params`: of a call that can be read. `use`: how that call was told."""
-    wanted = msgspec.convert(clean_value(params), _Wanted)
+    wanted = msgspec.convert(visible_value(params), _Wanted)
     call, choices = wanted.toolCall, _choices(wanted.options)
     path, diff = call.changes(cwd)
-    args = use.args if isinstance(use.args, dict) else {}
+    args = {**(use.args if isinstance(use.args, dict) else {}), **call.args(cwd)}
     access = _ACCESS.get(call.kind if isinstance(call.kind, str) else "", "")
     what = str(args.get("command") or path or call.words)
     described = args.get("description") if access == "exec" else ""  # by the model; of others it is the title
@@ -71,6 +71,7 @@ def asked(id: str, params: dict[str, Any], use: ToolUse, cwd: str) -> tuple[Requ
         "why": _why(str(described or ""), access, choices),
         "args": {name: value for name, value in args.items() if value not in (what, described)},
         "cwd": _folder(cwd, args.get("dir_path") if access == "exec" else ""),
+        "leaves": leaves_sandbox(access, path or call.path, cwd),
         **({"path": path, "diff": diff} if diff else {}),
     }
     doing = {"exec": f"run `{what}`", "write": f"change {what}"}.get(access, f"use {use.name}: {what}")

@@ -5,8 +5,8 @@ from typing import Any
 
 import msgspec
 
-from sightline.events import Request
-from sightline.text import clean_line, clean_value
+from sightline.events import Request, leaves_sandbox
+from sightline.text import clean_line, clean_value, visible_value
 
 ONCE, SESSION, NO = "once", "this session", "no"
 
@@ -37,7 +37,7 @@ class _Questions(msgspec.Struct):
 def permission(properties: dict[str, Any], call: str, cwd: str, agent: str) -> tuple[Request, Answer] | None:
     """None when it cannot be read. `this session` allows what fits OpenCode's own pattern until its server ends."""
     try:
-        wanted = msgspec.convert(clean_value(properties), _Permission)
+        wanted = msgspec.convert(visible_value(properties), _Permission)
     except (ValueError, RecursionError):
         return None
     command, diff = wanted.metadata.get("command"), wanted.metadata.get("diff")
@@ -51,9 +51,10 @@ def permission(properties: dict[str, Any], call: str, cwd: str, agent: str) -> t
         "what": what,
         "why": "",
         "rule": ", ".join(wanted.always),
-        "args": wanted.metadata,
+        "args": {name: value for name, value in wanted.metadata.items() if name != "diff"},
         "cwd": cwd,
         "sandboxed": False,
+        "leaves": leaves_sandbox(access, str(wanted.metadata.get("filepath") or what), cwd),
         **({"diff": diff} if isinstance(diff, str) else {}),
     }
     words = f"OpenCode wants to run `{what}`" if access == "exec" else f"OpenCode wants to {wanted.permission} {what}"

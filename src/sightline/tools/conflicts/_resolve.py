@@ -50,6 +50,20 @@ def resolve_all(content: str, conflicts: Conflicts) -> list[Resolved]:
     return [_resolve_file(path, content, conflicts) for path in paths]
 
 
+def planned(number: int | None, content: str, conflicts: Conflicts) -> list[tuple[Path, str, str]]:
+    """What resolving one conflict, or (None) all that are known, would make of each file: before and after. Nothing is
+    written. Blocking; ToolError as when it is done."""
+    _refuse_markers(content)
+    known = {conflict.id: conflict for conflict in conflicts.all()}
+    chosen = list(known) if number is None else [conflicts.get(number).id]
+    made: list[tuple[Path, str, str]] = []
+    for path in dict.fromkeys(known[id].path for id in chosen):
+        with writing(path) as file:
+            text, now = _current(file, conflicts)
+        made.append((path, text, _resolved(text, [conflict for conflict in now if conflict.id in chosen], content)))
+    return made
+
+
 def _resolve_file(path: Path, content: str, conflicts: Conflicts) -> Resolved:
     shown = {conflict.id for conflict in conflicts.all() if conflict.path == path}
     try:
@@ -74,17 +88,21 @@ def _current(file: Writing, conflicts: Conflicts) -> tuple[str, list[Conflict]]:
 
 
 def _replace(file: Writing, text: str, chosen: list[Conflict], content: str, conflicts: Conflicts) -> Resolved:
-    lines = split_lines(text)
-    for conflict in sorted(chosen, key=lambda conflict: -conflict.region.first):
-        region = conflict.region
-        lines[region.first - 1 : region.last] = expanded(content, region, conflict.id)
-    result = "".join(lines)
+    result = _resolved(text, chosen, content)
     file.replace(result.encode("utf-8", "surrogateescape"))
     conflicts.forget(conflict.id for conflict in chosen)
     left = conflicts.register(file.path, result)
     return Resolved(
         file.path, result, tuple(sorted(conflict.id for conflict in chosen)), tuple(conflict.id for conflict in left)
     )
+
+
+def _resolved(text: str, chosen: list[Conflict], content: str) -> str:
+    lines = split_lines(text)
+    for conflict in sorted(chosen, key=lambda conflict: -conflict.region.first):
+        region = conflict.region
+        lines[region.first - 1 : region.last] = expanded(content, region, conflict.id)
+    return "".join(lines)
 
 
 def expanded(content: str, region: Region, number: int) -> list[str]:

@@ -1,9 +1,10 @@
 """What the model and the views are told of an edit that was made."""
 
 from collections.abc import Sequence
+from hashlib import sha256
 from typing import Any
 
-from sightline.tools._tool import Outcome
+from sightline.tools._tool import Outcome, Proposal
 from sightline.tools._truncation import fitting_diff
 from sightline.tools.edit._files import Plan
 from sightline.tools.hashline import Snapshots, compact, header, unified
@@ -32,10 +33,14 @@ def outcome(plans: Sequence[Plan], snapshots: Snapshots) -> Outcome:
     return Outcome(text="\n\n".join(texts), details=details)
 
 
-def diff_of(plans: Sequence[Plan]) -> str:
-    """What they change, no longer than a result may show of it."""
-    limit = MAX_DIFF_BYTES // max(len(plans), 1)
-    return "".join(_details(plan, (), limit)["diff"] for plan in plans)
+def proposal(plans: Sequence[Plan]) -> Proposal:
+    """What they would change, all of it."""
+    return Proposal(
+        diff="".join(unified(plan.shown, plan.lines, plan.changes, created=plan.created) for plan in plans),
+        added=sum(len(change.after) for plan in plans for change in plan.changes),
+        removed=sum(len(change.before) for plan in plans for change in plan.changes),
+        basis=" ".join(sha256(plan.before or b"").hexdigest() for plan in plans),
+    )
 
 
 def _is_renumbered(plan: Plan, state: Sequence[str]) -> bool:

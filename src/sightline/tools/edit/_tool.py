@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar
 import msgspec
 
 from sightline.tools._context import ToolContext
-from sightline.tools._tool import Need, Outcome, Tool
+from sightline.tools._tool import Need, Outcome, Proposal, Tool
 
 
 class EditParams(msgspec.Struct):
@@ -61,7 +61,7 @@ replace 4..4:
 
         return shown_so_far(written, context)
 
-    async def changes(self, params: EditParams, context: ToolContext) -> str:
+    async def changes(self, params: EditParams, context: ToolContext) -> Proposal:
         from sightline.tools.edit._work import changes
 
         return await changes(params.input, context)

@@ -9,10 +9,10 @@ from typing import Any, TypeVar
 
 from sightline.tools._context import ToolContext
 from sightline.tools._paths import shown, write_need
-from sightline.tools._tool import Need, Outcome, ToolError
+from sightline.tools._tool import Need, Outcome, Proposal, ToolError
 from sightline.tools.edit._commit import commit
 from sightline.tools.edit._files import Plan, file_of, is_note, plan
-from sightline.tools.edit._result import diff_of, outcome
+from sightline.tools.edit._result import outcome, proposal
 from sightline.tools.edit._streaming import Streams
 from sightline.tools.hashline import Section, Snapshots, merge, parse, refuse_overlaps
 
@@ -31,13 +31,13 @@ def shown_so_far(written: str, context: ToolContext) -> dict[str, Any] | None:
     return stream.feed(written)
 
 
-async def changes(patch: str, context: ToolContext) -> str:
-    """The diff of an edit that is not made yet."""
+async def changes(patch: str, context: ToolContext) -> Proposal:
+    """What an edit that is not made yet would change."""
     sections = _sections(patch, context)
     for section, path in sections:
         _refuse_denied(section, path, context)
     plans = await asyncio.to_thread(_plans, sections, context.cwd, context.shared(Snapshots))
-    return diff_of(plans)
+    return proposal(plans)
 
 
 async def edit(patch: str, context: ToolContext) -> Outcome:

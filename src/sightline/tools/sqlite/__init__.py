@@ -8,6 +8,7 @@ db.sqlite?q=SELECT …            a query
 """
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sightline.tools.sqlite._detect import is_sqlite_file
 from sightline.tools.sqlite._selection import (
@@ -25,6 +26,9 @@ from sightline.tools.sqlite._selection import (
     parse_target,
 )
 
+if TYPE_CHECKING:
+    from sightline.tools.sqlite._write import RowChange
+
 __all__ = [
     "Candidate",
     "Query",
@@ -39,6 +43,7 @@ __all__ = [
     "is_sqlite_file",
     "parse_selection",
     "parse_target",
+    "preview",
     "read",
     "write",
 ]
@@ -49,6 +54,13 @@ def read(path: Path, selection: Selection) -> Reading:
     from sightline.tools.sqlite._read import read_selection
 
     return read_selection(path, selection)
+
+
+def preview(path: Path, target: RowTarget, content: str) -> "RowChange":
+    """What `write` would make of a row; nothing is written. Blocking. ToolError where the content is no row."""
+    from sightline.tools.sqlite._write import preview_row
+
+    return preview_row(path, target, content)
 
 
 def write(path: Path, target: RowTarget, content: str) -> str:

@@ -1,9 +1,12 @@
 """Rows inserted, updated and deleted. Values are bound, never written into the statement; a database is never made."""
 
+import json
 import math
 import sqlite3
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from sightline.tools._tool import ToolError
 from sightline.tools.sqlite._detect import is_sqlite_file
@@ -32,6 +35,47 @@ def write_row(path: Path, target: RowTarget, content: str) -> str:
             changed = connection.execute(f"DELETE FROM {quoted(table.name)} WHERE {condition}", (key,)).rowcount
             return _told("Deleted", "deleted", changed, target.key, table)
         return _update(connection, table, values, condition, key, target.key)
+
+
+class RowChange(msgspec.Struct, frozen=True):
+    """A row before and after, a line for each of its columns; None where there is none."""
+
+    table: str
+    before: str | None
+    after: str | None
+    triggers: bool  # of the table: they may change more
+
+
+def preview_row(path: Path, target: RowTarget, content: str) -> RowChange:
+    """What `write_row` would do; an insert has only the columns that are given."""
+    deleting = not content.strip()
+    values = {} if deleting else payload(content)
+    with opened(path, writing=False) as connection:
+        table = find_table(connection, target.table)
+        triggers = connection.execute(
+            "SELECT 1 FROM sqlite_master WHERE type = 'trigger' AND tbl_name = ? COLLATE NOCASE LIMIT 1", (table.name,)
+        ).fetchone()
+        bound = _bound(table, values)
+        row: dict[str, Any] | None = None
+        if target.key is not None:
+            condition, key = key_condition(connection, table, target.key, writing=True)
+            columns = ", ".join(quoted(column) for column in table.columns)
+            found = connection.execute(f"SELECT {columns} FROM {quoted(table.name)} WHERE {condition}", (key,))
+            values_now = found.fetchone()
+            row = None if values_now is None else dict(zip(table.columns, values_now, strict=True))
+    after = None if deleting else _lines({**(row or {}), **bound})
+    return RowChange(table.name, None if row is None else _lines(row), after, triggers is not None)
+
+
+def _lines(row: dict[str, Any]) -> str:
+    return "".join(f"{column}: {_literal(value)}\n" for column, value in row.items())
+
+
+def _literal(value: Any) -> str:
+    """All of a value, on one line."""
+    if isinstance(value, bytes):
+        return f"x'{value.hex()}'"
+    return "NULL" if value is None else json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
 
 
 def payload(content: str) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from sightline.handles import read_at_most
 from sightline.tools._atomic import writing
 from sightline.tools._tool import ToolError
 
-_SHOWN_BYTES = 400_000  # of the old content, to show what changed
+_SHOWN_BYTES = 8 * 1024 * 1024  # of the old content, to show what changed
 
 
 class Written(msgspec.Struct, frozen=True):

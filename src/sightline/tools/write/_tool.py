@@ -6,7 +6,7 @@ import msgspec
 from msgspec import Meta
 
 from sightline.tools._context import ToolContext
-from sightline.tools._tool import Need, Outcome, Tool
+from sightline.tools._tool import Need, Outcome, Proposal, Tool
 
 
 class WriteParams(msgspec.Struct, frozen=True):
@@ -44,7 +44,7 @@ class WriteTool(Tool[WriteParams]):
     def preview(self, params: WriteParams) -> str:
         return params.path
 
-    async def changes(self, params: WriteParams, context: ToolContext) -> str:
+    async def changes(self, params: WriteParams, context: ToolContext) -> Proposal:
         from sightline.tools.write._work import changes
 
         return await changes(params.path, params.content, context)

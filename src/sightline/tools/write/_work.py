@@ -6,12 +6,13 @@ from typing import Any
 from sightline.tools import archives, sqlite
 from sightline.tools._context import ToolContext
 from sightline.tools._paths import display, write_need
-from sightline.tools._tool import Need, Outcome
+from sightline.tools._tool import Need, Outcome, Proposal
+from sightline.tools._truncation import fitting_diff
 from sightline.tools.conflicts import Conflicts, resolve_all, resolve_one
 from sightline.tools.hashline import Snapshots, header, strip_display
 from sightline.tools.write._conflicts import told_all, told_one
-from sightline.tools.write._diff import diff
-from sightline.tools.write._file import encoded, text_before, write_file
+from sightline.tools.write._diff import MAX_BYTES, diff
+from sightline.tools.write._file import encoded, write_file
 from sightline.tools.write._targets import (
     ConflictTarget,
     DatabaseTarget,
@@ -36,15 +37,14 @@ def needs_of(path: str, context: ToolContext) -> list[Need]:
             return write_need(target.path, context.cwd)
 
 
-async def changes(path: str, content: str, context: ToolContext) -> str:
-    """The diff of a file that is not written yet; of anything else there is none."""
+async def changes(path: str, content: str, context: ToolContext) -> Proposal:
+    """What a write that is not made yet would change."""
+    from sightline.tools.write._proposal import proposed
+
     if context.settings.read.hash_lines:
         content, _ = strip_display(content)
     target = await asyncio.to_thread(find_target, path, context)
-    if not isinstance(target, FileTarget):
-        return ""
-    before = await asyncio.to_thread(text_before, target.path)
-    return diff(display(target.path, context.cwd), before, content).text
+    return await asyncio.to_thread(proposed, target, content, context)
 
 
 async def write(path: str, content: str, context: ToolContext) -> Outcome:
@@ -78,7 +78,7 @@ def _write_file(target: FileTarget, content: str, context: ToolContext) -> tuple
         "ui": {"kind": "diff"},
         "path": name,
         "op": "create" if written.before is None else "update",
-        "diff": change.text,
+        "diff": fitting_diff(change.text, MAX_BYTES),
         "added": change.added,
         "removed": change.removed,
     }

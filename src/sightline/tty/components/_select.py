@@ -27,6 +27,7 @@ class Item(msgspec.Struct, frozen=True):
     label: str
     description: str = ""
     group: str = ""
+    disabled: bool = False  # shown, and cannot be chosen now
 
 
 class SelectList(Component):
@@ -109,7 +110,7 @@ class SelectList(Component):
             self._highlight((self._at + step) % len(self._found))
 
     def choose(self) -> None:
-        if self.highlighted is not None and self.on_select is not None:
+        if self.highlighted is not None and self.on_select is not None and not self.highlighted.disabled:
             self.on_select(self.highlighted)
 
     def handle_input(self, event: Input) -> bool:
@@ -226,6 +227,8 @@ class SelectList(Component):
         if self._described and width >= 20:
             row += " " * (label_room - measure(label) + 2)
             row += self._theme.style("muted", truncate(item.description, width - label_room - 4))
+        if item.disabled:
+            row = self._theme.style("dim", clean_line(row))
         row = truncate("› " if chosen else "  ", width, "") + row
         return selected(row, width, self._theme) if chosen else row
 
@@ -246,7 +249,8 @@ class SelectList(Component):
 def _cleaned(item: Item) -> Item:
     if item.label.isprintable() and item.description.isprintable() and item.group.isprintable():
         return item
-    return Item(item.value, clean_line(item.label), clean_line(item.description), clean_line(item.group))
+    label, description, group = (clean_line(text) for text in (item.label, item.description, item.group))
+    return Item(item.value, label, description, group, item.disabled)
 
 
 _ACTIONS: dict[str, Callable[[SelectList], object]] = {

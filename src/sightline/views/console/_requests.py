@@ -10,7 +10,7 @@ Rules:
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from sightline.host import AnswerRequest
+from sightline.host import AnswerRequest, all_details
 
 if TYPE_CHECKING:
     from sightline.views.console._console import Console
@@ -56,9 +56,17 @@ class Requests:
             self._asking.cancel()
             self._shown = ""
 
+    async def _whole(self, request: Any) -> Any:
+        """With all of its details: of a long command or change, the request itself has only the beginning."""
+        details = request.get("details")
+        if not isinstance(details, dict) or not details.get("stored"):
+            return request
+        folder = self._console.store.folder(self._console.session)
+        return {**request, "details": await asyncio.to_thread(all_details, folder, request)}
+
     async def _ask(self, id: str, request: Any) -> None:
         console = self._console
-        dialog, overlay, above = await console.extensions.dialog_for(request)
+        dialog, overlay, above = await console.extensions.dialog_for(await self._whole(request))
         self._dialog = dialog
         if console.drawing.linear:
             console.tell("waiting for your answer")

@@ -3,8 +3,8 @@
     transcript · queue · what goes on · todo · jobs · widgets · editor, or what is asked · widgets · status · keys
 
 What is asked by a request stands above the editor, whose draft stays in sight, and comes only once the person has
-stopped typing: an answer is never given by a letter that was meant for the draft. Where there are too few rows for
-both, the editor makes room.
+stopped typing: an answer is never given by a letter that was meant for the draft. Keys that were pressed before it was
+drawn and are read after that go to the editor, too. Where there are too few rows for both, the editor makes room.
 """
 
 from collections.abc import Callable, Sequence
@@ -62,14 +62,21 @@ class Slot(Container):
     """The place of the editor. `front` has the keys; the editor may stand below it, if `has_room` says so."""
 
     def __init__(
-        self, editor: Component, bindings_match: Callable[[Input, str], bool], has_room: Callable[[], bool]
+        self,
+        editor: Component,
+        bindings_match: Callable[[Input, str], bool],
+        has_room: Callable[[], bool],
+        call_soon: Callable[..., object],
     ) -> None:
         super().__init__([editor])
         self.front = editor
         self._editor = editor
         self._matches = bindings_match
         self._has_room = has_room
+        self._call_soon = call_soon
         self._with_editor = False
+        self._heard: Component | None = editor
+        """What was in front when the keys that are read now could be pressed."""
 
     def put(self, front: Component, *, with_editor: bool = False) -> None:
         self.front, self._with_editor = front, with_editor
@@ -77,7 +84,13 @@ class Slot(Container):
 
     def render(self, width: int) -> Rows:
         self._settle()  # the window may have another size now, the draft other rows
+        if self._with_editor and self._heard is not self.front:
+            # What can be read by now was pressed before this is drawn: it is read in the next turn of the loop.
+            self._call_soon(self._call_soon, self._hear, self.front)
         return super().render(width)
+
+    def _hear(self, front: Component) -> None:
+        self._heard = front
 
     def _settle(self) -> None:
         both = self._with_editor and self._has_room()
@@ -87,6 +100,8 @@ class Slot(Container):
         return self.front
 
     def handle_input(self, event: Input) -> bool:
+        if self._with_editor and self._heard is not self.front and not self._matches(event, "interrupt"):
+            return self._editor.handle_input(event)
         if self.front.handle_input(event):
             return True
         if isinstance(self.front, Ask):
@@ -114,7 +129,7 @@ class Screen:
         self._linear = application.linear
         self._bindings = application.bindings
         self._editor = editor
-        self.slot = Slot(editor, application.bindings.matches, self._has_room_for_editor)
+        self.slot = Slot(editor, application.bindings.matches, self._has_room_for_editor, self._loop.call_soon)
         self.widgets_above = Container()
         self.widgets_below = Container()
         self.is_working: Callable[[], bool] = lambda: False
@@ -177,7 +192,8 @@ class Screen:
         mounted = Mounted(ask, above=above)
         self._mounted.append(mounted)
         if overlay is not None or self._linear:
-            mounted.overlay = self._display.show_overlay(_Guarded(ask, self.slot), overlay or Overlay())
+            guarded = _Guarded(ask, self.slot, unprompted=above)
+            mounted.overlay = self._display.show_overlay(guarded, overlay or Overlay())
         self._arrange()
         return mounted
 
@@ -220,8 +236,9 @@ class Screen:
 class _Guarded(Container):
     """What is asked as an overlay: a key it does not know goes nowhere else."""
 
-    def __init__(self, ask: Ask, slot: Slot) -> None:
+    def __init__(self, ask: Ask, slot: Slot, *, unprompted: bool) -> None:
         super().__init__([ask])
+        self.unprompted = unprompted
         self._ask = ask
         self._slot = slot
 

@@ -38,7 +38,7 @@ class Api:
         self._shelf = Shelf(store)
         self.outputs = OutputApi(store, self._catalog, self._watches, self._shelf, self._recordings)
         self.pictures = Pictures(store, self._known_session)
-        self.talk = TalkApi(self._known_session)
+        self.talk = TalkApi(self._known_session, store.folder)
 
     def close(self) -> None:
         self._catalog.close()

@@ -39,6 +39,8 @@ def routes_of(api: Api) -> list[Route]:
         Route("/api/sessions/{id}/shell", api.talk.shell, methods=["POST"]),
         Route("/api/sessions/{id}/abort", api.talk.abort, methods=["POST"]),
         Route("/api/sessions/{id}/unqueue", api.talk.unqueue, methods=["POST"]),
+        Route("/api/sessions/{id}/approval", api.talk.approval, methods=["POST"]),
+        Route("/api/sessions/{id}/requests/{request}", api.talk.details, methods=["GET"]),
         Route("/api/sessions/{id}/requests/{request}", api.talk.answer, methods=["POST"]),
         Route("/api/sessions/{id}/images/{name}", api.pictures.picture),
         Route("/api/jobs", api.jobs),

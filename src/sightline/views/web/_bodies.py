@@ -124,6 +124,12 @@ class AnswerBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     answer: Any = None
 
 
+class ApprovalBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The approval level from now on."""
+
+    level: Literal["plan", "edit", "auto", "full"]
+
+
 class EmptyBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Nothing is said."""
 

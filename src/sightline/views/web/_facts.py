@@ -23,7 +23,18 @@ from sightline.views.web._shapes import plan_of
 
 _MOST_AGENTS = 200
 _TELLING = (AgentEnded, AgentStarted, Request, RequestResolved, RunEnded, RunStarted, State, TurnEnded)
-_PASSED_ON = ("thinking", "context", "queue", "jobs", "retry", "compaction", "ui.status", "ui.widgets", "ui.title")
+_PASSED_ON = (
+    "approval",
+    "thinking",
+    "context",
+    "queue",
+    "jobs",
+    "retry",
+    "compaction",
+    "ui.status",
+    "ui.widgets",
+    "ui.title",
+)
 
 
 def tells(event: Event) -> bool:

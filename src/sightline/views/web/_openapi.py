@@ -12,6 +12,7 @@ from sightline.transcript import Snapshot
 from sightline.views.web._bodies import (
     Accepted,
     AnswerBody,
+    ApprovalBody,
     CancelBody,
     Cancelled,
     DownloadBody,
@@ -51,7 +52,7 @@ class _Operation(msgspec.Struct, frozen=True, kw_only=True):
 _UNKNOWN = {404: "there is no such session or job"}
 _BAD = {400: "a parameter or the body is not what it should be"}
 _REFUSED = {409: "the session is over, the job has ended, or its host refused"}
-_REQUIRED = (StartBody, PromptBody, ShellBody)
+_REQUIRED = (StartBody, PromptBody, ShellBody, ApprovalBody)
 _ROW = {"first": ("integer", "number of the first row; rows are counted from 0")}
 
 _TALK: list[tuple[str, Any, str]] = [
@@ -59,6 +60,7 @@ _TALK: list[tuple[str, Any, str]] = [
     ("shell", ShellBody, "Run a command line as the person; the agent reads what came of it unless it is private."),
     ("abort", EmptyBody, "Stop what the agent does. What was queued comes back in `data`."),
     ("unqueue", EmptyBody, "Take back what waits for the agent; it works on."),
+    ("approval", ApprovalBody, "Go by this approval level from now on."),
     ("requests/{request}", AnswerBody, "Answer a request. The first answer counts."),
 ]
 
@@ -117,6 +119,12 @@ _OPERATIONS = [
         )
         for name, asks, summary in _TALK
     ],
+    _Operation(
+        path="/api/sessions/{id}/requests/{request}",
+        summary="All the details of an open request whose event has `stored`: only their beginning.",
+        answers=dict[str, Any],
+        also=_UNKNOWN,
+    ),
     _Operation(
         path="/api/sessions/{id}/images/{name}",
         summary="An image kept with a session: PNG, JPEG, GIF or WebP.",

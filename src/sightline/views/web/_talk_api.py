@@ -1,21 +1,25 @@
 """Talking with the agent of a session that runs: prompts, answers, and stopping it."""
 
+import asyncio
 from collections.abc import Callable
+from pathlib import Path
 
 from starlette.requests import Request
 from starlette.responses import Response
 
-from sightline.host import Abort, AnswerRequest, Command, Prompt, Shell, Unqueue
+from sightline.host import Abort, AnswerRequest, Command, Prompt, SetApproval, Shell, Unqueue, all_details
+from sightline.text import clean_line
 from sightline.views.web._asked import Refused, body, json_answer
-from sightline.views.web._bodies import Accepted, AnswerBody, EmptyBody, PromptBody, ShellBody
+from sightline.views.web._bodies import Accepted, AnswerBody, ApprovalBody, EmptyBody, PromptBody, ShellBody
 from sightline.views.web._start import submit
 
 
 class TalkApi:
-    """`known` gives the id of a session back, or refuses it."""
+    """`known` gives the id of a session back, or refuses it; `folder`: where that session is stored."""
 
-    def __init__(self, known: Callable[[str], str]) -> None:
+    def __init__(self, known: Callable[[str], str], folder: Callable[[str], Path]) -> None:
         self._known = known
+        self._folder = folder
 
     async def prompt(self, request: Request) -> Response:
         asked = await body(request, PromptBody)
@@ -36,6 +40,19 @@ class TalkApi:
     async def answer(self, request: Request) -> Response:
         asked = await body(request, AnswerBody)
         return await self._submitted(request, AnswerRequest(request.path_params["request"], asked.answer))
+
+    async def details(self, request: Request) -> Response:
+        """All there is to know about a request that is open: what is too long for an event has only its beginning."""
+        session, id = self._known(request.path_params["id"]), request.path_params["request"]
+        folder = self._folder(session)
+        found = await asyncio.to_thread(all_details, folder, {"id": id, "details": {"stored": True}})
+        if "ui" not in found:
+            raise Refused(404, f"nothing more is stored of request {clean_line(id)}", "it may have been answered")
+        return json_answer(found)
+
+    async def approval(self, request: Request) -> Response:
+        asked = await body(request, ApprovalBody)
+        return await self._submitted(request, SetApproval(level=asked.level))
 
     async def _submitted(self, request: Request, command: Command) -> Response:
         session = self._known(request.path_params["id"])

@@ -45,7 +45,7 @@ def test_everything_there_is_to_know_is_on_it() -> None:
     assert "git push origin main" in shown
     assert "folder: /project/sub" in shown
     assert "timeout: 30" in shown
-    assert "as a rule (e changes it): exec(git push origin main)" in shown
+    assert "Remember as (e to edit): exec(git push origin main)" in shown
 
 
 def test_each_thing_is_said_once() -> None:
@@ -65,10 +65,10 @@ def test_each_thing_is_said_once() -> None:
 @pytest.mark.parametrize(
     ("details", "head"),
     [
-        ({"tool": "write", "access": "write"}, "Main wants to write a file outside this folder"),
-        ({"tool": "edit", "access": "write"}, "Main wants to write a file outside this folder (edit)"),
-        ({"tool": "read", "access": "read"}, "Main wants to read a file outside this folder"),
-        ({"tool": "search", "access": "read"}, "Main wants to read a file outside this folder (search)"),
+        ({"tool": "write", "access": "write"}, "The agent wants to write a file outside this folder"),
+        ({"tool": "edit", "access": "write"}, "The agent wants to write a file outside this folder (edit)"),
+        ({"tool": "read", "access": "read"}, "The agent wants to read a file outside this folder"),
+        ({"tool": "search", "access": "read"}, "The agent wants to read a file outside this folder (search)"),
     ],
 )
 def test_why_a_file_is_asked_about_ends_the_sentence(details: dict[str, Any], head: str) -> None:
@@ -82,14 +82,14 @@ def test_at_forty_columns_and_twelve_rows_all_of_it_can_be_reached() -> None:
     """The choices with their keys, every row of the command, and the key that changes the rule."""
     command = "curl -s https://example.org/a/long/path --output somewhere/else/entirely.html && echo fetched"
     shown = bench(request(what=command, rule=f"exec({command})", args={"command": command}), height=9)
-    for label in ("Yes, this once (y)", "Yes, for this session (s)", "Yes, always here (a)", "No (n)"):
+    for label in ("Yes, this once (y)", "Yes, for this session (s)", "Yes, always in this folder (a)", "No (n)"):
         assert label in shown.text(40)
     seen = [shown.text(40)]
     for _ in range(6):
         shown.dialog.handle_input(parse_key("pagedown"))
         seen.append(shown.text(40))
     assert all(any(word in rows for rows in seen) for word in command.split())
-    assert any("e changes it" in rows for rows in seen)
+    assert any("e to edit" in rows for rows in seen)
 
 
 @pytest.mark.parametrize("width", [20, 30, 40, 80])
@@ -104,7 +104,7 @@ def test_what_would_change_is_a_diff() -> None:
     """An edit shows its lines, not its patch; the path is there."""
     asked = request(tool="edit", access="write", what="/project/x.py", diff=DIFF, args={"input": "¶x.py#1\nreplace"})
     shown = bench(asked).text()
-    assert "Main wants to write a file (edit)" in shown
+    assert "The agent wants to write a file (edit)" in shown
     assert "/project/x.py" in shown
     assert "- old = 1" in shown
     assert "+ new = 2" in shown
@@ -138,19 +138,39 @@ def test_a_long_command_is_scrolled_and_says_so() -> None:
     ("keys", "answer"),
     [
         (["y"], {"choice": "once"}),
-        (["enter"], {"choice": "once"}),
         (["1"], {"choice": "once"}),
         (["s"], {"choice": "this session", "rule": "exec(git push origin main)"}),
-        (["down", "enter"], {"choice": "this session", "rule": "exec(git push origin main)"}),
         (["a", "enter"], {"choice": "always here", "rule": "exec(git push origin main)"}),
-        (["down", "down", "enter", "enter"], {"choice": "always here", "rule": "exec(git push origin main)"}),
         (["n", "enter"], {"choice": "no"}),
+    ],
+)
+@pytest.mark.parametrize("leaves", [False, True])
+def test_single_keys_answer(keys: list[str], answer: dict[str, str], leaves: bool) -> None:
+    """Once, for the session, always for a rule that is shown first, or no."""
+    assert bench(request(leaves=leaves)).press(*keys).answer == answer
+
+
+@pytest.mark.parametrize(
+    ("keys", "answer"),
+    [
+        (["enter"], {"choice": "once"}),
+        (["down", "enter"], {"choice": "this session", "rule": "exec(git push origin main)"}),
+        (["down", "down", "enter", "enter"], {"choice": "always here", "rule": "exec(git push origin main)"}),
         (["up", "enter", "enter"], {"choice": "no"}),
     ],
 )
-def test_single_keys_and_arrows_answer(keys: list[str], answer: dict[str, str]) -> None:
-    """Once, for the session, always for a rule that is shown first, or no."""
-    assert bench().press(*keys).answer == answer
+def test_what_stays_in_the_sandbox_begins_on_yes(keys: list[str], answer: dict[str, str]) -> None:
+    """As before: one answer is enough."""
+    asked = request(leaves=False, sandboxed=True)
+    assert bench(asked).press(*keys).answer == answer
+
+
+@pytest.mark.parametrize("details", [{"leaves": True}, {}, {"leaves": False, "unseen": "it is no text"}])
+def test_what_leaves_the_sandbox_begins_on_no(details: dict[str, Any]) -> None:
+    """So does what nobody said it of, and what cannot be shown whole; enter by itself allows nothing."""
+    assert "› No (n)" in bench(request(**details)).text()
+    assert bench(request(**details)).press("enter", "enter").answer == {"choice": "no"}
+    assert bench(request(**details)).press("down", "enter").answer == {"choice": "once"}
 
 
 def test_the_rule_can_be_changed_before_it_is_saved() -> None:
@@ -221,7 +241,7 @@ def test_a_rule_that_is_none_is_not_taken() -> None:
 def test_a_rule_of_another_programs_is_shown_and_taken_as_it_is(rule: str) -> None:
     """It is that program's to read: there is nothing to change here, and no mistake to find in it."""
     asked = request(rule=rule)
-    assert f"as a rule: {rule}" in bench(asked).text()
+    assert f"Remember as: {rule}" in bench(asked).text()
     assert not bench(asked).press("e", "enter").answers[1:]
     assert bench(asked).press("a").answer == {"choice": "always here"}
     assert bench(asked).press("s").answer == {"choice": "this session", "rule": rule}

@@ -33,10 +33,10 @@ def test_an_approval_is_written_whole() -> None:
     command = "\n".join(f"echo line {number}" for number in range(60))
     written, _ = answered(request(what=command, args={"command": command}))
     assert "\x1b" not in written
-    assert "Main wants to run a command outside the sandbox" in written
+    assert "The agent wants to run a command outside the sandbox" in written
     assert "echo line 59" in written
     assert "folder: /project/sub" in written
-    assert "3. Yes, always here\n" in written
+    assert "3. Yes, always in this folder\n" in written
     assert written.count("exec(git push origin main)") == 1
 
 

@@ -19,9 +19,9 @@ def bench(asked: dict[str, Any], **options: Any) -> Bench:
 
 
 def test_it_is_named_by_the_agent_that_asks() -> None:
-    """From any depth; the root agent is Main."""
+    """From any depth; the root agent is called the agent."""
     assert "Explore-2/Read-1 asks" in bench(question("red", agent="Explore-2/Read-1")).text()
-    assert "Main asks" in bench(question("red")).text()
+    assert "The agent asks" in bench(question("red")).text()
 
 
 @pytest.mark.parametrize(

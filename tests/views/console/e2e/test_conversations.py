@@ -65,7 +65,7 @@ def test_approving_with_a_rule(person: Person) -> None:
     again = {"tool": "write", "args": {"path": str(outside), "content": "second\n"}}
     screen = person.opens("--model", person.script([write], [text("Written once.")], [again], [text("Written twice.")]))
     screen.says("write it")
-    screen.sees("Allow this?", "Main wants to write a file outside this folder", "always here")
+    screen.sees("Allow this?", "The agent wants to write a file outside this folder", "always in this folder")
     screen.press("a")
     screen.sees("Allowed in this folder from now on")
     screen.press(ENTER)

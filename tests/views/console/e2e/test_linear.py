@@ -155,8 +155,8 @@ def test_an_approval_by_numbers_with_a_rule_that_is_changed(listener: Listener) 
     again = {"tool": "write", "args": {"path": str(outside), "content": "second\n"}}
     ear = listener.listens("--model", listener.script([write], [text("Once.")], [again], [text("Twice.")]))
     ear.says("write it")
-    ear.hears("waiting for your answer", "Allow this?", "Main wants to write a file outside this folder")
-    ear.hears("3. Yes, always here", "4. No")
+    ear.hears("waiting for your answer", "Allow this?", "The agent wants to write a file outside this folder")
+    ear.hears("3. Yes, always in this folder", "4. No")
     ear.is_asked()
     ear.says("3")
     ear.hears("Allowed in this folder from now on")
@@ -187,7 +187,7 @@ def test_a_line_that_is_no_answer_approves_nothing(listener: Listener, line: str
     ear.is_asked()
     assert not outside.exists()
     ear.says("4")
-    ear.hears("Why not?")
+    ear.hears("Tell the agent why")
     ear.is_asked()
     ear.says("not there")
     ear.hears("failed: Write", "not there", "As you like.")
@@ -202,7 +202,7 @@ def test_a_question_by_number_and_in_words(listener: Listener) -> None:
     ear = listener.listens("--model", listener.script([ask], [text("Nice.")], [ask], [text("Unusual.")]))
     for answers, said in (("2",), "Nice."), (("3", "mauve"), "Unusual."):
         ear.says("ask me")
-        ear.hears("Main asks", "Which colour?", "1. red", "2. blue", "3. Something else")
+        ear.hears("The agent asks", "Which colour?", "1. red", "2. blue", "3. Something else")
         for answer in answers:
             ear.is_asked()
             ear.says(answer)

@@ -124,7 +124,7 @@ def test_what_is_asked(person: Person) -> None:
         screen.sees("Allow this?", shown)
         screen.press("n", ENTER)
         screen.sees_no("Allow this?")
-    screen.sees("Main asks", "begin-question", "begin-left", "begin-right")
+    screen.sees("The agent asks", "begin-question", "begin-left", "begin-right")
     screen.press(ENTER)
     screen.sees("Answered.")
     untouched(screen)

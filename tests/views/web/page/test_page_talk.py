@@ -157,7 +157,7 @@ async def test_axe_finds_no_violation_in_a_conversation(page_server, open_page, 
     for block in await page.locator(".block .fold").all():
         if await block.get_attribute("aria-expanded") == "false":
             await block.click()
-    await expect(page.locator(".shape:visible")).to_have_count(len(_SHAPES) + 1)
+    await expect(page.locator(".shape:visible")).to_have_count(len(_SHAPES))
     assert await violations(page) == []
     assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     line = page.locator("#status-facts")
@@ -320,7 +320,7 @@ async def test_a_rule_of_several_lines_stays_the_rule_it_is(page_server, open_pa
     approval = {**_APPROVAL, "details": {**_APPROVAL["details"], "rule": rule}}
     await page_server.know("abcdef", requests=[approval])
     page = await open_page("#abcdef")
-    field = page.get_by_label("Rule, for longer than once")
+    field = page.get_by_label("Remember as")
     await expect(field).to_have_value(rule)
     await page.get_by_role("button", name="always").click()
     await expect(field).to_be_disabled()
@@ -336,10 +336,10 @@ async def test_a_conversation_is_led_by_keyboard(page_server, open_page):
     await page.locator("#transcript").focus()
     await page.keyboard.press("r")
     assert await page.evaluate("document.activeElement.closest('.card') !== null")
-    await page.get_by_label("Reason, for no").focus()
+    await page.get_by_label("Tell the agent why (optional)").focus()
     await page.keyboard.type("no n ? r")
     await page.keyboard.press("Enter")
-    await expect(page.get_by_label("Reason, for no")).to_be_disabled()
+    await expect(page.get_by_label("Tell the agent why (optional)")).to_be_disabled()
     assert page_server.posts == [("requests/request-1", {"answer": {"choice": "no", "reason": "no n ? r"}})]
     await page_server.know("abcdef")
     await expect(page.locator(".card")).to_have_count(0)

@@ -123,7 +123,7 @@ async def test_a_refusal_carries_its_reason(machine, open_page):
     async with agent_host(machine.folder, _ask("touch never")) as host:
         page = await open_page(f"#{host.session.id}")
         await _say(page, "go")
-        await page.get_by_label("Reason, for no").fill("not on a Friday")
+        await page.get_by_label("Tell the agent why (optional)").fill("not on a Friday")
         await page.get_by_role("button", name="No", exact=True).click()
         await expect(page.get_by_text("Understood.")).to_be_visible()
         block = page.get_by_role("article", name="touch never")
@@ -138,10 +138,10 @@ async def test_a_rule_can_be_changed_before_it_is_saved(machine, open_page):
     async with agent_host(machine.folder, [*turns, [{"text": "Twice."}]]) as host:
         page = await open_page(f"#{host.session.id}")
         await _say(page, "go")
-        rule = page.get_by_label("Rule, for longer than once")
+        rule = page.get_by_label("Remember as")
         await expect(rule).to_have_value("exec(echo 1)")
         await rule.fill("exec(echo *)")
-        await page.get_by_role("button", name="Yes, always here").click()
+        await page.get_by_role("button", name="Yes, always in this folder").click()
         await expect(page.get_by_text("Twice.")).to_be_visible()
         assert [event.answer for event in host.of(RequestResolved)] == [
             {"choice": "always here", "rule": "exec(echo *)"}
@@ -153,7 +153,7 @@ async def test_an_answer_given_elsewhere_closes_the_card(machine, open_page):
     async with agent_host(machine.folder, _ask("echo hello")) as host:
         page = await open_page(f"#{host.session.id}")
         await _say(page, "go")
-        reason = page.get_by_label("Reason, for no")
+        reason = page.get_by_label("Tell the agent why (optional)")
         await reason.focus()
         request = next(iter(host.session.snapshot().requests))
         assert host.agent.requests.answer(request, "once")

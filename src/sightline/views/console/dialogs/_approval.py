@@ -2,11 +2,13 @@
 
 Rules:
 
-- Shown are, each once: who asks (agent and tool), all of the command or what would change, the folder, whether the
-  sandbox holds it, why it has to be asked, the other arguments of the call, and the rule an answer for longer would
-  become.
-- Nothing is allowed unseen. Where rows are few, the command or the change comes first; where not even three rows of it
-  fit above the answers, only no is one.
+- Shown are, each once: who asks (agent and tool), how much there is to read, all of the command or what would change,
+  the folder, whether the sandbox holds it, why it has to be asked, the other arguments of the call, and the rule an
+  answer for longer would become.
+- Nothing is allowed unseen. Where not all of it fits, there is no yes before its end was in sight; no is always there.
+  Where rows are few, the command or the change comes first; where not even three rows of it fit above the answers, only
+  no is one.
+- What leaves the sandbox, or cannot be shown whole, has no yes preselected: the highlight begins on no.
 - "Always here" saves a rule, and shows it first: it can be changed, and one that cannot be read is not taken. One that
   was changed so that it does not allow what is asked is taken when it is entered a second time. A rule in another
   program's language is that program's to save: it is shown, and taken as it is.
@@ -14,22 +16,33 @@ Rules:
   unanswered, which is never a yes.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from sightline.text import clean_line
-from sightline.tty import Component, Input, Key, Rows
-from sightline.tty.components import Container, Diff, Item, SelectList, Text
+from sightline.tty import Input, Key, Rows
 from sightline.tty.components import Input as TextInput
+from sightline.tty.components import Item, SelectList, Text
+from sightline.tty.components._exact_lines import Lines
 from sightline.views.console._drawing import Drawing
-from sightline.views.console.dialogs._approval_facts import DOING, head_lines, main_part, other_arguments
-from sightline.views.console.dialogs._dialog_frame import Dialog, Height, Pane, usual_height
+from sightline.views.console.dialogs._approval_facts import (
+    DOING,
+    circumstances,
+    head,
+    other_arguments,
+    paragraphs,
+    warnings,
+    what_lines,
+)
+from sightline.views.console.dialogs._dialog_frame import Dialog, Height, usual_height
+from sightline.views.console.dialogs._reading import Reading
 
 ONCE, SESSION, ALWAYS, NO = "once", "this session", "always here", "no"
 
-_LABELS = {ONCE: "Yes, this once", SESSION: "Yes, for this session", ALWAYS: "Yes, always here", NO: "No"}
+_LABELS = {ONCE: "Yes, this once", SESSION: "Yes, for this session", ALWAYS: "Yes, always in this folder", NO: "No"}
 _KEYS_FROM = 32  # columns: with less, the words of a choice alone fit
+_DESCRIBED_FROM = 70  # columns: with less, a choice and why it waits do not fit side by side
 _SCOPES = {SESSION: "While this session lasts", ALWAYS: "In this folder from now on"}
 _ACTIONS = {ONCE: "approve_once", SESSION: "approve_session", ALWAYS: "approve_always", NO: "approve_no"}
 _SEEN_AT_LEAST = 3
@@ -59,11 +72,14 @@ class ApprovalDialog(Dialog):
         self._given = ""
         self._scopes: SelectList | None = None
         self._what_first = False
-        self._parts = Container(self._in_order(what_first=False))
-        self._body = Pane(self._parts, drawing)
+        self._body = Reading(*self._in_order(), drawing)
         self._width = 0
-        self._too_low = self._asks_why = self._has_keys = False
+        self._shape = (False, False, True)
+        """Of the choices: whether there are too few rows for a yes, room for keys, and all was seen."""
+        self._asks_why = False
         self._list = SelectList(self._items(), max_rows=6, bindings=self.bindings, theme=self.theme)
+        if self._details.get("leaves") is not False or self._details.get("unseen"):
+            self._highlight(NO)
         self._list.on_select = lambda item: self._choose(item.value)
         self._list.on_cancel = self.cancel
         self._show_choices()
@@ -71,7 +87,11 @@ class ApprovalDialog(Dialog):
     def render(self, width: int) -> Rows:
         self._width = width
         self._fit()
-        return super().render(width)
+        rows = super().render(width)
+        if self._body.unseen == self._was_seen:
+            self._fit()
+            rows = super().render(width)
+        return rows
 
     def handle_input(self, event: Input) -> bool:
         if not self.drawing.linear:
@@ -83,7 +103,7 @@ class ApprovalDialog(Dialog):
                 if choice in self._choices and self.bindings.matches(event, action):
                     self._choose(choice)
                     return True
-            if self._is_ours and not self._too_low and self.bindings.matches(event, "approve_rule"):
+            if self._is_ours and self._may_allow and self.bindings.matches(event, "approve_rule"):
                 self._edit_rule("")
                 return True
         return super().handle_input(event)
@@ -103,52 +123,83 @@ class ApprovalDialog(Dialog):
 
     def _items(self) -> Iterator[Item]:
         for choice in self._choices:
-            key = next(iter(self.bindings.keys(_ACTIONS.get(choice, ""))), "") if self._has_keys else ""
-            if choice == NO or not self._too_low:
-                yield Item(choice, _LABELS.get(choice, choice) + (f" ({key})" if key else ""))
+            too_low, has_keys, seen = self._shape
+            key = next(iter(self.bindings.keys(_ACTIONS.get(choice, ""))), "") if has_keys else ""
+            label = _LABELS.get(choice, choice) + (f" ({key})" if key else "")
+            if choice == NO or not too_low:
+                disabled = choice != NO and not seen
+                about = self._way_to_end() if disabled and self._width >= _DESCRIBED_FROM else ""
+                yield Item(choice, label, about, disabled=disabled)
 
-    def _in_order(self, *, what_first: bool) -> list[Component]:
-        """What there is to know."""
-        about = Text("\n".join(head_lines(self._request, self._details)), theme=self.theme)
-        what: list[Component] = [main_part(self._details, self.drawing)]
-        diff = self._details.get("diff")
-        if isinstance(diff, str) and diff:
-            what.append(Diff(diff, theme=self.theme))
-        rest = "\n".join(other_arguments(self._details, has_diff=bool(diff)))
-        others: list[Component] = [Text(rest, "muted", theme=self.theme)] if rest else []
-        if self._rule:
-            others.append(Text(f"as a rule{self._way_to_change()}: {self._rule}", "muted", theme=self.theme))
-        return [*what, about, *others] if what_first else [about, *what, *others]
+    def _way_to_end(self) -> str:
+        key = next(iter(self.bindings.keys("select_last")), "")
+        return f"scroll to the end to allow{key and f' ({key})'}"
+
+    def _in_order(self) -> tuple[list[Lines], int]:
+        """What there is to know, and how many parts of it have to be seen: all but the rule, which is shown again
+        before it is saved."""
+        details, theme = self._details, self.theme
+        about = [
+            *paragraphs(head(self._request, details), None, theme),
+            *paragraphs(warnings(details), "warning", theme),
+        ]
+        air: list[Lines] = [] if self._what_first else [_Air()]
+        what = [*air, *what_lines(details, theme), *air]
+        rest = [
+            *paragraphs(circumstances(details), None, theme),
+            *paragraphs(other_arguments(details), "muted", theme),
+        ]
+        parts = [*what, *about, *rest] if self._what_first else [*about, *what, *rest]
+        rule = f"Remember as{self._way_to_change()}: {self._rule}" if self._rule else ""
+        return [*parts, *paragraphs(rule, "muted", theme)], len(parts)
 
     def _way_to_change(self) -> str:
         key = next(iter(self.bindings.keys("approve_rule")), "")
-        return f" ({key} changes it)" if key and self._is_ours else ""
+        return f" ({key} to edit)" if key and self._is_ours else ""
 
     def _fit(self) -> None:
         """Make the best of the rows there are."""
         if self.is_small != self._what_first:
             self._what_first = self.is_small
-            self._parts.children = self._in_order(what_first=self._what_first)
+            self._body.set_parts(*self._in_order())
         too_low = self.is_small and self._hides_what()
         has_keys = self._width >= _KEYS_FROM and not self.drawing.linear
-        if too_low == self._too_low and has_keys == self._has_keys:
+        shape = (too_low, has_keys, not self._body.unseen)
+        if shape == self._shape:
             return
-        was_too_low, self._too_low, self._has_keys = self._too_low, too_low, has_keys
+        was_too_low, self._shape = self._too_low, shape
         self._renew_items()
         if too_low != was_too_low and not self._asks_why:
             self._show_choices()
 
+    @property
+    def _too_low(self) -> bool:
+        return self._shape[0]
+
+    @property
+    def _was_seen(self) -> bool:
+        return self._shape[2]
+
+    @property
+    def _may_allow(self) -> bool:
+        return not self._too_low and self._was_seen
+
     def _renew_items(self) -> None:
         marked = self._list.highlighted
         self._list.set_items(self._items())
+        if marked is not None:
+            self._highlight(marked.value)
+        if self._list.highlighted is not None and self._list.highlighted.disabled:
+            self._highlight(NO)
+
+    def _highlight(self, value: str) -> None:
         values = [item.value for item in self._list.matching]
-        if marked is not None and marked.value in values:
-            self._list.move(values.index(marked.value))
+        if value in values and self._list.highlighted is not None:
+            self._list.move(values.index(value) - values.index(self._list.highlighted.value))
 
     def _hides_what(self) -> bool:
-        needed = len(self._parts.render(max(self._width - 2, 1)))
         room = self.rows - len(self._choices)
-        return room < needed and room <= _SEEN_AT_LEAST  # a row says that there is more
+        return room <= _SEEN_AT_LEAST and not self._body.fits(max(self._width - 2, 1), room)  # a row says there is more
 
     def _show_choices(self) -> None:
         self._asks_why = False
@@ -160,7 +211,7 @@ class ApprovalDialog(Dialog):
     def _choose(self, choice: str) -> None:
         if choice == NO:
             self._ask_reason()
-        elif self._too_low:
+        elif not self._may_allow:
             return
         elif choice == ALWAYS and self._is_ours:
             self._edit_rule(ALWAYS)
@@ -213,7 +264,7 @@ class ApprovalDialog(Dialog):
 
     def _ask_reason(self) -> None:
         self._asks_why = True
-        self._show_input("Why not? The model is told.", "", self._refuse, "no")
+        self._show_input("Tell the agent why (optional)", "", self._refuse, "no")
 
     def _refuse(self, text: str) -> None:
         reason = text.strip()
@@ -230,6 +281,16 @@ class ApprovalDialog(Dialog):
         shown = f"{about} {text}" if linear and text else about
         hints = [("submit", meaning), ("interrupt", "back")]
         self.show(self._body, Text(shown, role, theme=self.theme), line, hints=hints)
+
+
+class _Air(Lines):
+    """An empty row."""
+
+    def __len__(self) -> int:
+        return 1
+
+    def rows(self, index: int, width: int) -> Sequence[str]:
+        return ("",)
 
 
 def _is_rule(text: str) -> bool:

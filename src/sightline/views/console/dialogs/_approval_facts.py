@@ -1,27 +1,93 @@
-"""What there is to know about something that is to be allowed, each thing once."""
+"""What there is to know about something that is to be allowed, each thing once, in lines."""
 
 from collections.abc import Iterator
 from typing import Any
 
-from sightline.text import clean_line, clean_text
-from sightline.tty import Component
-from sightline.tty.components import Code, Text
-from sightline.views.console._drawing import Drawing
+from sightline.text import clean_line, clean_text, visible
+from sightline.tty import Theme
+from sightline.tty.components._exact_lines import ExactDiff, ExactText, Lines, Paragraphs
 from sightline.views.console.dialogs._asker import asker
 
 DOING = {"exec": "run a command", "network": "use the network", "write": "write a file", "read": "read a file"}
 _OBVIOUS = {("exec", "bash"), ("write", "write"), ("read", "read")}  # the tool is what it does
 _SHOWN_ELSEWHERE = ("input", "content", "path")  # where there is a diff
-_VALUE_AT_MOST = 20_000
+_SIZED_FROM = 200  # characters of one line
 
 
-def head_lines(request: dict[str, Any], details: dict[str, Any]) -> Iterator[str]:
+def head(request: dict[str, Any], details: dict[str, Any]) -> str:
+    """Who wants to do what, and how much of it there is to read."""
+    return "\n".join([*_sentence(request, details), *_size(details)])
+
+
+def warnings(details: dict[str, Any]) -> str:
+    """What the rest does not show."""
+    said = (clean_text(str(details.get(name) or "")) for name in ("unseen", "about"))
+    return "\n".join(f"{words[:1].upper()}{words[1:]}." for words in said if words)
+
+
+def circumstances(details: dict[str, Any]) -> str:
+    """Where, and why it is asked."""
+    return "\n".join(_circumstances(details))
+
+
+def what_lines(details: dict[str, Any], theme: Theme) -> list[Lines]:
+    """The command or the change itself."""
+    what = details.get("shown") or details.get("what") or ""
+    is_command = details.get("access") == "exec"
+    parts: list[Lines] = [ExactText(visible(str(what)), "bash" if is_command else "", "strong", theme=theme)]
+    diff = details.get("diff")
+    if isinstance(diff, str) and diff:
+        parts.append(ExactDiff(diff, theme=theme))
+    return parts
+
+
+def other_arguments(details: dict[str, Any]) -> str:
+    """What the call says besides."""
+    return "\n".join(_other_arguments(details))
+
+
+def _sentence(request: dict[str, Any], details: dict[str, Any]) -> Iterator[str]:
     doing = DOING.get(str(details.get("access")), "")
     where = _where(details)
-    if not doing:
-        yield clean_text(str(request.get("text") or ""))
-    else:
+    if doing:
         yield f"{asker(request)} wants to {doing}{where and f' {where}'}{_by(details)}"
+    else:
+        yield clean_text(str(request.get("text") or ""))
+
+
+def _size(details: dict[str, Any]) -> Iterator[str]:
+    """Of what is too long to be taken in at a glance."""
+    diff, what = details.get("diff"), str(details.get("shown") or details.get("what") or "")
+    if isinstance(diff, str) and diff:
+        yield f"{_change(diff, details)}, {_bytes(diff)}"
+    elif details.get("access") == "exec" and ("\n" in what or len(what) > _SIZED_FROM):
+        yield f"command, {_lines(what)}, {_bytes(what)}"
+
+
+def _change(diff: str, details: dict[str, Any]) -> str:
+    added, removed = details.get("added"), details.get("removed")
+    if not isinstance(added, int) or not isinstance(removed, int):
+        return _lines(diff)
+    if diff.startswith("--- /dev/null\n") and not removed:
+        return f"new file, {_counted(added)}"
+    return f"{_counted(added)} added, {removed:,} removed"
+
+
+def _lines(text: str) -> str:
+    return _counted(text.removesuffix("\n").count("\n") + 1)
+
+
+def _counted(count: int) -> str:
+    return f"{count:,} line{'s' * (count != 1)}"
+
+
+def _bytes(text: str) -> str:
+    size = len(text.encode("utf-8", "replace"))
+    return f"{size:,} bytes" if size < 1024 else f"{size / 1024:,.0f} KB"
+
+
+def _circumstances(details: dict[str, Any]) -> Iterator[str]:
+    where = _where(details)
     if details.get("cwd"):
         yield f"folder: {clean_line(str(details['cwd']))}"
     why = clean_line(str(details.get("why") or ""))
@@ -42,22 +108,14 @@ def _by(details: dict[str, Any]) -> str:
     return f" ({tool})" if tool and (details.get("access"), tool.lower()) not in _OBVIOUS else ""
 
 
-def main_part(details: dict[str, Any], drawing: Drawing) -> Component:
-    what = str(details.get("what") or "")
-    if details.get("access") == "exec":
-        return Code(what, "bash", theme=drawing.theme)
-    return Text(what, "strong", theme=drawing.theme)
-
-
-def other_arguments(details: dict[str, Any], *, has_diff: bool) -> Iterator[str]:
-    args = details.get("args")
+def _other_arguments(details: dict[str, Any]) -> Iterator[str]:
+    args, has_diff = details.get("args"), bool(details.get("diff"))
+    known = (details.get("what"), details.get("shown"))
     for name, value in args.items() if isinstance(args, dict) else ():
-        if value == details.get("what") or (has_diff and name in _SHOWN_ELSEWHERE) or _is_told(name, details):
+        if value in known or (has_diff and name in _SHOWN_ELSEWHERE) or _is_told(name, details):
             continue
         text = value if isinstance(value, str) else _json(value)
-        left_out = len(text) - _VALUE_AT_MOST
-        more = f"\n… {left_out} more characters" if left_out > 0 else ""
-        yield clean_text(f"{name}: {text[:_VALUE_AT_MOST]}{more}")
+        yield visible(f"{name}: {text}")
 
 
 def _is_told(name: str, details: dict[str, Any]) -> bool:
@@ -71,3 +129,7 @@ def _json(value: Any) -> str:
     import msgspec
 
     return msgspec.json.encode(value).decode()
+
+
+def paragraphs(text: str, role: str | None, theme: Theme) -> list[Lines]:
+    return [Paragraphs(text, role, theme=theme)] if text else []

@@ -6,5 +6,5 @@ from sightline.text import clean_line
 
 
 def asker(request: dict[str, Any]) -> str:
-    """`Main` for the root agent, otherwise its path."""
-    return clean_line(str(request.get("agent") or "")) or "Main"
+    """`The agent` for the root agent, otherwise its path."""
+    return clean_line(str(request.get("agent") or "")) or "The agent"

@@ -21,6 +21,7 @@ Height = Callable[[], int]
 _SMALL = 12
 _PANE_AT_LEAST = 2
 _CHOICES = 8
+_ALL_PAGES = 1_000_000
 _AROUND_CHOICES = 2  # rows of a list that are no choices
 
 
@@ -48,6 +49,13 @@ class Pane(Component):
             return False
         self._top += pages * (self._room - 1)
         return True
+
+    def to_start(self) -> bool:
+        """Whether there is anything to scroll."""
+        return self.scroll(-_ALL_PAGES)
+
+    def to_end(self) -> bool:
+        return self.scroll(_ALL_PAGES)
 
     def render(self, width: int) -> Rows:
         rows = self.inner.render(width)
@@ -150,6 +158,10 @@ class Dialog(Box, Ask):
             for action, pages in (("select_page_up", -1), ("select_page_down", 1)):
                 if self.bindings.matches(event, action) and self.pane.scroll(pages):
                     return True
+            if self.bindings.matches(event, "select_first") and self.pane.to_start():
+                return True
+            if self.bindings.matches(event, "select_last") and self.pane.to_end():
+                return True
         if self.bindings.matches(event, "interrupt") or self.bindings.matches(event, "select_cancel"):
             self.cancel()
             return True

@@ -11,7 +11,7 @@ from sightline.views.console.status._facts import Facts, count
 
 _BETWEEN = " · "
 _NAME = 36  # characters of a model's name
-_USUAL = "auto"  # the approval level that need not be said
+_LEVELS = {"auto": "muted", "full": "warning"}  # how an approval level is said
 _FULL = 0.8  # of the context: said in another colour
 
 
@@ -54,8 +54,8 @@ class StatusLine(Component):
         who = _shortened(f"{provider} {who}".strip())
         if who:
             parts.append(("text", who + (f" ({level})" if level and level != "off" else "")))
-        if facts.approval not in ("", _USUAL):
-            parts.append(("warning" if facts.approval == "full" else "accent", f"approval {facts.approval}"))
+        if facts.approval:
+            parts.append((_LEVELS.get(facts.approval, "accent"), f"approval {facts.approval}"))
         context = facts.context
         if context is not None and context[0]:
             parts.append(_context(*context))

@@ -86,3 +86,9 @@ export const abort = async (session) => (await post(talk(session, "abort"))).jso
 export const unqueue = async (session) => (await post(talk(session, "unqueue"))).json();
 
 export const answer = (session, request, value) => post(talk(session, `requests/${encodeURIComponent(request)}`), { answer: value });
+
+// All there is to know about an open request that is too long for the page's own events.
+export const requestDetails = async (session, request) =>
+  (await ask(talk(session, `requests/${encodeURIComponent(request)}`))).json();
+
+export const setApproval = async (session, level) => (await post(talk(session, "approval"), { level })).json();

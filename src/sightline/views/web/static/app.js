@@ -138,6 +138,7 @@ function fromAddress() {
     gone = false;
     transcript.clear(chosen ?? "");
     talk.choose(chosen);
+    status.choose(chosen);
     list.choose(chosen);
     takeFacts({});
     stream.watch(chosen);

@@ -3,11 +3,11 @@
 
 import * as api from "./api.js";
 import { button, byId, make, setText } from "./dom.js";
+import { exactDiff, exactText } from "./exact.js";
 import { say } from "./say.js";
-import { Shape } from "./shapes.js";
 
 const [ONCE, SESSION, ALWAYS, NO] = ["once", "this session", "always here", "no"];
-const LABELS = { [ONCE]: "Yes, this once", [SESSION]: "Yes, for this session", [ALWAYS]: "Yes, always here", [NO]: "No" };
+const LABELS = { [ONCE]: "Yes, this once", [SESSION]: "Yes, for this session", [ALWAYS]: "Yes, always in this folder", [NO]: "No" };
 
 let made = 0;
 
@@ -23,6 +23,7 @@ class Card {
     this.element = make("article", { className: "card", "data-what": request.what, "aria-labelledby": this.name, tabindex: "-1" },
       make("h3", { id: this.name, text: titleOf(request, this.details) }),
       ...(who ? [make("p", { className: "who", text: who })] : []));
+    this.closed = () => {};
     (BODIES[request.what] ?? BODIES[this.details.ui?.kind] ?? dialog)(this);
     this.element.append(this.problem);
   }
@@ -51,13 +52,13 @@ class Card {
   }
 
   setBusy(busy) {
-    for (const control of this.element.querySelectorAll("button, input, textarea")) control.disabled = busy;
+    for (const control of this.element.querySelectorAll("button, input, textarea")) control.disabled = busy || (control.dataset.unseen === "");
   }
 }
 
 // A command stands below in full; a title that repeats it would only be longer.
 function titleOf(request, { tool, access, sandboxed }) {
-  if (request.what === "approval" && access === "exec") return `${tool} wants to run a command${sandboxed ? "" : " outside the sandbox"}`;
+  if (request.what === "approval" && access === "exec") return `The agent wants to run a command ${sandboxed ? "in" : "outside"} the sandbox${tool && tool.toLowerCase() !== "bash" ? ` (${tool})` : ""}`;
   return request.text || "Something must be answered";
 }
 
@@ -65,42 +66,105 @@ const BODIES = { approval, question, dialog };
 
 const fact = (name, value) => (value ? [make("dt", { text: name }), make("dd", {}, make("span", { text: value }))] : []);
 
-function approval(card) {
-  const { tool, what, access, cwd, sandboxed, why, rule, diff, path, args = {} } = card.details;
-  if (access === "exec") card.add(make("pre", { className: "command-text", text: args.command ?? what ?? "" }));
-  if (diff) card.add(shapeOf(card, { kind: "diff", text: diff, path: path ?? what ?? "" }));
-  card.add(make("dl", {}, ...fact("Folder", cwd), ...fact("Tool", tool), ...fact("Why", why),
-    ...fact("Sandbox", sandboxed === undefined ? "" : sandboxed ? "it would run inside" : "it would run outside"),
-    ...(diff || access === "exec" ? [] : fact("What", what))));
-  const { command, content, input, ...others } = args;
-  const rest = { ...others, ...(diff || access === "exec" ? {} : { content, input }) };
-  if (Object.values(rest).some((value) => value !== undefined)) card.add(shapeOf(card, { kind: "json", value: rest }));
+// All of it is there before anything can be allowed: what is too long for the page's own events is asked for.
+async function approval(card) {
+  const place = make("div", { className: "asked-for" });
+  card.add(place);
+  if (!card.details.stored) return drawApproval(card, place);
+  place.append(make("p", { className: "soft", text: "Loading all of it…" }));
+  let all = card.details;
+  try {
+    all = await api.requestDetails(card.session, card.request.id);
+  } catch (error) {
+    all = { ...card.details, unseen: `only the beginning can be shown: ${error.message}` };
+  }
+  card.details = all;
+  place.replaceChildren();
+  return drawApproval(card, place);
+}
+
+function drawApproval(card, place) {
+  const { tool, access, cwd, sandboxed, why, rule, about, unseen, leaves } = card.details;
+  const size = sizeOf(card.details);
+  const { box, end } = contentOf(card);
+  place.append(...(size ? [make("p", { className: "size", text: size })] : []),
+    ...[unseen, about].filter(Boolean).map((text) => make("p", { className: "problem", text: sentence(text) })),
+    box, make("dl", {}, ...fact("Folder", cwd), ...fact("Tool", tool), ...fact("Why", why),
+      ...(access === "exec" ? fact("Sandbox", sandboxed ? "it would run inside" : "it would run outside") : [])));
   // A field of one line would make another command of one that has several.
   const lines = (rule ?? "").split("\n").length;
-  const ruled = card.field("Rule, for longer than once", rule ?? "",
+  const ruled = card.field("Remember as", rule ?? "",
     { spellcheck: "false", className: "code-field", ...(lines > 1 ? { tag: "textarea", rows: String(Math.min(lines, 8)) } : {}) });
   const offered = ruled.input.value;
   const chosenRule = () => (ruled.input.value === offered ? rule ?? "" : ruled.input.value.trim());
-  const reason = card.field("Reason, for no", "", { placeholder: "the agent is told" });
+  const reason = card.field("Tell the agent why (optional)", "", { placeholder: "for no" });
   const choices = card.request.choices?.length ? card.request.choices : [ONCE, NO];
   const answers = {
     [SESSION]: () => ({ choice: SESSION, rule: chosenRule() }),
     [ALWAYS]: () => ({ choice: ALWAYS, rule: chosenRule() }),
     [NO]: () => ({ choice: NO, reason: reason.input.value.trim() }),
   };
-  if (rule) card.add(ruled.row);
-  card.add(reason.row, choiceButtons(card, choices.map((choice) => [LABELS[choice] ?? choice, answers[choice] ?? (() => ({ choice }))])));
+  if (rule) place.append(ruled.row);
+  const main = leaves === false && !unseen ? choices[0] : NO;
+  const buttons = choices.map((choice) => button(LABELS[choice] ?? choice, () => card.answer((answers[choice] ?? (() => ({ choice })))()),
+    { className: choice === main ? "main" : "", "data-choice": choice }));
+  place.append(reason.row, make("div", { className: "choices" }, ...buttons));
   reason.input.addEventListener("keydown", (event) => { if (event.key === "Enter") card.answer(answers[NO]()); });
+  waitForEnd(card, box, end, buttons.filter((each) => each.dataset.choice !== NO), place);
 }
 
-function shapeOf(card, shape) {
-  const held = new Shape(card.session, () => {});
-  held.update(shape);
-  return held.element;
+const sentence = (text) => `${text[0].toUpperCase()}${text.slice(1)}.`;
+
+// The command or the change, and the other arguments of the call; `end`: what is seen when all of it was.
+function contentOf(card) {
+  const { what = "", shown, access, diff, path, args = {}, cwd } = card.details;
+  const asked = shown ?? what;
+  const known = new Set([what, shown, ...(diff ? [args.path, args.content, args.input] : [])]);
+  const others = Object.entries(args).filter(([name, value]) => !known.has(value) && !(name === "cwd" && cwd) && !(name === "sandbox" && access === "exec"));
+  const rest = others.map(([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`).join("\n");
+  const end = make("span", { className: "end", "aria-hidden": "true" });
+  const box = make("div", { className: "content", tabindex: "0", role: "region", "aria-label": "What is asked for" },
+    ...(asked && !(diff && asked === path && diff.includes(path)) ? [exactText(asked, access === "exec" ? "command-text" : "path-text")] : []),
+    ...(diff ? [exactDiff(diff)] : []), ...(rest ? [exactText(rest, "args-text")] : []), end);
+  return { box, end };
 }
 
-const choiceButtons = (card, pairs) => make("div", { className: "choices" },
-  ...pairs.map(([label, answer], n) => button(label, () => card.answer(answer()), { className: n === 0 ? "main" : "" })));
+// Where it does not all fit, there is no yes before the end was in sight.
+function waitForEnd(card, box, end, allowing, place) {
+  const hint = make("p", { className: "to-end", role: "status" }, make("span", { text: "Scroll to the end to allow. " }),
+    button("Go to the end", () => { box.scrollTop = box.scrollHeight; end.scrollIntoView({ block: "nearest" }); }, { className: "quiet" }));
+  const set = (unseen) => {
+    hint.hidden = !unseen;
+    for (const each of allowing) {
+      each.disabled = unseen;
+      if (unseen) each.dataset.unseen = "";
+      else delete each.dataset.unseen;
+    }
+  };
+  set(true);
+  place.append(hint);
+  const watch = new IntersectionObserver((entries) => {
+    if (!entries.some((entry) => entry.isIntersecting)) return;
+    watch.disconnect();
+    set(false);
+  });
+  watch.observe(end);
+  card.closed = () => watch.disconnect();
+}
+
+const number = (count) => count.toLocaleString("en");
+const linesOf = (count) => `${number(count)} line${count === 1 ? "" : "s"}`;
+
+function sizeOf({ diff, added, removed, access, what = "", shown }) {
+  const text = diff || (access === "exec" ? shown ?? what : "");
+  if (!text || (!diff && !text.includes("\n") && text.length <= 200)) return "";
+  const bytes = new TextEncoder().encode(text).length;
+  const weight = bytes < 1024 ? `${number(bytes)} bytes` : `${number(Math.round(bytes / 1024))} KB`;
+  if (!diff) return `Command, ${linesOf(text.replace(/\n$/, "").split("\n").length)}, ${weight}`;
+  if (added === undefined) return `${linesOf(text.replace(/\n$/, "").split("\n").length)}, ${weight}`;
+  return diff.startsWith("--- /dev/null\n") && !removed
+    ? `New file, ${linesOf(added)}, ${weight}` : `${linesOf(added)} added, ${number(removed)} removed, ${weight}`;
+}
 
 function question(card) {
   const { choices = [], several = false, free_text: free = true } = card.details;
@@ -168,6 +232,7 @@ export class Requests {
 
   close(id, card, session) {
     const focused = card.element.contains(document.activeElement);
+    card.closed();
     card.element.remove();
     this.cards.delete(id);
     if (card.session !== session) return; // another session was chosen

@@ -1,9 +1,13 @@
 // How the chosen session stands, in one line, and what is worth keeping in sight: the todo list, and what extensions show.
 
+import * as api from "./api.js";
 import { byId, make, setText } from "./dom.js";
 import { count, tokens } from "./format.js";
+import { toast } from "./say.js";
 import { todo } from "./shapes.js";
 
+// What a person may go to from here. `full` answers whatever is asked just then: that one is named, in a console.
+const LEVELS = ["plan", "edit", "auto"];
 const DONE = new Set(["completed", "abandoned", "done", "cancelled"]);
 
 export class Status {
@@ -16,6 +20,37 @@ export class Status {
     this.todoList = byId("todo-list");
     this.widgets = byId("widgets");
     this.drawnTodo = "";
+    this.level = byId("approval");
+    this.session = null;
+    this.inForce = "";
+    this.level.addEventListener("change", () => this.setLevel(this.level.value));
+  }
+
+  choose(session) {
+    this.session = session;
+  }
+
+  // The level is what the host says it is, never what was asked for here.
+  takeLevel(level, live) {
+    this.inForce = level;
+    this.level.parentElement.hidden = !level;
+    const names = [...LEVELS, ...(LEVELS.includes(level) ? [] : [level])];
+    if ([...this.level.options].map((option) => option.value).join() !== names.join()) {
+      this.level.replaceChildren(...names.map((name) => make("option", { value: name, text: name })));
+    }
+    this.level.value = level;
+    this.level.disabled = !live;
+    this.level.dataset.level = level;
+  }
+
+  async setLevel(level) {
+    this.level.value = this.inForce;
+    try {
+      const { data } = await api.setApproval(this.session, level);
+      if (data?.next) toast(`Approval ${level} from the next prompt on.`);
+    } catch (error) {
+      toast(error.message);
+    }
   }
 
   take(facts) {
@@ -24,6 +59,7 @@ export class Status {
     this.line.dataset.state = state;
     setText(this.state, word);
     setText(this.facts, said(facts).join(" · "));
+    this.takeLevel(facts.approval?.level ?? "", facts.live);
     this.takeTodo(facts.todo ?? []);
     this.takeWidgets(facts.ui_widgets ?? {});
   }

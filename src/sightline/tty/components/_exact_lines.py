@@ -1,0 +1,174 @@
+"""Text that somebody answers for, a line at a time: every character of it is to be seen, and nothing is laid out before
+it is in sight.
+
+Rules:
+
+- Blanks at the end of a line, tabs and runs of blanks have signs (`sightline.text.mark_blanks`). What cannot be drawn
+  at all became a sign where it came from.
+- A line that is longer than a row is folded with every character kept. The rows it goes on in begin with a mark, so
+  that none of them passes for a line of its own.
+- A line's rows depend on the line and the width alone: those in sight cost the same, however many there are.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from sightline.text import clean_text, mark_blanks
+from sightline.tty._theme import PLAIN, Theme
+from sightline.tty._width import wrap
+from sightline.tty.components._diff_lines import Line, Ranges, Words, read_diff
+from sightline.tty.components._highlight import State, highlighter
+from sightline.tty.components._runs import Run, fold_runs, wrap_runs
+
+_GOES_ON = "↪"
+_SIGNS = {"added": "+", "removed": "-", "context": " "}
+_NARROWEST = 24  # columns; below this there is no room for numbers
+_HIGHLIGHTED_AT_MOST = 500  # lines of a command: colours of a line depend on those before it
+_sign = re.compile(r"⟨[^⟨⟩]{1,20}⟩|[␀-␟␡]+|·+|→ {3}").finditer
+
+
+class Lines:
+    """Lines, and the rows of each."""
+
+    def __len__(self) -> int:
+        raise NotImplementedError
+
+    def rows(self, index: int, width: int) -> Sequence[str]:
+        """At least one."""
+        raise NotImplementedError
+
+
+class Paragraphs(Lines):
+    """Lines of prose, wrapped at spaces."""
+
+    def __init__(self, text: str, role: str | None = None, *, theme: Theme = PLAIN) -> None:
+        self._lines = clean_text(text).split("\n")
+        self._role = role
+        self._theme = theme
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    def rows(self, index: int, width: int) -> Sequence[str]:
+        rows = wrap(mark_blanks(self._lines[index]), width) or [""]
+        return [self._theme.style(self._role, row) for row in rows] if self._role else rows
+
+
+class ExactText(Lines):
+    """A command, a path, an argument: in colour where a language is given."""
+
+    def __init__(self, text: str, language: str = "", role: str = "", *, theme: Theme = PLAIN) -> None:
+        self._lines = clean_text(text).split("\n")
+        self._theme = theme
+        self._base = theme.open(role) if role else ""
+        few = len(self._lines) <= _HIGHLIGHTED_AT_MOST
+        self._highlighter = highlighter(language) if language and few else None
+        self._states: list[State] = [""]  # before each line, as far as it was needed
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    def rows(self, index: int, width: int) -> Sequence[str]:
+        return _folded(_signed(self._runs(index), self._theme), width, "", self._theme)
+
+    def _runs(self, index: int) -> list[Run]:
+        text = mark_blanks(self._lines[index])
+        if self._highlighter is None:
+            return [Run(text, self._base)]
+        while len(self._states) <= index:
+            before = mark_blanks(self._lines[len(self._states) - 1])
+            self._states.append(self._highlighter.line(before, self._states[-1])[1])
+        tokens, _ = self._highlighter.line(text, self._states[index])
+        return [Run(part, self._theme.open(role) if role else self._base) for role, part in tokens]
+
+
+class ExactDiff(Lines):
+    """A unified diff: numbered lines with their sign, what changed within a line brought out."""
+
+    def __init__(self, text: str, *, theme: Theme = PLAIN) -> None:
+        self._theme = theme
+        self._lines = read_diff(clean_text(text))
+        self._digits = max((len(str(line.number)) for line in self._lines if line.number is not None), default=0)
+        self._words = Words()
+        self._changed: dict[int, Ranges] = {}
+        self._partners: dict[int, int] | None = None
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    def rows(self, index: int, width: int) -> Sequence[str]:
+        line, look = self._line(index), self._theme.open
+        if line.kind == "file":
+            return wrap_runs([Run(line.text, look("title"))], width)
+        if line.kind in ("hunk", "note"):
+            role = "diff_hunk" if line.kind == "hunk" else "muted"
+            return _folded([Run(line.text, look(role))], width, "", self._theme)
+        number = f"{'' if line.number is None else line.number:>{self._digits}} " if self._digits else ""
+        runs = [Run(f"{_SIGNS[line.kind]} ", look(f"diff_{line.kind}")), *self._content(index, line)]
+        return _folded(_signed(runs, self._theme), width, number if width >= _NARROWEST else "", self._theme)
+
+    def _line(self, index: int) -> Line:
+        line = self._lines[index]
+        return line._replace(text=mark_blanks(line.text))
+
+    def _content(self, index: int, line: Line) -> Iterator[Run]:
+        style, at = self._theme.open(f"diff_{line.kind}"), 0
+        word = self._theme.open(f"diff_{line.kind}_word") or style
+        for start, end in [*self._ranges(index), (len(line.text), len(line.text))]:
+            yield from (Run(line.text[at:start], style), Run(line.text[start:end], word))
+            at = end
+
+    def _ranges(self, index: int) -> Ranges:
+        """What changed in a line that replaces another."""
+        if self._partners is None:
+            self._partners = dict(_partners(self._lines))
+        partner = self._partners.get(index)
+        if partner is None:
+            return []
+        if index not in self._changed:
+            old, new = sorted((index, partner))
+            changed = self._words.changed(self._line(old).text, self._line(new).text)
+            self._changed[old], self._changed[new] = changed
+        return self._changed[index]
+
+
+def _partners(lines: Sequence[Line]) -> Iterator[tuple[int, int]]:
+    """Removed lines directly followed by added ones, each with its counterpart, both ways."""
+    at = 0
+    while at < len(lines):
+        removed = at
+        while at < len(lines) and lines[at].kind == "removed":
+            at += 1
+        added = at
+        while removed < added and at < len(lines) and lines[at].kind == "added":
+            at += 1
+        for old, new in zip(range(removed, added), range(added, at), strict=False):
+            yield old, new
+            yield new, old
+        at += at == removed
+
+
+def _signed(runs: Sequence[Run], theme: Theme) -> list[Run]:
+    """The same with the signs for what is no text in a look of their own."""
+    made: list[Run] = []
+    for run in runs:
+        at = 0
+        for sign in _sign(run.text):
+            role = "dim" if sign[0][0] in "·→" else "warning"
+            made += (Run(run.text[at : sign.start()], run.style), Run(sign[0], theme.open(role) or run.style))
+            at = sign.end()
+        made.append(Run(run.text[at:], run.style))
+    return [run for run in made if run.text]
+
+
+def _folded(runs: Sequence[Run], width: int, number: str, theme: Theme) -> list[str]:
+    """`number` stands before the first row, the mark before those the line goes on in."""
+    margin = max(len(number), 2 if not number and width > 4 else 0)
+    whole = fold_runs(runs, max(width - len(number), 1))
+    if len(whole) <= 1:
+        first = whole[0] if whole else ""
+        return [f"{theme.style('line_number', number)}{first}" if number else first]
+    rows = fold_runs(runs, max(width - margin, 1))
+    goes_on = theme.style("line_number", f"{_GOES_ON:>{margin - 1}} ") if margin > 1 else ""
+    first = theme.style("line_number", number) if number else ""
+    return [first + rows[0], *(goes_on + row for row in rows[1:])]

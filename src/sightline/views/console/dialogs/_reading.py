@@ -1,0 +1,144 @@
+"""Something to be read before it is answered: a window on lines, of which there may be very many.
+
+Rules:
+
+- Only the lines in sight are laid out; where the window is in them is said in lines.
+- `unseen` tells that the end of what has to be read was not in sight yet. Another width or height does not take back
+  that it was: who saw the end has seen it.
+"""
+
+from collections.abc import Callable, Sequence
+
+from sightline.tty import Rows, truncate
+from sightline.tty.components import Text
+from sightline.tty.components._exact_lines import Lines
+from sightline.views.console._drawing import Drawing
+from sightline.views.console.dialogs._dialog_frame import Pane
+
+_WAYS_FROM = 60  # columns
+_LAID_OUT_AT_MOST = 2000  # lines remembered
+
+Place = tuple[int, int]
+"""A line, and a row of it."""
+
+
+class Reading(Pane):
+    """`to_read`: how many of the parts, from the first on, have to be seen."""
+
+    def __init__(self, parts: Sequence[Lines], to_read: int, drawing: Drawing) -> None:
+        super().__init__(Text(theme=drawing.theme), drawing)
+        self.unseen = False
+        self._seen = False
+        self._at: Place = (0, 0)
+        self._width = -1
+        self._laid_out: dict[int, Sequence[str]] = {}
+        self._is_whole = False
+        self._drawn: tuple[object, Rows] | None = None
+        self.set_parts(parts, to_read)
+
+    def set_parts(self, parts: Sequence[Lines], to_read: int) -> None:
+        """The same in another order."""
+        self._parts = list(parts)
+        self._last_to_read = sum(len(part) for part in self._parts[:to_read]) - 1
+        self._count = sum(len(part) for part in self._parts)
+        self._forget()
+
+    def fits(self, width: int, room: int) -> bool:
+        """Whether all of it is in sight in so many rows."""
+        self._lay_out_for(width)
+        left = room
+        for line in range(self._count):
+            left -= len(self._rows_of(line))
+            if left < 0:
+                return False
+        return True
+
+    def scroll(self, pages: int) -> bool:
+        if self._is_whole:
+            return False
+        self._at = self._moved(self._at, pages * (self._room - 1))
+        return True
+
+    def to_end(self) -> bool:
+        """Whether there is anything to scroll."""
+        self._at = (self._count, 0)
+        return not self._is_whole
+
+    def to_start(self) -> bool:
+        self._at = (0, 0)
+        return not self._is_whole
+
+    def render(self, width: int) -> Rows:
+        self._lay_out_for(width)
+        self._is_whole = self._drawing.linear or self.fits(width, self._room)
+        if self._is_whole:
+            self._seen, self.unseen, self._at = True, False, (0, 0)
+            return self._kept((width, None), self._all)
+        window = self._room - 1
+        self._at = min(max(self._at, (0, 0)), self._moved((self._count, 0), -window))
+        end = self._moved(self._at, window - 1)
+        last = (self._last_to_read, len(self._rows_of(self._last_to_read)) - 1)
+        self._seen = self._seen or end >= last
+        self.unseen = not self._seen
+        return self._kept((width, self._at, self._room), lambda: self._window(window, end, width))
+
+    def invalidate(self) -> None:
+        self._forget()
+
+    def _forget(self) -> None:
+        self._laid_out, self._drawn = {}, None
+
+    def _kept(self, made_of: object, make: Callable[[], Rows]) -> Rows:
+        if self._drawn is None or self._drawn[0] != made_of:
+            self._drawn = (made_of, make())
+        return self._drawn[1]
+
+    def _all(self) -> Rows:
+        return tuple(row for line in range(self._count) for row in self._rows_of(line))
+
+    def _window(self, window: int, end: Place, width: int) -> Rows:
+        first, last = self._at[0], end[0]
+        rows = [row for line in range(first, last + 1) for row in self._rows_of(line)][self._at[1] :][:window]
+        return (*rows, self._place(first, last, width))
+
+    def _place(self, first: int, last: int, width: int) -> str:
+        keys = self._drawing.bindings
+        down, to_end = (next(iter(keys.keys(name)), "") for name in ("select_page_down", "select_last"))
+        ways = [f"{down} scrolls"] if down and width >= _WAYS_FROM else []
+        ways += [f"{to_end} jumps to the end"] if to_end else []
+        text = " · ".join([f"{first + 1:,}–{last + 1:,} of {self._count:,} lines", *ways])
+        return self._drawing.theme.style("hint", truncate(text, width))
+
+    def _lay_out_for(self, width: int) -> None:
+        if width != self._width:
+            self._width = width
+            self._forget()
+
+    def _rows_of(self, line: int) -> Sequence[str]:
+        found = self._laid_out.get(line)
+        if found is None:
+            if len(self._laid_out) >= _LAID_OUT_AT_MOST:
+                self._laid_out.clear()
+            found = self._laid_out[line] = self._made(line)
+        return found
+
+    def _made(self, line: int) -> Sequence[str]:
+        for part in self._parts:
+            if line < len(part):
+                return part.rows(line, self._width)
+            line -= len(part)
+        return ()
+
+    def _moved(self, place: Place, rows: int) -> Place:
+        """So many rows further down, or up."""
+        line, row = place
+        row += rows
+        while row < 0 and line > 0:
+            line -= 1
+            row += len(self._rows_of(line))
+        while line < self._count and row >= len(self._rows_of(line)):
+            row -= len(self._rows_of(line))
+            line += 1
+        if line >= self._count:
+            return (self._count - 1, len(self._rows_of(self._count - 1)) - 1) if self._count else (0, 0)
+        return line, max(row, 0)

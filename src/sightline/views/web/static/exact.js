@@ -1,0 +1,53 @@
+// Text a person answers for, with nothing in it that cannot be seen: what is drawn as nothing or as a blank has a sign,
+// and every line its number, so that one that is wrapped does not pass for two.
+
+import { make } from "./dom.js";
+
+const BLANKS_AS_DOTS = 16;
+const INDENT_AT_MOST = 40;
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Zs}\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\u{e0100}-\u{e01ef}]/gu;
+const JOINED = /(?<=[\p{So}\p{Sk}\ufe0f])\u200d(?=[\p{So}\p{Sk}])|(?<=[\p{So}\p{Sk}])\ufe0f/gu;
+const BLANKS = /\t|^ +| +$| {2,}/g;
+const SIGNS = /(⟨[^⟨⟩]{1,20}⟩|[␀-␟␡]+|·+|→ {3})/;
+const KINDS = { "+": "added", "-": "removed", " ": "same" };
+
+export function visible(text) {
+  const emoji = new Set([...text.matchAll(JOINED)].map((match) => match.index));
+  return text.replace(UNSEEN, (character, at) => {
+    if (character === " " || character === "\n" || character === "\t" || emoji.has(at)) return character;
+    const point = character.codePointAt(0);
+    if (point < 0x20) return String.fromCodePoint(0x2400 + point);
+    return point === 0x7f ? "␡" : `⟨U+${point.toString(16).toUpperCase().padStart(4, "0")}⟩`;
+  });
+}
+
+export function markBlanks(line) {
+  return line.replace(BLANKS, (run, at) => {
+    if (run === "\t") return "→   ";
+    if (at === 0 && run.length < line.length && run.length <= INDENT_AT_MOST) return run;
+    return run.length <= BLANKS_AS_DOTS ? "·".repeat(run.length) : `⟨${run.length} blanks⟩`;
+  });
+}
+
+const signed = (line) => markBlanks(line).split(SIGNS).filter(Boolean).map((part) =>
+  (SIGNS.test(part) ? make("span", { className: /^[·→]/.test(part) ? "blank" : "unseen", text: part }) : part));
+
+export function exactText(text, className) {
+  const lines = visible(text).split("\n");
+  const rows = lines.map((line, n) => make("span", { className: "exact-line", "data-n": lines.length > 1 ? n + 1 : undefined }, ...signed(line)));
+  return make("pre", { className: `exact ${className}` }, ...rows);
+}
+
+export function exactDiff(text) {
+  let [old, now] = [0, 0];
+  const rows = visible(text).replace(/\n$/, "").split("\n").map((line) => {
+    const hunk = line.match(/^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@/);
+    if (hunk) [old, now] = [Number(hunk[1]), Number(hunk[2])];
+    const kind = hunk ? "hunk" : old + now === 0 ? "file" : KINDS[line[0]] ?? "file";
+    const number = kind === "removed" ? old : kind === "added" || kind === "same" ? now : undefined;
+    if (kind === "removed" || kind === "same") old += 1;
+    if (kind === "added" || kind === "same") now += 1;
+    return make("span", { className: `exact-line ${kind}`, "data-n": number }, line[0] ?? "", ...signed(line.slice(1)));
+  });
+  return make("pre", { className: "exact diff" }, ...rows);
+}

@@ -1,0 +1,96 @@
+"""Approvals on the page: all of what is asked for can be seen, and nothing is allowed before its end was."""
+
+import asyncio
+
+import pytest
+
+from sightline.host import SetApproval
+
+from ..page.axe import violations
+from ..page.glass import expect
+from .agent_host import agent_host
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+async def _say(page, text):
+    await page.get_by_role("textbox", name="Prompt").fill(text)
+    await page.keyboard.press("Enter")
+
+
+def _write(path, content):
+    return [[{"tool": "write", "args": {"path": str(path), "content": content}}], [{"text": "All done."}]]
+
+
+def _ask(command):
+    return [[{"tool": "bash", "args": {"command": command}}], [{"text": "All done."}]]
+
+
+async def test_a_long_write_is_allowed_only_after_its_end_was_seen(machine, open_page):
+    """All of its lines are there, its size is said first, and what is written is what was shown."""
+    content = "".join(f"line {n} of a file that is longer than any page\n" for n in range(5001))
+    target = machine.folder.parent / "long.txt"
+    async with agent_host(machine.folder, _write(target, content)) as host:
+        page = await open_page(f"#{host.session.id}")
+        await _say(page, "go")
+        card = page.locator(".card")
+        await expect(card.locator(".size")).to_have_text("New file, 5,001 lines, 243 KB", timeout=30_000)
+        await expect(card.locator(".exact-line.added")).to_have_count(5001)
+        allow = card.get_by_role("button", name="Yes, this once")
+        await expect(allow).to_be_disabled()
+        await expect(card.get_by_role("button", name="Yes, for this session")).to_be_disabled()
+        await expect(card.get_by_role("button", name="No", exact=True)).to_be_enabled()
+        await expect(card.get_by_role("button", name="No", exact=True)).to_have_class("main")
+        assert await violations(page) == []
+        await card.get_by_role("button", name="Go to the end").click()
+        await expect(allow).to_be_enabled()
+        await expect(card.get_by_text("Scroll to the end to allow")).to_be_hidden()
+        await allow.click()
+        await expect(page.get_by_text("All done.")).to_be_visible()
+    assert target.read_text() == content
+
+
+async def test_the_end_key_in_what_is_asked_for_reaches_it(machine, open_page):
+    """By keyboard alone."""
+    command = "\n".join(f"echo {n}" for n in range(200))
+    async with agent_host(machine.folder, _ask(command)) as host:
+        page = await open_page(f"#{host.session.id}")
+        await _say(page, "go")
+        card = page.locator(".card")
+        allow = card.get_by_role("button", name="Yes, this once")
+        await expect(allow).to_be_disabled()
+        await card.get_by_role("region", name="What is asked for").focus()
+        await page.keyboard.press("End")
+        await expect(allow).to_be_enabled()
+        await card.get_by_role("button", name="No", exact=True).click()
+        await expect(page.get_by_text("All done.")).to_be_visible()
+
+
+async def test_what_is_blank_in_a_command_is_seen(machine, open_page):
+    """Two hundred blanks, a carriage return, an override, a blank of another kind."""
+    command = f"echo ok{' ' * 200}; echo \r\u202e\u00a0end "
+    async with agent_host(machine.folder, _ask(command)) as host:
+        page = await open_page(f"#{host.session.id}")
+        await _say(page, "go")
+        shown = page.locator(".card .command-text")
+        await expect(shown).to_have_text("echo ok⟨200 blanks⟩; echo ␍⟨U+202E⟩⟨U+00A0⟩end·")
+        await expect(page.get_by_role("button", name="Yes, this once")).to_be_enabled()
+        await page.get_by_role("button", name="No", exact=True).click()
+        await expect(page.get_by_text("All done.")).to_be_visible()
+
+
+async def test_the_level_on_the_page_is_the_one_in_force(machine, open_page):
+    """Whoever changes it; and it can be changed here."""
+    async with agent_host(machine.folder, [[{"text": "Hello."}]]) as host:
+        page, other = await open_page(f"#{host.session.id}"), await open_page(f"#{host.session.id}")
+        await _say(page, "go")
+        await expect(page.get_by_text("Hello.")).to_be_visible()
+        for level in ("plan", "full", "edit"):
+            assert (await host.session.submit(SetApproval(level=level))).ok
+            for tab in (page, other):
+                await expect(tab.get_by_label("approval")).to_have_value(level)
+        await page.get_by_label("approval").select_option("plan")
+        await expect(other.get_by_label("approval")).to_have_value("plan")
+        await expect(page.get_by_label("approval")).to_have_value("plan")
+        async with asyncio.timeout(5):
+            assert host.agent.approvals.policy.approval == "plan"
