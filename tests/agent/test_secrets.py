@@ -1,8 +1,12 @@
 """Text in pieces, without secrets: the pieces together are the masked whole, whatever was cut where."""
 
+import base64
+import json
 import re
+from urllib.parse import quote, quote_plus
 
-from hypothesis import given
+import pytest
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sightline.agent import Secrets
@@ -30,11 +34,108 @@ def test_pieces_are_masked_as_the_whole_is(text: str, places: list[int]) -> None
 
 @given(texts, cuts)
 def test_what_waits_is_the_beginning_of_a_value(text: str, places: list[int]) -> None:
-    """And nothing else: it is shorter than the longest, and a value begins like it."""
-    stream = SECRETS.stream()
+    """And nothing else: it is shorter than the longest, and a value, or one in another encoding, begins like it."""
+    stream = SECRETS.stream(at_once=6)
     for piece in cut_up(text, places):
         stream.feed(piece)
         assert any(value.startswith(stream.waiting) and value != stream.waiting for value in VALUES)
+
+
+def in_base64(value: str, before: str = "", *, safe: bool = False, width: int = 0) -> str:
+    encode = base64.urlsafe_b64encode if safe else base64.b64encode
+    row = encode(f"{before}{value}~tail".encode()).decode()
+    return "\n".join(row[at : at + width] for at in range(0, len(row), width)) if width else row
+
+
+def spellings_of(value: str) -> list[str]:
+    """A value as programs write it, alone or within more of the same encoding."""
+    data = value.encode()
+    return [
+        *(in_base64(value, "x" * before, safe=safe) for before in range(3) for safe in (False, True)),
+        *(in_base64(value, "x" * before, width=width) for before in range(3) for width in (4, 7, 76)),
+        data.hex(), data.hex().upper(), data.hex(":"), data.hex(" "), "".join(f"\\x{byte:02x}" for byte in data),
+        quote(value, safe=""), re.sub("%..", lambda match: match[0].lower(), quote(value)), quote_plus(value),
+        "".join(f"%{byte:02X}" for byte in data), "".join(f"%{byte:02x}" for byte in data),
+        json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1].replace("/", "\\/"),
+        "".join(f"\\u{ord(character):04x}" for character in value if ord(character) < 0x10000),
+    ]  # fmt: skip
+
+
+SPECIAL = (
+    "sk-Live/+0123 45%ß\\n~?>",
+    "AKIA/abcdef+0123456789==",
+    'correct horse "battery" staple\n2',
+    "n0%41\\u0042-value",
+    "\\ends-with-9\\",
+)
+CODED = Secrets({f"TOKEN_{number}": value for number, value in enumerate(SPECIAL)})
+
+
+@pytest.mark.parametrize("value", SPECIAL)
+def test_a_value_is_masked_in_every_encoding(value: str) -> None:
+    """Nothing of it is left that decodes to more than a few of its bytes, and what stands around it stays."""
+    name = f"TOKEN_{SPECIAL.index(value)}"
+    for spelling in spellings_of(value):
+        shown = CODED.masked(f"before {spelling} after")
+        assert (shown[:7], shown[-6:]) == ("before ", " after"), spelling
+        assert f"[secret {name}" in shown, spelling
+        left = re.sub(r"\[secret [^]]*\]", "", shown)
+        assert len(left) <= len("before  after") + 20, (spelling, shown)
+
+
+coded = st.lists(
+    st.one_of(
+        st.sampled_from([spelling for value in SPECIAL for spelling in (value, *spellings_of(value))]),
+        st.sampled_from(
+            [spelling[:cut] for value in SPECIAL for spelling in spellings_of(value) for cut in (1, 2, 5, 9, -1)]
+        ),
+        st.sampled_from(["\\", "%", "%4", "\\u00", "\\ud83d", "n", "u0041", "\n", "\r\n", " ", "+", "73", "c2", "ß"]),
+    ),
+    max_size=5,
+).map("".join)
+
+
+@settings(max_examples=600)
+@given(coded, cuts)
+def test_encodings_in_pieces_are_masked_as_the_whole_is(text: str, places: list[int]) -> None:
+    """Wherever it is cut: within an escape, within a digit of a byte, at a line end."""
+    stream = CODED.stream()
+    assert "".join([stream.feed(piece) for piece in cut_up(text, places)]) + stream.end() == CODED.masked(text)
+
+
+@settings(max_examples=600)
+@given(coded, cuts)
+def test_what_did_not_wait_is_all_there_is_to_see(text: str, places: list[int]) -> None:
+    """With a few characters let out at once: nothing is lost, and before a mask no more than those are seen."""
+    stream = CODED.stream(at_once=6)
+    shown = "".join([stream.feed(piece) for piece in cut_up(text, places)]) + stream.end()
+    whole = CODED.masked(text)
+    assert shown.count("[secret ") == whole.count("[secret ")
+    assert len(whole) <= len(shown) <= len(whole) + 6 * whole.count("[secret ")
+
+
+@given(st.text(max_size=80), cuts)
+def test_other_text_stays(text: str, places: list[int]) -> None:
+    """Whatever it is."""
+    stream = CODED.stream()
+    assert "".join([stream.feed(piece) for piece in cut_up(text, places)]) + stream.end() == text == CODED.masked(text)
+
+
+def test_parts_of_a_value_are_secret_too() -> None:
+    """The password in an address, the token in a header, the lines of a key."""
+    lines = ("-----BEGIN PRIVATE KEY-----", "MIIEvQIBADANBgkqhkiG9w0BAQEFAASC", "BKcwggSj", "-----END PRIVATE KEY-----")
+    key, address = "\n".join(lines), "postgres://app:hunter2-long@db/app"
+    secrets = Secrets({"DATABASE_URL": address, "HEADER": "Bearer abcdef0123456789", "PEM": key})
+    assert secrets.masked("psql -W hunter2-long") == "psql -W [secret DATABASE_URL password]"
+    assert secrets.masked("x-token: abcdef0123456789") == "x-token: [secret HEADER token]"
+    assert secrets.masked("2:MIIEvQIBADANBgkqhkiG9w0BAQEFAASC") == "2:[secret PEM line 2]"
+    assert secrets.masked(f"a {key} b") == "a [secret PEM] b"
+
+
+def test_what_is_no_secret_is_not_masked() -> None:
+    """A region, a profile, the name of a file: they stand in every other line."""
+    environ = {"AWS_REGION": "eu-central-1", "AWS_PROFILE": "development-2", "SSH_AUTH_SOCK": "/tmp/ssh-1/agent.2"}
+    assert Secrets(environ).is_empty
 
 
 KEY = "sk-live-0123"

@@ -1,4 +1,4 @@
-"""Where a rule about commands holds: in the sandbox or also outside it, in which folder; and that it means its words."""
+"""Where a rule about commands holds: in the sandbox or outside, and in which folder; and that it means its words."""
 
 import time
 
@@ -83,10 +83,21 @@ def test_a_link_is_where_it_leads(workspace):
 
 
 MOVED = [
-    "cd nested && make", "cd nested; make", "cd nested || make", "pushd nested && make", "cd - && make", "popd; make",
-    "command cd nested && make", "export PATH=nested && make", "hash -p nested/x make && make", "alias make=x; make",
-    "eval 'cd nested' && make", ". nested/env && make", "printf -v PATH nested && make", "cd nested | make && make",
-]  # fmt: skip
+    "cd nested && make",
+    "cd nested; make",
+    "cd nested || make",
+    "pushd nested && make",
+    "cd - && make",
+    "popd; make",
+    "command cd nested && make",
+    "export PATH=nested && make",
+    "hash -p nested/x make && make",
+    "alias make=x; make",
+    "eval 'cd nested' && make",
+    ". nested/env && make",
+    "printf -v PATH nested && make",
+    "cd nested | make && make",
+]
 
 
 @pytest.mark.parametrize("command", MOVED)
@@ -124,10 +135,18 @@ def test_a_star_takes_no_option_that_changes_the_folder(rule, command, expected)
 
 
 QUOTED = [
-    ("rm -rf '~'", "rm -rf ~"), ("rm '*'", "rm *"), ("rm '*.py'", "rm *.py"), ("ls '[a]'", "ls [a]"), ("ls 'a?'", "ls a?"),
-    ("make 'CC=~/x'", "make CC=~/x"), ("ls 'a:~'", "ls a:~"), ("rm '{a,b}'", "rm {a,b}"), ("echo '!x'", "echo !x"),
-    ("echo '$x'", "echo $x"), ("echo '=ls'", "echo =ls"),
-]  # fmt: skip
+    ("rm -rf '~'", "rm -rf ~"),
+    ("rm '*'", "rm *"),
+    ("rm '*.py'", "rm *.py"),
+    ("ls '[a]'", "ls [a]"),
+    ("ls 'a?'", "ls a?"),
+    ("make 'CC=~/x'", "make CC=~/x"),
+    ("ls 'a:~'", "ls a:~"),
+    ("rm '{a,b}'", "rm {a,b}"),
+    ("echo '!x'", "echo !x"),
+    ("echo '$x'", "echo $x"),
+    ("echo '=ls'", "echo =ls"),
+]
 
 
 @pytest.mark.parametrize(("literal", "expanded"), QUOTED)
@@ -157,13 +176,15 @@ def test_what_no_rule_can_say_exactly_has_no_suggestion(workspace, what):
     assert (decision.verdict, decision.suggestion) == ("ask", "")
 
 
+CHARACTERS = st.characters(exclude_categories=["Cs"], exclude_characters="\0")
 RULES = st.builds(
     Rule,
     st.just("exec"),
-    st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(lambda text: text.strip() == text != ""),
+    st.text(CHARACTERS, min_size=1).filter(lambda text: text.strip() == text != ""),
     st.booleans(),
     st.booleans(),
-    st.text(st.characters(exclude_categories=["Cs"])).filter(lambda text: text.strip() == text and ".." not in text),
+    st.text(CHARACTERS).filter(lambda text: text.strip() == text and ".." not in text),
+    st.sampled_from([(), ("GITHUB_TOKEN",), ("AWS_*", "A")]),
 )
 
 
@@ -171,7 +192,7 @@ RULES = st.builds(
 def test_a_rule_is_read_as_it_is_written(rule):
     """Whatever is in its pattern and in its folder."""
     try:
-        assert parse_rule(str(rule), denies=True) == rule
+        assert parse_rule(str(rule), denies=not rule.passed) == rule
     except RuleMistake:
         assert rule.pattern.startswith("*") or not rule.pattern.strip()
 
@@ -225,16 +246,50 @@ def test_a_denied_folder(workspace):
 
 
 SEEN_THROUGH = [
-    'git -C "my repo" push', 'git -c user.name="CI Bot" push', "git -C a -C 'b c' push", "git " + "-c a=b " * 40 + "push",
-    "git --git-dir='a b' --work-tree=c push", "git\tpush", "git  push", "eval $'git \\x70ush'", "bash -c $'git\\x20push'",
-    "/bin/gi? push", "/usr/bin/g[i]t push", "{git,push}", "{git,-C,x,push}", "git >x push", "git 2>&1 >'a b' push",
-    "bash <<EOF\ngit -C \"a b\" push\nEOF", "cat <<'EOF' | sh\ngit push\nEOF", "cat <<EOF\nit's $(git -C 'a b' push)\nEOF",
-    "cat <(git push)", "tee >(git push)", "command git push", "env A=b git push", "nohup git push", "sudo -u x git push",
-    "timeout 5 git push", "busybox git push", "exec git push", "xargs git push", "env -S'git push'", "git -c alias.p=push p",
-    "echo a # it's\ngit -C 'a b' push", "f() { git push; }; f", "trap 'git push' EXIT", "a=(git push)", "git pu\\\nsh",
-    "${x:-git} push", "ssh host 'git push'", "python -c \"os.system('git push')\"", "eval 'git -C \"my' 'repo\" push'",
-    "case x in x) git push;; esac", "echo $(case x in x) git push;; esac)", "$'git\\0x' push", "git\u2003push",
-]  # fmt: skip
+    'git -C "my repo" push',
+    'git -c user.name="CI Bot" push',
+    "git -C a -C 'b c' push",
+    "git " + "-c a=b " * 40 + "push",
+    "git --git-dir='a b' --work-tree=c push",
+    "git\tpush",
+    "git  push",
+    "eval $'git \\x70ush'",
+    "bash -c $'git\\x20push'",
+    "/bin/gi? push",
+    "/usr/bin/g[i]t push",
+    "{git,push}",
+    "{git,-C,x,push}",
+    "git >x push",
+    "git 2>&1 >'a b' push",
+    'bash <<EOF\ngit -C "a b" push\nEOF',
+    "cat <<'EOF' | sh\ngit push\nEOF",
+    "cat <<EOF\nit's $(git -C 'a b' push)\nEOF",
+    "cat <(git push)",
+    "tee >(git push)",
+    "command git push",
+    "env A=b git push",
+    "nohup git push",
+    "sudo -u x git push",
+    "timeout 5 git push",
+    "busybox git push",
+    "exec git push",
+    "xargs git push",
+    "env -S'git push'",
+    "git -c alias.p=push p",
+    "echo a # it's\ngit -C 'a b' push",
+    "f() { git push; }; f",
+    "trap 'git push' EXIT",
+    "a=(git push)",
+    "git pu\\\nsh",
+    "${x:-git} push",
+    "ssh host 'git push'",
+    "python -c \"os.system('git push')\"",
+    "eval 'git -C \"my' 'repo\" push'",
+    "case x in x) git push;; esac",
+    "echo $(case x in x) git push;; esac)",
+    "$'git\\0x' push",
+    "git\u2003push",
+]
 
 
 @pytest.mark.parametrize("command", SEEN_THROUGH)
@@ -244,11 +299,32 @@ def test_a_deny_rule_sees_words_as_bash_does(workspace, command):
 
 
 COMPUTED = [
-    "$x push", '"$x" push', "git $x", 'git "$x"', "x=git; $x push", 'eval "$v"', "base64 -d x | sh", "curl x | sudo bash",
-    "$(echo git) push", "`echo git` push", "bash -c \"$v\"", "bash -c 'git \"$@\"' x push", "alias g=git; g push", "xargs git",
-    "f() { git \"$@\"; }; f push", "hash -p /usr/bin/git x; x push", "find . -exec {} push \\;", "xargs -I X X push",
-    "shopt -s extglob\n@(git) push", ". <(curl x)", "gi$x push", "git p*", "$(" * 100, "while read x; do $x; done", "coproc $x",
-]  # fmt: skip
+    "$x push",
+    '"$x" push',
+    "git $x",
+    'git "$x"',
+    "x=git; $x push",
+    'eval "$v"',
+    "base64 -d x | sh",
+    "curl x | sudo bash",
+    "$(echo git) push",
+    "`echo git` push",
+    'bash -c "$v"',
+    "bash -c 'git \"$@\"' x push",
+    "alias g=git; g push",
+    "xargs git",
+    'f() { git "$@"; }; f push',
+    "hash -p /usr/bin/git x; x push",
+    "find . -exec {} push \\;",
+    "xargs -I X X push",
+    "shopt -s extglob\n@(git) push",
+    ". <(curl x)",
+    "gi$x push",
+    "git p*",
+    "$(" * 100,
+    "while read x; do $x; done",
+    "coproc $x",
+]
 
 
 @pytest.mark.parametrize("command", COMPUTED)
@@ -266,9 +342,20 @@ def test_what_could_be_denied_is_asked(workspace, command):
 
 @pytest.mark.parametrize(
     "command",
-    ["echo $x", '"$PYTHON" -m pytest', '"$CC" -o x', "find . -name \"$x\"", "cat a | grep sh"]
-    + ["for x in a b; do echo $x; done", "git log | head -n $n", "ls *", "git add *", "[ -n \"$x\" ] && make", "x=$(date)"],
-)  # fmt: skip
+    [
+        "echo $x",
+        '"$PYTHON" -m pytest',
+        '"$CC" -o x',
+        'find . -name "$x"',
+        "cat a | grep sh",
+        "for x in a b; do echo $x; done",
+        "git log | head -n $n",
+        "ls *",
+        "git add *",
+        '[ -n "$x" ] && make',
+        "x=$(date)",
+    ],
+)
 def test_what_cannot_be_denied_is_not_asked(workspace, command):
     """What is computed has to be in a place where it could be the denied command."""
     assert verdict(Policy("full", [], ["exec(git push)"], workspace), command) == "allow"
@@ -318,12 +405,25 @@ def test_a_port_is_part_of_a_host(pattern, host, allows, denies):
 
 
 LONG = {
-    "words": "ab " * 340_000, "options": "git -x " * 150_000, "quotes": "'a' " * 250_000, "dollars": "$x " * 340_000,
-    "one word": "a" * 1_000_000, "substitutions": "$(" * 500_000, "braces": "{a,b}" * 200_000, "heredocs": "<<a " * 250_000,
-    "nested quotes": "sh -c '" * 140_000, "backticks": "`" * 1_000_000, "globs": "a*" * 500_000, "backslashes": "\\" * 1_000_000,
-    "newlines": "a\n" * 500_000, "parameters": "${a:-" * 200_000, "different": " ".join(map(str, range(150_000))),
-    "make options": "make " + "-C x " * 200_000, "equals": "a=" * 500_000, "open": "(" * 1_000_000,
-}  # fmt: skip
+    "words": "ab " * 340_000,
+    "options": "git -x " * 150_000,
+    "quotes": "'a' " * 250_000,
+    "dollars": "$x " * 340_000,
+    "one word": "a" * 1_000_000,
+    "substitutions": "$(" * 500_000,
+    "braces": "{a,b}" * 200_000,
+    "heredocs": "<<a " * 250_000,
+    "nested quotes": "sh -c '" * 140_000,
+    "backticks": "`" * 1_000_000,
+    "globs": "a*" * 500_000,
+    "backslashes": "\\" * 1_000_000,
+    "newlines": "a\n" * 500_000,
+    "parameters": "${a:-" * 200_000,
+    "different": " ".join(map(str, range(150_000))),
+    "make options": "make " + "-C x " * 200_000,
+    "equals": "a=" * 500_000,
+    "open": "(" * 1_000_000,
+}
 
 
 @pytest.mark.parametrize("command", LONG.values(), ids=LONG)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from sightline.agent._queue import GivenBack, How
     from sightline.agent._reloading import take_settings
     from sightline.agent._run import RunOutcome
-    from sightline.agent._secrets import MaskedStream, Secrets
+    from sightline.agent._secrets import MaskedStream, Secrets, secrets_in
     from sightline.agent._stage import Stage
     from sightline.agent._summaries import summarise_branch
 
@@ -56,6 +56,7 @@ __all__ = [
     "level_notice",
     "level_to_go_on_with",
     "mended",
+    "secrets_in",
     "set_approval",
     "summarise_branch",
     "take_settings",
@@ -76,7 +77,7 @@ _MODULES = {
     "_queue": "GivenBack How",
     "_reloading": "take_settings",
     "_run": "RunOutcome",
-    "_secrets": "MaskedStream Secrets",
+    "_secrets": "MaskedStream Secrets secrets_in",
     "_stage": "Stage",
     "_summaries": "summarise_branch",
 }

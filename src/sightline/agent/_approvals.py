@@ -92,6 +92,7 @@ class Approvals:
             "why": ": ".join(reason for reason in (decision.why, need.why) if reason),
             "sandboxed": need.sandboxed,
             "leaves": need.access != "read" and not need.sandboxed,
+            "passed": list(need.passed),
             "rule": decision.suggestion,
         }
         choices = [ONCE, SESSION, ALWAYS, NO] if decision.suggestion else [ONCE, NO]

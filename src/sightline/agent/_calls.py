@@ -48,7 +48,6 @@ from sightline.tools import (
 CANCELLED = "cancelled before it ended; what it had done by then is not undone"
 NOT_MADE = "not made: the work was stopped before it"
 _ARG_AT_MOST = 40
-_WRITES_FILES = ("write", "edit")
 _TEXT_AT_MOST = 400_000  # characters of a result a model reads; every tool of ours stays far below
 
 
@@ -139,8 +138,7 @@ class Calls:
         hooked = await self._hooks.before_call(Call(call.id, call.name, call.args)) if self._hooks else call
         if isinstance(hooked, Block):
             raise ToolError(f"not made: {hooked.reason}")
-        args = self._secrets.restored(hooked.args) if tool.name in _WRITES_FILES else hooked.args
-        params = parameters(tool, args)
+        params = parameters(tool, hooked.args)
         context = self._context(call.id)
         needs = self._needs(tool, params, context)
         if needs:
@@ -150,6 +148,9 @@ class Calls:
             asked, needs = needs, self._needs(tool, params, context)
             if not self._still_allowed(needs, asked) or not await proposals.still_hold():
                 raise ToolError("what it would touch changed while it was being decided: make the call again")
+        context.passed = tuple(
+            name for need in needs if need.access == "exec" for name in self._approvals.policy.passed(need)
+        )
         try:
             with granted(self._grants(needs)) if tool.confined else nullcontext():
                 outcome = await tool.execute(params, context)
@@ -194,6 +195,7 @@ class Calls:
             output=self._stage.output(call),
             start=lambda spec: self._stage.start(call, spec),
             keep=self._keep,
+            restored=self._secrets.restored,
         )
 
     def _tool_use(self, call: CallPart) -> ToolUse:

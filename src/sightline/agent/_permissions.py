@@ -50,7 +50,8 @@ def approval_facts(agent: "Agent") -> dict[str, Any]:
     approvals = agent.approvals
     rows = dict.fromkeys((each.rule, each.verdict, each.origin, each.where) for each in approvals.rules)
     rules = [dict(zip(("rule", "verdict", "origin", "where"), row, strict=True)) for row in rows]
-    return {"level": approvals.policy.approval, "levels": list(LEVELS), "rules": rules}
+    passed = list(agent.workplace.settings.permissions.pass_env)
+    return {"level": approvals.policy.approval, "levels": list(LEVELS), "rules": rules, "passed": passed}
 
 
 def tell_approval(agent: "Agent") -> None:

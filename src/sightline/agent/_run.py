@@ -21,7 +21,7 @@ from sightline.conversation import AssistantMessage, CallPart
 from sightline.events import Error, Notice, RunEnded, RunStarted, State, ToolResult, Usage
 from sightline.exceptions import OutsideFailure, SightlineError
 from sightline.models import Model, ModelError, ModelRequest
-from sightline.text import clean_line, clean_text
+from sightline.text import clean_line, clean_text, without_credentials
 
 if TYPE_CHECKING:
     from sightline.agent._agent import Agent
@@ -202,7 +202,7 @@ class Run:
 
     def _failed(self, error: SightlineError) -> RunOutcome:
         self._stage.publish(State("retry", None, source="agent"))
-        message = clean_text(self._agent.secrets.masked(error.message))
+        message = clean_text(without_credentials(self._agent.secrets.masked(error.message)))
         self._stage.publish(Error(message, error.hint, source="agent"))
         text = "" if self._last is None else self._last.text
         return RunOutcome(exit_code=1, stop_reason="error", text=text, error=message)

@@ -82,6 +82,19 @@ def _start_debug_log(path: str | None) -> None:
         return
     import logging
 
-    logging.basicConfig(filename=path, level=logging.DEBUG, format="%(asctime)s %(name)s %(levelname)s %(message)s")
+    from sightline.agent import Secrets
+    from sightline.text import without_credentials
+
+    class Formatter(logging.Formatter):
+        """A log is sent to others, and a traceback quotes what was at hand."""
+
+        secrets = Secrets(os.environ)
+
+        def format(self, record: logging.LogRecord) -> str:
+            return without_credentials(self.secrets.masked(super().format(record)))
+
+    handler = logging.FileHandler(path)
+    handler.setFormatter(Formatter("%(asctime)s %(name)s %(levelname)s %(message)s"))
+    logging.basicConfig(level=logging.DEBUG, handlers=[handler])
     logging.getLogger().setLevel(logging.WARNING)
     logging.getLogger("sightline").setLevel(logging.DEBUG)

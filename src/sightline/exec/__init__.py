@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from sightline.exec._cell import Cells
     from sightline.exec._command import Command
     from sightline.exec._descent import descends_from_command
-    from sightline.exec._environment import filtered_environment
+    from sightline.exec._environment import filtered_environment, passed_variables, secret_variables, sockets_in
     from sightline.exec._jobs import CancelOutcome, Jobs, JobSnapshot
     from sightline.exec._passing import Passing
     from sightline.exec._programs import UntrustedProgram, find_program, program, start_words, work_in
@@ -42,9 +42,12 @@ __all__ = [
     "descends_from_command",
     "filtered_environment",
     "find_program",
+    "passed_variables",
     "program",
     "sandbox_status",
     "sandboxed",
+    "secret_variables",
+    "sockets_in",
     "start_words",
     "unprotected",
     "work_in",
@@ -67,6 +70,9 @@ _LATER = {
     "UntrustedProgram": "_programs",
     "descends_from_command": "_descent",
     "filtered_environment": "_environment",
+    "passed_variables": "_environment",
+    "secret_variables": "_environment",
+    "sockets_in": "_environment",
     "find_program": "_programs",
     "program": "_programs",
     "sandbox_status": "_sandbox",

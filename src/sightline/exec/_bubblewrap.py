@@ -38,11 +38,13 @@ _OVER_FILES = ("CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_CHOWN")
 
 
 class Mounts(msgspec.Struct, frozen=True, kw_only=True):
-    """By their real paths: folders that may be written, what in them may not, and folders that look empty."""
+    """By their real paths: folders that may be written, what in them may not, folders that look empty, and sockets of
+    services that are reached nevertheless."""
 
     writable: tuple[str, ...] = ()
     protected: tuple[str, ...] = ()
     hidden: tuple[str, ...] = ()
+    sockets: tuple[str, ...] = ()
 
 
 def problem(entering: tuple[str, ...] = ()) -> str:
@@ -98,6 +100,7 @@ def _argv(
     argv += [word for path in mounts.protected for word in ("--ro-bind", path, path)]
     argv += [word for path in mounts.hidden for word in ("--tmpfs", path)]
     argv += _covered(secluded, mounts.hidden)
+    argv += [word for path in mounts.sockets for word in ("--ro-bind-try", path, path)]
     argv += [word for path in secluded.private for word in ("--remount-ro", path)]
     if cwd:  # a link in a folder that looks empty is not there; what it leads to is
         linked = any(is_within(os.path.abspath(cwd), folder) for folder in secluded.private)

@@ -115,7 +115,8 @@ class Command:
             wrapped = sandboxed(argv, spec.cwd, spec.sandbox)
             self._cleanup = wrapped.cleanup
             self._children_end = wrapped.leaves_children
-            argv, env = wrapped.argv, {**filtered_environment(env), **wrapped.env}
+            allowed = filtered_environment(env, passed=spec.passed, sandboxed=True)
+            argv, env = wrapped.argv, {**allowed, **wrapped.env}
             if wrapped.message:
                 self._emit(Notice(wrapped.message, "warning", source="exec"))
         terminal = (spec.columns, spec.rows) if spec.pty else None

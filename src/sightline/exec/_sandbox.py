@@ -35,6 +35,7 @@ class SandboxSpec(msgspec.Struct, frozen=True, kw_only=True):
 
     workspace: str
     network: bool = False
+    sockets: tuple[str, ...] = ()  # real paths of services it may speak to, because a person named them
     read_only: tuple[str, ...] = ()  # absolute paths; what is not there or not in the workspace is passed over
     entrance: Entrance | None = None  # into a network where a proxy decides; in place of none, with bubblewrap only
 
@@ -135,6 +136,7 @@ def _in_bubblewrap(argv: Sequence[str], cwd: str, spec: SandboxSpec, workspace: 
             writable=(workspace, temp),
             protected=tuple(dict.fromkeys((*protection.read_only, *_kept(workspace, spec.read_only)))),
             hidden=_own_sockets(),
+            sockets=_others(spec.sockets),
         )
         words = _bubblewrap.wrapped(argv, mounts, cwd=cwd, network=spec.network, entering=entering)
     except BaseException:
@@ -209,6 +211,12 @@ def _own_sockets() -> tuple[str, ...]:
     folders = [os.path.realpath(paths.data_folder() / "run")]
     folders += [os.path.realpath(Path(runtime) / "sightline")] if runtime else []
     return tuple(folder for folder in folders if os.path.isdir(folder))
+
+
+def _others(sockets: Sequence[str]) -> tuple[str, ...]:
+    """Never those of our own hosts, whatever a variable says."""
+    own = _own_sockets()
+    return tuple(path for path in sockets if not any(_holds(folder, path) for folder in own))
 
 
 def _holds(folder: str, path: str) -> bool:

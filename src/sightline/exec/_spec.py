@@ -19,6 +19,7 @@ class CommandSpec(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     rows: int = 24
     timeout: float | None = None
     sandbox: SandboxSpec | None = None
+    passed: tuple[str, ...] = ()  # variables it gets in the sandbox although they are withheld
 
 
 class Sink(Protocol):

@@ -5,7 +5,8 @@ Rules:
 - What may be the beginning of a secret waits for what follows it: it is told with the next piece, at the latest when
   the output ends. That is never more than one character less than the secret has.
 - A few characters wait for a moment only: no line lacks its last letter because some secret begins with it. If it
-  was the secret after all, the rest of it is masked.
+  was the secret after all, the rest of it is masked. A few that may begin a secret in another encoding do not wait at
+  all: in base64 or hexadecimal digits some secret begins with nearly every letter.
 - A piece stays what the artifact has from its `offset` on, and pieces stay in order. So nothing waits any longer when
   the other stream writes or when some of the output was passed over, and nothing begins to wait where the bytes are
   not the characters that are shown.
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 _A_MOMENT = 0.3  # seconds: longer than any two pieces of a command that writes without a pause are apart
 _HARMLESS = 3  # characters of a secret that may be seen
+_HARMLESS_CODED = 6  # likewise, in another encoding: four bytes at most
 
 
 class MaskedOutput:
@@ -42,7 +44,7 @@ class MaskedOutput:
         self._timer: asyncio.TimerHandle | None = None
 
     def tell(self, event: ToolOutput) -> None:
-        if self._secrets.any is None:
+        if self._secrets.is_empty:
             self._publish(event)
         elif event.stream == "status":
             self._publish(replace(event, content=self._secrets.masked(event.content)))
@@ -63,7 +65,7 @@ class MaskedOutput:
             self._let_out()
         if event.dropped:
             self._streams.clear()  # no value goes on after that
-        stream = self._streams.setdefault(event.stream, self._secrets.stream())
+        stream = self._streams.setdefault(event.stream, self._secrets.stream(at_once=_HARMLESS_CODED))
         text = stream.feed(event.content)
         if (first := self._waiting) is not None:
             event = replace(event, offset=first.offset, dropped=first.dropped, size=first.size + event.size)

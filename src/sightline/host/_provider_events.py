@@ -91,7 +91,7 @@ class Retelling:
 
     def _publish(self, event: Event) -> None:
         """Without secrets, wherever in it they are."""
-        if self._secrets.any is None:
+        if self._secrets.is_empty:
             self._session.publish(event)
             return
         self._end_what_is_over(event)

@@ -47,7 +47,7 @@ from sightline.host._provider_queue import Queued, Shelf, given_back, name_of, w
 from sightline.host._session import Session
 from sightline.journal import Tree
 from sightline.providers import Ask, Outcome, Provider, Run, get_provider, provider_names
-from sightline.text import clean_line, clean_text
+from sightline.text import clean_line, clean_text, without_credentials
 
 _QUEUED_AT_MOST = 100
 _HEARD_AT_MOST = 20
@@ -354,7 +354,8 @@ class ProviderWorker:
         self._tell_started()
         retelling.close()
         if problem is not None:
-            self._session.publish(replace(problem, text=self._secrets.masked(problem.text)))
+            text = without_credentials(self._secrets.masked(problem.text))
+            self._session.publish(replace(problem, text=text))
         if retelling.running:
             reason = "cancelled" if self._stopped else ""
             self._session.publish(RunEnded(None, None, reason, problem is not None, source=self._provider.name))

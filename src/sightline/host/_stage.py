@@ -31,7 +31,7 @@ from sightline.host._call_command import CallCommand
 from sightline.host._masked_output import MaskedOutput
 from sightline.host._session import Session
 from sightline.journal import Artifact, Entry, Store, Tree, artifact_file, is_private, is_session_id, keep_file
-from sightline.text import clean_output
+from sightline.text import clean_output, without_credentials
 from sightline.tools import RunningCommand
 
 _WRITTEN_AT_ONCE = 64 * 1024  # characters of a call's output
@@ -82,7 +82,10 @@ class SessionStage:
             forget(self._session.folder, event.id)
         fields = _FIELDS.get(type(event))
         if fields is not None:
-            event = msgspec.structs.replace(event, **{name: self._told(getattr(event, name)) for name in fields})
+            told = {name: self._told(getattr(event, name)) for name in fields}
+            if isinstance(event, Notice | Error):  # what is asked must be shown as it is
+                told = {name: without_credentials(text) for name, text in told.items()}
+            event = msgspec.structs.replace(event, **told)
         self._session.publish(event)
 
     def keep(self, entry: Entry) -> None:

@@ -8,7 +8,17 @@ from contextlib import asynccontextmanager
 
 import msgspec
 
-from sightline.agent import Agent, Secrets, Wanted, add_extensions, build, go_on_with_level, mended, tell_approval
+from sightline.agent import (
+    Agent,
+    Secrets,
+    Wanted,
+    add_extensions,
+    build,
+    go_on_with_level,
+    mended,
+    secrets_in,
+    tell_approval,
+)
 from sightline.conversation import AssistantMessage, ToolMessage, UserMessage
 from sightline.events import Notice
 from sightline.exceptions import UserMistake
@@ -21,7 +31,7 @@ from sightline.host._stage import SessionShelf, SessionStage
 from sightline.host._told import KeptHistory
 from sightline.host._worker import AgentWorker
 from sightline.journal import Busy, JournalWriter, KeptSession, Store, Tree
-from sightline.text import clean_text
+from sightline.text import clean_text, without_credentials
 
 
 class Working(msgspec.Struct, frozen=True):
@@ -49,8 +59,9 @@ async def working(
     """A new session, or a kept one that is gone on with; on the way out its work is ended and everybody told.
 
     `attended`: somebody answers sooner or later. `keep_unused`: also a session in which nothing was said or run."""
-    secrets = Secrets(wanted.environ)
-    writer, tree = opened_journal(store, str(wanted.cwd), resume, secrets.masked(title))
+    secrets = Secrets(wanted.environ, secrets_in(wanted.settings, wanted.environ))
+    title = without_credentials(secrets.masked(title))
+    writer, tree = opened_journal(store, str(wanted.cwd), resume, title)
     unused = not resume
     try:
         session = Session(writer, store.index, last_seq=tree.last_seq)

@@ -21,7 +21,7 @@ from sightline.exceptions import UserMistake
 from sightline.models._api import ErrorKind, ModelError
 from sightline.models._sse import EVENT_LIMIT, LAST, EventTooLong, ServerEvent, Splitter
 from sightline.settings import Retry
-from sightline.text import clean_line
+from sightline.text import clean_line, without_credentials
 
 if TYPE_CHECKING:
     import httpx2
@@ -128,7 +128,7 @@ class Transport:
         """`text` as it may be shown: without the key."""
         for secret in self._secrets:
             text = text.replace(secret, _MASK)
-        return text
+        return without_credentials(text)
 
     def masked_error(self, error: ModelError) -> ModelError:
         """The same error; for one a client made of what a server said inside an answer."""

@@ -124,6 +124,15 @@ class Policy:
             return Decision("allow", level)
         return Decision("ask", level, self._suggestion(need), self._why(need))
 
+    def passed(self, need: Wanted) -> tuple[str, ...]:
+        """The variables, or patterns of their names, that rules pass to a command: those that pass one allow all of
+        it, so that no other part of a line gets what was meant for one."""
+        rules = [rule for rule in self._allowed if rule.passed and self._covers(rule, need)]
+        names = dict.fromkeys(name for rule in rules for name in rule.passed)
+        return tuple(
+            name for name in names if allows_command([rule for rule in rules if name in rule.passed], need.what)
+        )
+
     def _suggestion(self, need: Wanted) -> str:
         if need.access != "exec":
             return suggest(need.access, self._resolve(need.what) if need.access != "network" else need.what)

@@ -11,8 +11,9 @@ Rules:
   text of the pattern. A compound is allowed when each of its commands is, up to one that changes what the next ones
   mean, such as `cd`.
 - Quotes count: a word that a shell expands (`~`, `*.py`) is never one that means itself (`'~'`), and the reverse.
-- Behind a command pattern: `exactly` (a star is a star, only this text is meant), `sandboxed` (in the sandbox only) and
-  `in FOLDER`. Without a folder, the workspace is meant: it and the folders below, but no repository in it.
+- Behind a command pattern: `exactly` (a star is a star, only this text is meant), `sandboxed` (in the sandbox only),
+  `with NAME,NAME` (variables, or patterns of their names, that the command gets although they are withheld from others)
+  and `in FOLDER`. Without a folder, the workspace is meant: it and the folders below, but no repository in it.
 - A pattern that denies sees more than one that allows: see `_denial`.
 - A host pattern is a host name in which `*` is anything, dots included; without a port it means every port. An
   address is the same however it is written. What is no host fits no pattern that allows and every one that denies.
@@ -36,7 +37,12 @@ ACCESSES: tuple[Access, ...] = ("read", "write", "exec", "network")
 
 # Nothing behind the last parenthesis has one, so that a command with parentheses ends where it should.
 _rule = re.compile(r"\s*([A-Za-z_]+)\s*(?:\((.*)\))?([^()]*)", re.DOTALL).fullmatch
-_scope = re.compile(r"(exactly\b\s*)?(sandboxed\b\s*)?(?:in[ \t]+(\S.*))?", re.DOTALL).fullmatch
+_scope = re.compile(
+    r"(exactly\b\s*)?(sandboxed\b\s*)?(?:with[ \t]+((?!in\b)[^\s,]+(?:[ \t]*[ \t,][ \t]*(?!in\b)[^\s,]+)*)\s*)?"
+    r"(?:in[ \t]+(\S.*))?",
+    re.DOTALL,
+).fullmatch
+_variable = re.compile(r"[A-Za-z_][A-Za-z0-9_*]*").fullmatch
 _plain_folder = re.compile(r"(?!.*\ssandboxed$)[^\s\"()][^\"()\n]*(?<!\s)").fullmatch
 _host = re.compile(r"(\[[0-9a-f:.*]+\]|[a-z0-9._*-]+|[0-9a-f:.*]*:[0-9a-f:.*]*:[0-9a-f:.*]*)(?::([0-9]+))?").fullmatch
 _could_be_a_number = re.compile(r"[0-9a-fx.:]+").fullmatch
@@ -57,11 +63,13 @@ class Rule(msgspec.Struct, frozen=True):
     exactly: bool = False
     sandboxed: bool = False
     folder: str = ""
+    passed: tuple[str, ...] = ()  # names of variables, or patterns of them
 
     def __str__(self) -> str:
         words = [f"{self.access}({self.pattern})" if self.pattern else self.access]
         words += ["exactly"] if self.exactly else []
         words += ["sandboxed"] if self.sandboxed else []
+        words += [f"with {','.join(self.passed)}"] if self.passed else []
         words += [f"in {_written_folder(self.folder)}"] if self.folder else []
         return " ".join(words)
 
@@ -97,7 +105,17 @@ def parse_rule(text: str, *, denies: bool = False) -> Rule:
         if not pattern.strip():
             raise RuleMistake(f"empty pattern: {text}", f"write {access} alone to mean everything of it")
         _check_pattern(access, pattern, text, denies=denies, exactly=bool(scope[1]))
-    return Rule(access, pattern or "", bool(scope[1]), bool(scope[2]), _read_folder(scope[3] or "", text))
+    if scope[3] and denies:
+        raise RuleMistake(f"not a rule: {text}", "only a rule that allows a command passes variables to it")
+    passed = tuple(checked_variable(name) for name in re.split(r"[\s,]+", (scope[3] or "").strip()) if name)
+    return Rule(access, pattern or "", bool(scope[1]), bool(scope[2]), _read_folder(scope[4] or "", text), passed)
+
+
+def checked_variable(name: str) -> str:
+    """The name of a variable, or a pattern of names; RuleMistake for anything else."""
+    if not _variable(name):
+        raise RuleMistake(f"not the name of a variable: {name}", "write names such as GITHUB_TOKEN or AWS_*")
+    return name
 
 
 def _read_folder(written: str, text: str) -> str:

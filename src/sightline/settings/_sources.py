@@ -14,11 +14,13 @@ from sightline.exceptions import UserMistake
 from sightline.settings._fields import EXTENDED, Key, all_keys, checked, describe, from_text, is_table, kind_at, leaves
 from sightline.settings._files import Unreadable, read_small, refuse_large
 from sightline.settings._mistakes import Mistake, SettingsInvalid, closest, unknown_hint
-from sightline.settings._rules import parse_rule
+from sightline.settings._rules import checked_variable, parse_rule
 from sightline.settings._toml import entries, join_key, line_of, split_key, written
+from sightline.text import without_credentials
 
 SourceKind = Literal["default", "user", "project", "environment", "flag"]
 PREFIX = "SIGHTLINE_"
+PASSED: Key = ("permissions", "pass_env")
 
 # A file full of mistakes is not gone through to its end.
 _MOST_MISTAKES = 20
@@ -53,6 +55,9 @@ class Reading(msgspec.Struct):
             if key in EXTENDED:
                 for rule in value:
                     parse_rule(rule, denies=key[-1] == "deny")
+            elif key == PASSED:
+                for name in value:
+                    checked_variable(name)
         except UserMistake as mistake:
             self.mistakes.append(Mistake(source.where, f"{join_key(key)}: {mistake.message}", mistake.hint))
         else:
@@ -142,7 +147,7 @@ def _type_hint(value: Any, kind: Any) -> str:
 def _short(value: Any) -> str:
     if isinstance(value, dict):
         return "a table"
-    text = written(value)
+    text = without_credentials(written(value))
     return text if len(text) <= 60 else f"{text[:59]}…"
 
 

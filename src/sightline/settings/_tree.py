@@ -65,6 +65,7 @@ class Permissions(Section, frozen=True):
     deny: list[str] = []  # rules that win over every other
     sandbox: bool = True  # commands a model chose run where they can change the workspace only
     sandbox_network: bool = False  # commands in the sandbox have all of the network, unasked
+    pass_env: list[str] = []  # variables every command gets although they are withheld: "GITHUB_TOKEN", "AWS_*"
 
 
 class Read(Section, frozen=True):

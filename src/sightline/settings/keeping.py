@@ -10,6 +10,7 @@ import msgspec
 from sightline.exceptions import UserMistake
 from sightline.settings._edit import set_in_file, unset_in_file
 from sightline.settings._fields import (
+    EXTENDED,
     Key,
     all_keys,
     checked,
@@ -23,11 +24,12 @@ from sightline.settings._fields import (
 from sightline.settings._load import Loaded, load
 from sightline.settings._mistakes import kind_of_setting, unknown_hint
 from sightline.settings._places import new_project_file, project_file, project_of, user_file
-from sightline.settings._rules import parse_rule
-from sightline.settings._sources import Source
+from sightline.settings._rules import checked_variable, parse_rule
+from sightline.settings._sources import PASSED, Source
 from sightline.settings._toml import join_key, split_key, written
 from sightline.settings._tree import Settings
 from sightline.settings._trust import changed_by_the_person, trust, trusted_folders, untrust, why_not_trusted
+from sightline.text import without_credentials
 
 __all__ = [
     "HIDDEN",
@@ -40,6 +42,8 @@ __all__ = [
     "remove_setting",
     "settings_file",
     "shown_settings",
+    "shown_value",
+    "split_key",
     "trust",
     "trusted_folders",
     "untrust",
@@ -47,7 +51,7 @@ __all__ = [
     "written",
 ]
 
-HIDDEN = "(hidden)"
+HIDDEN = "[set]"
 
 
 class Said(msgspec.Struct, frozen=True):
@@ -100,8 +104,10 @@ def _below(key: Key, kind: Any, value: Any) -> list[Key]:
 
 def _shown(loaded: Loaded, key: Key) -> Shown:
     counting = loaded.sources_of(join_key(key))
-    said = [Said(each.source, _open(key, each.value), each.source in counting) for each in loaded.given.get(key, [])]
-    value = _open(key, value_at(loaded.settings, key))
+    said = [
+        Said(each.source, shown_value(key, each.value), each.source in counting) for each in loaded.given.get(key, [])
+    ]
+    value = shown_value(key, value_at(loaded.settings, key))
     return Shown(join_key(key), value, _default(key), describe(kind_at(key)), tuple(said))
 
 
@@ -117,9 +123,19 @@ def _default(key: Key) -> Any:
     return field.default_factory() if callable(field.default_factory) else None
 
 
-def _open(key: Key, value: Any) -> Any:
-    """Headers hold keys of servers more often than not: they are not for the screen."""
-    return HIDDEN if key[:2] == ("models", "servers") and key[3:4] == ("headers",) and value else value
+def shown_value(key: Key, value: Any) -> Any:
+    """Headers hold keys of servers more often than not, and addresses passwords: they are not for the screen."""
+    if key[:2] == ("models", "servers") and key[3:4] == ("headers",) and value:
+        return HIDDEN
+    return _without_credentials(value)
+
+
+def _without_credentials(value: Any) -> Any:
+    if isinstance(value, str):
+        return without_credentials(value)
+    if isinstance(value, dict):
+        return {key: _without_credentials(each) for key, each in value.items()}
+    return [_without_credentials(each) for each in value] if isinstance(value, list) else value
 
 
 def changed_settings(old: Settings, new: Settings) -> list[str]:
@@ -145,8 +161,11 @@ def change_setting(path: Path, name: str, text: str, *, project: bool) -> Any:
         value = from_text(kind, text)
     except ValueError as error:
         raise UserMistake(f"{name} must be {error}, not {written(text)}") from None
-    if key[:1] == ("permissions",) and isinstance(value, list):
+    if key in EXTENDED:
         _check_rules(value, denies=key[-1] == "deny")
+    elif key == PASSED:
+        for each in value:
+            checked_variable(each)
     with _trust_kept(path, project=project):
         set_in_file(path, key, value, private=not project)
     return value

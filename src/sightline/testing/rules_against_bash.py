@@ -110,7 +110,8 @@ _VALUES = frozenset({"-C", "-c", "--prefix", "-j"})
 
 
 _PIECES = (
-    *";&|(){}$`'\"\\\n \t#!<>=~*?[],%^/:\r\x0b\xa0é\u2028", "\\\n", "$(", "${", "$'", "<<", "&&", "||", "..", "2>", "<(",
+    *";&|(){}$`'\"\\\n \t#!<>=~*?[],%^/:\r\x0b\xa0é\u2028",
+    "\\\n", "$(", "${", "$'", "<<", "&&", "||", "..", "2>", "<(",
     "@(", "git push", " rm ", "make", ";make;", "-rf", "--force", "+=", "[0]=",
 )  # fmt: skip
 _REDIRECTS = (
@@ -619,7 +620,8 @@ def _safe(line: str) -> str:
 def _told(report: Report, began: float) -> str:
     return (
         f"{report.lines} lines ran {report.programs} programs in {time.monotonic() - began:.0f} s: "
-        f"{report.allowed} allowed, {report.alike} allowed as another, {report.refused} denied or asked, {report.lost} took too long, "
+        f"{report.allowed} allowed, {report.alike} allowed as another, {report.refused} denied or asked, "
+        f"{report.lost} took too long, "
         f"{len(report.findings)} wrong"
     )
 

@@ -1,6 +1,6 @@
 """What the agent can do: one module or small package per tool, and what they have in common."""
 
-from sightline.tools._context import ArtifactShelf, History, ToolContext, Workplace
+from sightline.tools._context import ArtifactShelf, History, Restored, ToolContext, Workplace
 from sightline.tools._file_lock import remove_leftovers
 from sightline.tools._registry import Tools, builtin_tools, parameters
 from sightline.tools._running import RunningCommand
@@ -32,6 +32,7 @@ __all__ = [
     "Outcome",
     "Proposal",
     "Question",
+    "Restored",
     "RunningCommand",
     "Tool",
     "ToolContext",

@@ -35,10 +35,11 @@ _ATTEMPTS = 100
 class Writing:
     """A file nobody else writes meanwhile: what it holds, and what it becomes."""
 
-    def __init__(self, target: Entry, lock: FileLock, shown: Path) -> None:
+    def __init__(self, target: Entry, lock: FileLock, shown: Path, *, private: bool = False) -> None:
         self._target = target
         self._lock = lock
         self._shown = shown
+        self._mode = 0o600 if private else 0o666  # of a new file
 
     @property
     def path(self) -> Path:
@@ -80,7 +81,7 @@ class Writing:
     def _replace(self, data: bytes, *, executable: bool) -> bool:
         with _old(self._target) as old:
             _check_replaceable(self._target, old, self._shown)
-            descriptor, name = self._new_file(0o666 if old is None else 0o600)
+            descriptor, name = self._new_file(self._mode if old is None else 0o600)
             try:
                 try:
                     _write_all(descriptor, data)
@@ -160,16 +161,17 @@ class Writing:
 
 
 @contextmanager
-def writing(path: Path, *, make_folders: bool = False) -> Iterator[Writing]:
-    """A file, locked for writing. ToolError when it cannot be."""
+def writing(path: Path, *, make_folders: bool = False, private: bool = False) -> Iterator[Writing]:
+    """A file, locked for writing. ToolError when it cannot be. `private`: what is made is for its owner alone."""
+    mode = 0o700 if private else 0o777
     with ExitStack() as stack:
         try:
-            target = stack.enter_context(entry(path, "write", make_folders=0o777 if make_folders else None))
+            target = stack.enter_context(entry(path, "write", make_folders=mode if make_folders else None))
             _check_replaceable(target, None, path)
         except (OSError, ValueError) as problem:
             reason = getattr(problem, "strerror", None) or problem
             raise ToolError(f"Cannot write {path}: {reason}. The file is unchanged.") from problem
-        yield Writing(target, stack.enter_context(locked(target)), path)
+        yield Writing(target, stack.enter_context(locked(target)), path, private=private)
 
 
 def replace_file(path: Path, data: bytes) -> Path:

@@ -4,6 +4,8 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
+import msgspec
+
 from sightline.exec import work_in
 from sightline.settings import Settings
 from sightline.tools._tool import Answer, Question
@@ -14,6 +16,8 @@ if TYPE_CHECKING:
     from sightline.tools._running import RunningCommand
 
 T = TypeVar("T")
+
+PLACEHOLDER = "[secret "  # how what stands for a secret value begins
 
 
 class ArtifactShelf(Protocol):
@@ -79,6 +83,47 @@ class Workplace:
         return found
 
 
+class Restored(msgspec.Struct, frozen=True):
+    """A text for a file, in which what stood for secret values may be these again. By their names: the values that are,
+    and those that are not, because nothing it replaces held them: there the words stay as they are."""
+
+    text: str
+    restored: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
+
+    @property
+    def details(self) -> dict[str, Any]:
+        """For views; nothing when there is nothing to say."""
+        if not self.restored and not self.left:
+            return {}
+        return {"secrets": {"restored": list(self.restored), "left": list(self.left)}}
+
+    @property
+    def about(self) -> str:
+        """For the person who is asked."""
+        return f"secret values are restored: {', '.join(dict.fromkeys(self.restored))}" if self.restored else ""
+
+    @property
+    def notes(self) -> list[str]:
+        """For the model."""
+        notes = []
+        if self.restored:
+            count = len(self.restored)
+            notes.append(f"[Restored {count} secret value{'s' * (count > 1)}: {', '.join(self.restored)}]")
+        if self.left:
+            placeholders = ", ".join(f"[secret {name}]" for name in dict.fromkeys(self.left))
+            notes.append(
+                f"[Written as these words, not as the value: {placeholders}. A value is restored only where the text "
+                "that is replaced in the same file held it.]"
+            )
+        return notes
+
+
+def not_restored(written: str, replaced: str) -> Restored:
+    """For what never holds a value: archives, databases, notes."""
+    return Restored(written)
+
+
 class ToolContext:
     """One call's view of its workplace, and its way to be seen while it runs."""
 
@@ -91,14 +136,17 @@ class ToolContext:
         output: Callable[[str, Literal["stdout", "stderr"]], None] = lambda text, stream: None,
         start: "Callable[[CommandSpec], RunningCommand] | None" = None,
         keep: Callable[[str, Any, Any], None] | None = None,
+        restored: Callable[[str, str], Restored] = not_restored,
         agent: str = "",
     ) -> None:
+        self.passed: tuple[str, ...] = ()  # variables that the rules which allow this call pass to its command
         self.call = call
         self.agent = agent
         self.workplace = workplace
         self.update = update  # structured progress: replaces what was told before
         self._output = output
         self.start = start  # run a command whose output is this call's
+        self.restored = restored  # what is written to a file, with the secret values of what it replaces there
         self._keep = keep
 
     def output(self, text: str, stream: Literal["stdout", "stderr"] = "stdout") -> None:

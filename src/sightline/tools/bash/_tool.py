@@ -14,7 +14,7 @@ import asyncio
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta
@@ -28,7 +28,9 @@ from sightline.exec import (
     UntrustedProgram,
     filtered_environment,
     find_program,
+    passed_variables,
     sandbox_status,
+    sockets_in,
     unprotected,
 )
 from sightline.exec.gateway import Entrance
@@ -79,7 +81,9 @@ class BashTool(Tool[BashParams]):
         reads = read_need(folder, context.cwd) if params.cwd else []
         exposed = unprotected(str(context.cwd)) if sandboxed else ()
         why = why or _what_is_exposed(exposed)
-        return [*reads, Need("exec", params.command, sandboxed, why, exposed, where=str(folder))]
+        passed = passed_variables(os.environ, context.settings.permissions.pass_env, sandboxed=sandboxed)
+        why = ": ".join(reason for reason in (why, _what_is_passed(passed)) if reason)
+        return [*reads, Need("exec", params.command, sandboxed, why, exposed, passed=passed, where=str(folder))]
 
     def preview(self, params: BashParams) -> str:
         return params.command
@@ -98,7 +102,7 @@ class BashTool(Tool[BashParams]):
         if result is None:
             assert jobs is not None
             return self._as_job(command, jobs, spec, params, context, f"still running after {patience:g} s")
-        details = {**result.details, "sandboxed": spec.sandbox is not None}
+        details = {**result.details, **_facts(spec)}
         if params.cwd:
             details["cwd"] = display(self._folder(params, context), context.cwd)
         return Outcome(
@@ -127,7 +131,7 @@ class BashTool(Tool[BashParams]):
             "ended": "job",
             "job": job,
             "artifact": command.artifact,
-            "sandboxed": spec.sandbox is not None,
+            **_facts(spec),
         }
         return Outcome(text=begun_text(command, job, why), details=details)
 
@@ -154,20 +158,24 @@ class BashTool(Tool[BashParams]):
     async def _spec(self, params: BashParams, context: ToolContext) -> CommandSpec:
         settings = context.settings
         timeout = min(params.timeout or settings.bash.timeout, settings.bash.max_timeout)
-        sandbox = None
-        if self._is_sandboxed(params, context):
+        sandbox, sandboxed = None, self._is_sandboxed(params, context)
+        named = (*settings.permissions.pass_env, *context.passed)
+        passed = passed_variables(os.environ, named, sandboxed=sandboxed)
+        if sandboxed:
             sandbox = SandboxSpec(
                 workspace=str(context.cwd),
                 network=settings.permissions.sandbox_network,
+                sockets=sockets_in(os.environ, passed),
                 read_only=context.workplace.read_only,
                 entrance=await self._entrance(params, context),
             )
         return CommandSpec(
             argv=(_shell(settings.bash.shell), "-c", params.command),
             cwd=str(self._folder(params, context)),
-            env={**filtered_environment(os.environ), **_UNATTENDED},
+            env={**filtered_environment(os.environ, passed=passed, sandboxed=sandboxed), **_UNATTENDED},
             timeout=None if params.background and params.timeout is None else timeout,
             sandbox=sandbox,
+            passed=passed,
         )
 
     async def _entrance(self, params: BashParams, context: ToolContext) -> Entrance | None:
@@ -186,6 +194,16 @@ class BashTool(Tool[BashParams]):
         if not folder.is_dir():
             raise ToolError(f"cwd is not a folder: {params.cwd}")
         return folder
+
+
+def _what_is_passed(names: Sequence[str]) -> str:
+    return f"it gets {', '.join(names)}, as permissions.pass_env says" if names else ""
+
+
+def _facts(spec: CommandSpec) -> dict[str, Any]:
+    """How it runs, for views."""
+    facts: dict[str, Any] = {"sandboxed": spec.sandbox is not None}
+    return {**facts, "passed": list(spec.passed)} if spec.passed else facts
 
 
 async def _waited(command: RunningCommand, jobs: Jobs | None, patience: float | None) -> ToolResult | None:

@@ -11,12 +11,14 @@ Rules:
 import os
 import re
 import stat
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import msgspec
+from msgspec import structs
 
 from sightline.tools import _notebook as notebook
+from sightline.tools._context import PLACEHOLDER, Restored, not_restored
 from sightline.tools._paths import display, refuse_impossible, resolve
 from sightline.tools._regular import opened, read_all
 from sightline.tools._tool import ToolError
@@ -35,6 +37,9 @@ from sightline.tools.hashline import (
     splices_of,
 )
 
+Restore = Callable[[str, str], Restored]
+
+_BETWEEN_ROWS = "\0\n"  # no row has a line end
 MAX_FILE = 64 * 1024 * 1024
 MAX_LINES = 1_000_000  # each is held several times
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]*)://", re.IGNORECASE)
@@ -53,6 +58,7 @@ class Plan(msgspec.Struct, frozen=True):
     warnings: list[str]
     step: Step | None
     as_notebook: bool
+    secrets: Restored = Restored("")
 
     @property
     def created(self) -> bool:
@@ -86,22 +92,41 @@ def is_note(path: str) -> bool:
     return path.lower().startswith("local://")
 
 
-def plan(section: Section, path: Path, cwd: Path, snapshots: Snapshots) -> Plan:
-    """Raises ToolError."""
+def plan(section: Section, path: Path, cwd: Path, snapshots: Snapshots, restored: Restore = not_restored) -> Plan:
+    """Raises ToolError. `restored`: text for the file with the secret values of the lines it replaces."""
     from sightline.tools._generated import refuse_generated
 
     shown = section.path if is_note(section.path) else display(path, cwd)
     data = _read(path, shown)
     if data is None:
-        return _creation(section, path, shown, snapshots)
+        return _creation(section, path, shown, snapshots, restored)
     refuse_generated(path)
     if not os.access(path, os.W_OK):
         raise ToolError(f"Cannot edit {shown}: the file is read-only.")
     view, as_notebook = _view(section, path, shown, data, snapshots)
     target = Target(path, shown, view, lambda lines: _resolver(lines, path), _block_hint(section, path))
     done = patch(section, target, snapshots)
+    section, secrets = _restored(section, done.changes, restored)
+    if secrets.restored:
+        done = patch(section, target, snapshots)
     after = _bytes(done.text, data, as_notebook=as_notebook)
-    return Plan(path, shown, data, after, view.lines, done.changes, done.notes, done.warnings, done.step, as_notebook)
+    return Plan(
+        path, shown, data, after, view.lines, done.changes, done.notes, done.warnings, done.step, as_notebook, secrets
+    )
+
+
+def _restored(section: Section, changes: Sequence[Change], restored: Restore) -> tuple[Section, Restored]:
+    """The section with values where its rows name them and a line that it takes away held them."""
+    rows = _BETWEEN_ROWS.join(row for hunk in section.hunks for row in hunk.body)
+    if PLACEHOLDER not in rows:
+        return section, Restored(rows)
+    done = restored(rows, "\n".join(line for change in changes for line in change.before))
+    left = iter(done.text.split(_BETWEEN_ROWS))
+    hunks = [
+        structs.replace(hunk, body=[part for _ in hunk.body for part in next(left).split("\n")])
+        for hunk in section.hunks
+    ]
+    return structs.replace(section, hunks=hunks), done
 
 
 def _read(path: Path, shown: str) -> bytes | None:
@@ -155,7 +180,7 @@ def _bytes(text: FileText, original: bytes, *, as_notebook: bool) -> bytes:
     return notebook.from_text(rendered, original) if as_notebook else rendered.encode()
 
 
-def _creation(section: Section, path: Path, shown: str, snapshots: Snapshots) -> Plan:
+def _creation(section: Section, path: Path, shown: str, snapshots: Snapshots, restored: Restore) -> Plan:
     if section.tag is not None and snapshots.find(path, section.tag) is not None:
         raise ToolError(f"{shown} does not exist any more. To make it again, leave out the tag: ¶{shown}")
     if not section.only_adds_ends:
@@ -171,7 +196,8 @@ def _creation(section: Section, path: Path, shown: str, snapshots: Snapshots) ->
     splices = splices_of(section.hunks, [], lambda line: None)
     text = FileText([], []).edited(splices)
     changes = changes_of([], splices)
-    return Plan(path, shown, None, text.render().encode(), [], changes, [], section.warnings, None, False)
+    _, secrets = _restored(section, [], restored)
+    return Plan(path, shown, None, text.render().encode(), [], changes, [], section.warnings, None, False, secrets)
 
 
 def _existing_folder(path: Path) -> Path:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from hashlib import sha256
 from typing import Any
 
+from sightline.tools._context import Restored
 from sightline.tools._tool import Outcome, Proposal
 from sightline.tools._truncation import fitting_diff
 from sightline.tools.edit._files import Plan
@@ -29,16 +30,21 @@ def outcome(plans: Sequence[Plan], snapshots: Snapshots) -> Outcome:
     if len(plans) > 1:
         details["diff"] = "".join(result["diff"] for result in results)
         details["per_file_results"] = results
+        restored = tuple(name for plan in plans for name in plan.secrets.restored)
+        left = tuple(name for plan in plans for name in plan.secrets.left)
+        details |= Restored("", restored, left).details
     details["ui"] = {"kind": "diff"}
     return Outcome(text="\n\n".join(texts), details=details)
 
 
 def proposal(plans: Sequence[Plan]) -> Proposal:
     """What they would change, all of it."""
+    restored = Restored("", tuple(name for plan in plans for name in plan.secrets.restored))
     return Proposal(
         diff="".join(unified(plan.shown, plan.lines, plan.changes, created=plan.created) for plan in plans),
         added=sum(len(change.after) for plan in plans for change in plan.changes),
         removed=sum(len(change.before) for plan in plans for change in plan.changes),
+        about=restored.about,
         basis=" ".join(sha256(plan.before or b"").hexdigest() for plan in plans),
     )
 
@@ -56,6 +62,7 @@ def _text(plan: Plan, tag: str, warnings: Sequence[str]) -> str:
     rows = [header(plan.shown, tag), *plan.notes]
     preview = "" if plan.created else compact(plan.lines, plan.changes)
     rows.append(preview or f"{'Created' if plan.created else 'Updated'} {plan.shown}")
+    rows += plan.secrets.notes
     if warnings:
         rows += ["", "Warnings:", *warnings]
     return "\n".join(rows)
@@ -71,4 +78,5 @@ def _details(plan: Plan, warnings: Sequence[str], limit: int) -> dict[str, Any]:
         "added": sum(len(change.after) for change in plan.changes),
         "removed": sum(len(change.before) for change in plan.changes),
         "warnings": list(warnings),
+        **plan.secrets.details,
     }

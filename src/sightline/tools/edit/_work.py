@@ -11,7 +11,7 @@ from sightline.tools._context import ToolContext
 from sightline.tools._paths import shown, write_need
 from sightline.tools._tool import Need, Outcome, Proposal, ToolError
 from sightline.tools.edit._commit import commit
-from sightline.tools.edit._files import Plan, file_of, is_note, plan
+from sightline.tools.edit._files import Plan, Restore, file_of, is_note, plan
 from sightline.tools.edit._result import outcome, proposal
 from sightline.tools.edit._streaming import Streams
 from sightline.tools.hashline import Section, Snapshots, merge, parse, refuse_overlaps
@@ -36,7 +36,7 @@ async def changes(patch: str, context: ToolContext) -> Proposal:
     sections = _sections(patch, context)
     for section, path in sections:
         _refuse_denied(section, path, context)
-    plans = await asyncio.to_thread(_plans, sections, context.cwd, context.shared(Snapshots))
+    plans = await asyncio.to_thread(_plans, sections, context)
     return proposal(plans)
 
 
@@ -46,7 +46,7 @@ async def edit(patch: str, context: ToolContext) -> Outcome:
     sections = _sections(patch, context)
     for section, path in sections:
         _refuse_denied(section, path, context)
-    plans = await asyncio.to_thread(_plans, sections, context.cwd, snapshots)
+    plans = await asyncio.to_thread(_plans, sections, context)
     return await _to_the_end(lambda: _made(plans, snapshots))
 
 
@@ -71,8 +71,14 @@ def _refuse_denied(section: Section, path: Path, context: ToolContext) -> None:
         raise ToolError(f"A rule forbids to read {section.path}, and so to edit it.")
 
 
-def _plans(sections: list[tuple[Section, Path]], cwd: Path, snapshots: Snapshots) -> list[Plan]:
-    return [plan(section, path, cwd, snapshots) for section, path in sections]
+def _plans(sections: list[tuple[Section, Path]], context: ToolContext) -> list[Plan]:
+    cwd, snapshots = context.cwd, context.shared(Snapshots)
+    return [plan(section, path, cwd, snapshots, _restoring(section, context)) for section, path in sections]
+
+
+def _restoring(section: Section, context: ToolContext) -> Restore:
+    """Notes are never given a value, whatever they hold."""
+    return (lambda written, replaced: context.restored(written, "")) if is_note(section.path) else context.restored
 
 
 def _made(plans: list[Plan], snapshots: Snapshots) -> Outcome:

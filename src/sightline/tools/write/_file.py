@@ -1,17 +1,20 @@
 """A plain file: written whole, its folders made, made executable when its first line says it is a program."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
 
-from sightline.handles import read_at_most
 from sightline.tools._atomic import writing
+from sightline.tools._context import PLACEHOLDER, Restored, not_restored
 from sightline.tools._tool import ToolError
 
 _SHOWN_BYTES = 8 * 1024 * 1024  # of the old content, to show what changed
+_RESTORED_BYTES = 16 * 1024 * 1024  # of the old content, to find secret values in it
 
 
 class Written(msgspec.Struct, frozen=True):
+    content: Restored  # what it holds now
     size: int
     before: str | None  # what was there, as far as it is of use for showing the change; None: nothing
     made_executable: bool
@@ -27,26 +30,19 @@ def encoded(content: str) -> bytes:
         ) from problem
 
 
-def write_file(path: Path, content: str) -> Written:
-    """Blocking. ToolError when it cannot be done; the file is as it was then."""
-    data = encoded(content)
+def write_file(path: Path, content: str, restored: Callable[[str, str], Restored] = not_restored) -> Written:
+    """Blocking. ToolError when it cannot be done; the file is as it was then. `restored`: the content with the secret
+    values of what is replaced, which is what the file holds while it is locked."""
+    encoded(content)
     with writing(path, make_folders=True) as file:
         try:
-            found = file.content(_SHOWN_BYTES)
+            found = file.content(_RESTORED_BYTES if PLACEHOLDER in content else _SHOWN_BYTES)
         except ToolError:  # it may be written and not read
             found = b""
+        new = restored(content, "" if found is None else found.decode("utf-8", "surrogateescape"))
+        data = new.text.encode("utf-8", "surrogateescape")
         made_executable = file.replace(data, executable=data.startswith(b"#!"))
-    return Written(len(data), _text(found), made_executable)
-
-
-def text_before(path: Path) -> str | None:
-    """What is there, as far as it is of use for showing a change; None: nothing. Blocking."""
-    try:
-        return _text(read_at_most(path, _SHOWN_BYTES + 1))
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    except OSError:
-        return ""
+    return Written(new, len(data), _text(found), made_executable)
 
 
 def _text(data: bytes | None) -> str | None:

@@ -51,7 +51,8 @@ def _file(target: FileTarget, content: str, context: ToolContext) -> Proposal:
         stamp = os.stat(target.path)
         basis = f"{stamp.st_ino} {stamp.st_size} {stamp.st_mtime_ns}"
         return _only_new(name, content, unseen, basis)
-    return _compared(name, before, content, [_made_executable(target.path, data)])
+    new = context.restored(content, before.decode("utf-8", "surrogateescape"))
+    return _compared(name, before, new.text, [_made_executable(target.path, data), new.about])
 
 
 def _made_executable(path: Path, data: bytes) -> str:

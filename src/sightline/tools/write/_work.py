@@ -53,6 +53,9 @@ async def write(path: str, content: str, context: ToolContext) -> Outcome:
         content, stripped = strip_display(content)
     target = await asyncio.to_thread(find_target, path, context)
     text, details = await _write(target, content, context)
+    if not isinstance(target, FileTarget):  # nothing but a file is given a value
+        left = context.restored(content, "")
+        text, details = "\n".join([text, *left.notes]), {**details, **left.details}
     return Outcome(text=f"{text}\n{_STRIPPED}" if stripped else text, details=details)
 
 
@@ -72,7 +75,8 @@ async def _write(target: Target, content: str, context: ToolContext) -> tuple[st
 
 def _write_file(target: FileTarget, content: str, context: ToolContext) -> tuple[str, dict[str, Any]]:
     name = display(target.path, context.cwd)
-    written = write_file(target.path, content)
+    written = write_file(target.path, content, context.restored)
+    content = written.content.text
     change = diff(name, written.before, content)
     details: dict[str, Any] = {
         "ui": {"kind": "diff"},
@@ -82,7 +86,8 @@ def _write_file(target: FileTarget, content: str, context: ToolContext) -> tuple
         "added": change.added,
         "removed": change.removed,
     }
-    text = f"Successfully wrote {written.size} bytes to {name}"
+    details |= written.content.details
+    text = "\n".join([f"Successfully wrote {written.size} bytes to {name}", *written.content.notes])
     if written.made_executable:
         details["made_executable"] = True
         text += " (made executable)"

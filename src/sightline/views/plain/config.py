@@ -92,7 +92,9 @@ def _room_for_the_value() -> int:
 def change_setting(cwd: Path, name: str, text: str, *, project: bool) -> str:
     path = kept.settings_file(cwd, project=project)
     value = kept.change_setting(path, name, text, project=project)
-    return f"{name} = {_words(value)} in {path}\n{_remark(cwd, project=project)}"
+    return (
+        f"{name} = {_words(kept.shown_value(kept.split_key(name), value))} in {path}\n{_remark(cwd, project=project)}"
+    )
 
 
 def remove_setting(cwd: Path, name: str, *, project: bool) -> str:

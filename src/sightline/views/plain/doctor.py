@@ -9,7 +9,7 @@ from sightline.exec import SandboxStatus, sandbox_status
 from sightline.models import default_model
 from sightline.providers import ProviderStatus, survey
 from sightline.settings import load
-from sightline.text import clean_line
+from sightline.text import clean_line, without_credentials
 from sightline.tools._ripgrep import program as ripgrep
 from sightline.views.plain._palette import Palette
 
@@ -63,4 +63,4 @@ def _ripgrep_row(path: str | None, palette: Palette) -> str:
 def _row(name: str, said: str, aside: str, *, hint: str, good: bool, palette: Palette) -> str:
     sign = f"{palette.good}✓{palette.reset}" if good else f"{palette.bad}✕{palette.reset}"
     line = f"{sign} {name:<18} {said:<28} {palette.dim}{aside}{palette.reset}".rstrip()
-    return line + (f"\n    hint: {hint}\n" if hint else "\n")
+    return without_credentials(line + (f"\n    hint: {hint}\n" if hint else "\n"))

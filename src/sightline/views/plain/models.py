@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from sightline.models import Usable, usable
 from sightline.settings import load
-from sightline.text import clean_line, clean_value
+from sightline.text import clean_line, clean_value, without_credentials
 from sightline.views.plain._palette import Palette
 
 _UNKNOWN = "–"
@@ -31,10 +32,11 @@ def show_models(
     cwd: Path, environ: Mapping[str, str], query: str, palette: Palette, *, remote: bool, json: bool
 ) -> Shown:
     listing = usable(load(cwd).settings, environ, query, remote=remote)
-    notes = "".join(f"note: {clean_line(note)}\n" for note in listing.notes)
+    notes = without_credentials("".join(f"note: {clean_line(note)}\n" for note in listing.notes))
     exit_code = 0 if listing.models else 1
     if json:
-        facts = clean_value(msgspec.to_builtins(listing.models))
+        models = [replace(model, found=without_credentials(model.found)) for model in listing.models]
+        facts = clean_value(msgspec.to_builtins(models))
         return Shown((msgspec.json.format(msgspec.json.encode(facts)) + b"\n").decode(), notes, exit_code)
     if listing.models:
         return Shown(_table(listing.models, palette), notes, exit_code)
@@ -68,7 +70,7 @@ def _cells(model: Usable) -> tuple[str, ...]:
         _dollars(model.price_out),
         _said(model.images),
         _said(model.thinking),
-        clean_line(model.found),
+        clean_line(without_credentials(model.found)),
     )
 
 

@@ -161,6 +161,9 @@ def rows_of(data: dict[str, Any]) -> list[Row]:
         for each in (said if isinstance(said, list) else ())
         if isinstance(each, dict)
     ]
+    passed = data.get("passed")
+    names = passed if isinstance(passed, list) else ()
+    rows += [Row(str(name), "passed to every command", "settings", "") for name in names]
     return sorted(rows, key=lambda row: row.verdict != "deny")
 
 

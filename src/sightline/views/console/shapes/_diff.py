@@ -101,12 +101,23 @@ class DiffShape(Shape):
     def _remarks(self, width: int) -> list[str]:
         call, theme = self.call, self.drawing.theme
         warnings = [clean_line(warning) for warning in texts(details_of(call).get("warnings"))]
+        warnings += _about_secrets(details_of(call))
         rows = [theme.style("warning", row) for warning in warnings for row in self.text_rows(warning, width).rows]
         if call.is_error and call.content:
             rows = [*self.text_rows(call.content, width, "error").rows, *rows]
         elif not self._text and call.content is not None:
             rows.append(theme.style("muted", _NO_CHANGE))
         return rows
+
+
+def _about_secrets(details: dict[str, Any]) -> list[str]:
+    """Which secret values a file holds again, and which it was not given."""
+    secrets = record(details.get("secrets"))
+    restored, left = ([clean_line(name) for name in texts(secrets.get(key))] for key in ("restored", "left"))
+    rows = (
+        [f"restored {len(restored)} secret value{'s' * (len(restored) > 1)}: {', '.join(restored)}"] if restored else []
+    )
+    return [*rows, f"not restored, the file did not hold it: {', '.join(left)}"] if left else rows
 
 
 def last_lines(lines: list[str], count: int) -> list[str]:
