@@ -5,8 +5,11 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 N ?= 10000
 KILLS ?= 500
+RACES ?= 10000
+LINES ?= 200000
+SECONDS ?= 60
 
-.PHONY: demo test lint live bench bench-peers stress stress-kills stress-console attack captures completions pictures lock wheel-check clean
+.PHONY: demo test lint live bench bench-peers stress stress-kills stress-console stress-races stress-rules attack fuzz captures completions pictures lock wheel-check clean
 
 demo: $(STAMP)
 	@$(BIN)/sightline demo
@@ -44,6 +47,18 @@ stress-console: $(STAMP)
 # Attacks on the installed program, as root and as a user, with bubblewrap and with Landlock; ONLY= picks by name.
 attack: $(STAMP)
 	@$(BIN)/python -m sightline.testing.attack $(if $(ONLY),--only $(ONLY)) $(if $(POINT),--point $(POINT))
+
+# Every tool and our own reads against a link that is swapped all the time: RACES calls of each kind, none outside.
+stress-races: $(STAMP)
+	@$(BIN)/python -m sightline.testing.races --count $(RACES)
+
+# Permission rules against bash itself: LINES generated command lines, run with stubs that log; SEED to replay.
+stress-rules: $(STAMP)
+	@$(BIN)/python -m sightline.testing.rules_against_bash --count $(LINES) $(if $(SEED),--seed $(SEED))
+
+# Random input for every reader of what others write: SECONDS for each of them; SEED to replay.
+fuzz: $(STAMP)
+	@$(BIN)/python -m sightline.testing.fuzz --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
 
 bench: $(STAMP)
 	@$(BIN)/python -m sightline.testing.clis install

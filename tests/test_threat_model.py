@@ -7,7 +7,7 @@ import pytest
 
 from sightline.testing.attack import corpus
 
-from .acceptance.contract import tests_of
+from .acceptance import contract
 
 TESTS = Path(__file__).parent
 PAGE = TESTS.parent / "docs" / "reference" / "threat-model.md"
@@ -41,7 +41,7 @@ def test_a_line_of_the_threat_model_is_tried(claim, tried):
         else:
             file, _, function = name.partition("::")
             assert (TESTS / file).exists(), f"there is no tests/{file}"
-            assert function in tests_of(TESTS / file), f"there is no test {name}"
+            assert function in contract.tests_of(TESTS / file), f"there is no test {name}"
 
 
 def test_the_threat_model_has_claims():
