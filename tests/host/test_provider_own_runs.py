@@ -42,20 +42,28 @@ def store(tmp_path: Path) -> Store:
 
 
 @pytest.fixture
+def work(tmp_path: Path) -> Path:
+    """Apart from the program: none is run from the folder it works in."""
+    folder = tmp_path / "work"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
 def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Where the program that stands for claude is; a test says what it says."""
     monkeypatch.setenv("PATH", path_with(tmp_path / "bin"))
     return tmp_path / "bin"
 
 
-async def test_it_is_a_run_nobody_prompted(tmp_path: Path, store: Store, program: Path) -> None:
+async def test_it_is_a_run_nobody_prompted(work: Path, store: Store, program: Path) -> None:
     """What it says, asks and does is told as it happens and kept; the next prompt follows it."""
     asking = lines(
         STREAMED, WANTS, says({"type": "tool_use", "id": "t2", "name": "Bash", "input": {"command": "make"}})
     )
     own = lines(INIT, text("One."), RESULT, IDLE, ENDED, INIT) + asking + b"WAIT\n" + lines(text("Two."), RESULT)
     install(program, own, lines(INIT, text("Three."), RESULT))
-    async with desk(store, provider="claude", cwd=str(tmp_path)) as it:
+    async with desk(store, provider="claude", cwd=str(work)) as it:
         assert (await it.session.submit(Prompt("Go."))).ok
         await until(lambda: it.of(Request) and it.of(ToolUse), "a question")
         assert [notice.text for notice in it.of(Notice)] == ["The build has ended"]
@@ -77,11 +85,11 @@ async def test_it_is_a_run_nobody_prompted(tmp_path: Path, store: Store, program
     ]
 
 
-async def test_it_goes_on_under_no_level_that_was_taken_back(tmp_path: Path, store: Store, program: Path) -> None:
+async def test_it_goes_on_under_no_level_that_was_taken_back(work: Path, store: Store, program: Path) -> None:
     """What was opened to do everything is ended when less is chosen: it does nothing by itself any more."""
     own = lines(INIT, text("One."), RESULT, IDLE) + b"LATER\n" + lines(ENDED, INIT, STREAMED, text("Two."), RESULT)
     install(program, own, lines(INIT, text("Three."), RESULT))
-    async with desk(store, provider="claude", cwd=str(tmp_path), approval="full") as it:
+    async with desk(store, provider="claude", cwd=str(work), approval="full") as it:
         assert (await it.session.submit(Prompt("Go."))).ok
         await it.done()
         reply = await it.session.submit(SetApproval(level="plan"))
@@ -96,11 +104,11 @@ async def test_it_goes_on_under_no_level_that_was_taken_back(tmp_path: Path, sto
     assert ["--dangerously-skip-permissions" in line for line in started] == [True, False]
 
 
-async def test_it_can_be_stopped(tmp_path: Path, store: Store, program: Path) -> None:
+async def test_it_can_be_stopped(work: Path, store: Store, program: Path) -> None:
     """Like one that was prompted, and nothing of it is given back as a prompt."""
     own = lines(INIT, RESULT, IDLE, ENDED, INIT, text("On and on.")) + b"WAIT\n"
     install(program, own)
-    async with desk(store, provider="claude", cwd=str(tmp_path)) as it:
+    async with desk(store, provider="claude", cwd=str(work)) as it:
         assert (await it.session.submit(Prompt("Go."))).ok
         await until(lambda: it.of(Text), "words of its own")
         reply = await it.session.submit(Abort())
@@ -109,12 +117,12 @@ async def test_it_can_be_stopped(tmp_path: Path, store: Store, program: Path) ->
         assert [ended.stop_reason for ended in it.of(RunEnded)] == ["success", "cancelled"]
 
 
-async def test_the_session_ends_although_it_goes_on(tmp_path: Path, store: Store, program: Path) -> None:
+async def test_the_session_ends_although_it_goes_on(work: Path, store: Store, program: Path) -> None:
     """A host that stops does not wait for it."""
     install(program, lines(INIT, RESULT, IDLE, ENDED, INIT, text("On and on.")) + b"WAIT\n" * 3)
     (program / "deaf").touch()
     async with asyncio.timeout(20):
-        async with desk(store, provider="claude", cwd=str(tmp_path)) as it:
+        async with desk(store, provider="claude", cwd=str(work)) as it:
             assert (await it.session.submit(Prompt("Go."))).ok
             await until(lambda: it.of(Text), "words of its own")
     assert it.of(RunEnded)[-1].stop_reason == "cancelled"

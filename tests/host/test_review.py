@@ -335,12 +335,13 @@ async def test_a_provider_that_is_kept_open_ends_with_a_host_that_is_killed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No process of it is left, and the session can be gone on with: nothing in it is open."""
-    folder = tmp_path / "bin"
+    folder, work = tmp_path / "bin", tmp_path / "work"
+    work.mkdir()
     asking = {"method": "item/commandExecution/requestApproval", "id": 7}
     asking["params"] = {"threadId": "T1", "itemId": "c1", "command": "rm x", "cwd": "/"}
     install(folder, lines(asking))
     monkeypatch.setenv("PATH", path_with(folder))
-    session = await launch_agent(HostWanted(cwd=str(tmp_path), provider="codex"))
+    session = await launch_agent(HostWanted(cwd=str(work), provider="codex"))
     client = await connect(session)
     assert (await client.submit(Prompt("go"))).ok
     async with asyncio.timeout(DEADLINE):
@@ -354,7 +355,7 @@ async def test_a_provider_that_is_kept_open_ends_with_a_host_that_is_killed(
     client.close()
     await until(lambda: not any(alive(process.pid) for process in others))
     await until(lambda: not Store(data_folder()).is_running(session))
-    assert await launch_agent(HostWanted(cwd=str(tmp_path), resume=session)) == session
+    assert await launch_agent(HostWanted(cwd=str(work), resume=session)) == session
     client = await connect(session)
     async for frame in client.subscribe(None):
         assert isinstance(frame, Snapshot)

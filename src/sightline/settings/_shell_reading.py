@@ -36,7 +36,17 @@ _escape = re.compile(
 _in_ansi_quotes = re.compile(r"(?:[^'\\]|\\.)*", re.DOTALL).match
 _in_quotes = re.compile(r'[^"$`\\]+').match
 _in_braces = re.compile(r"[^}'\"$`\\]+").match
-_LETTERS = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "v": "\v"}
+_LETTERS = {
+    "n": "\n",
+    "t": "\t",
+    "r": "\r",
+    "a": "\a",
+    "b": "\b",
+    "e": "\N{ESCAPE}",
+    "E": "\N{ESCAPE}",
+    "f": "\f",
+    "v": "\v",
+}
 
 
 class _Computed(msgspec.Struct, frozen=True):
