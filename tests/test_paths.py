@@ -51,20 +51,16 @@ def test_everything_a_session_stores_is_its_owners_alone(umask):
 
 
 def test_what_was_open_to_others_is_closed():
-    """By the next session, all of it. A link is not followed out."""
-    old = data_folder() / "sessions" / "abcdef"
-    old.mkdir(parents=True)
-    for file in (old / "journal.jsonl", data_folder() / "trust"):
-        file.write_text("x")
-        file.chmod(0o644)
-    outside = data_folder().parent / "outside"
-    outside.write_text("x")
-    outside.chmod(0o644)
-    (old / "link").symlink_to(outside)
-    data_folder().chmod(0o755)
+    """By the next session: the folders, through which others would have to go. A person's own file keeps its mode."""
+    (data_folder() / "sessions").mkdir(parents=True)
+    own = data_folder() / "mine.txt"
+    own.write_text("x")
+    own.chmod(0o644)
+    for folder in (data_folder(), data_folder() / "sessions"):
+        folder.chmod(0o755)
     Store(data_folder()).create().close()
-    assert open_to_others(data_folder()) == []
-    assert mode(outside) == 0o644
+    assert [mode(folder) for folder in (data_folder(), data_folder() / "sessions")] == [0o700, 0o700]
+    assert mode(own) == 0o644
 
 
 def test_a_folder_elsewhere_is_not_changed(tmp_path):

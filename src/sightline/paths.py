@@ -25,9 +25,9 @@ def data_folder() -> Path:
 
 
 def private_folder(folder: Path, top: Path | None = None) -> Path:
-    """The folder, made if need be, with mode 0700 whatever the umask. From `top` (where all our files are) down to it
-    what was open to others is closed. NotOurs when one of them is another user's, another OSError when it cannot be
-    made. A folder that is not below `top` is made and otherwise left as it is."""
+    """The folder, made if need be, with mode 0700 whatever the umask. From `top` (where all our files are) down to
+    it, folders that were open to others are closed. NotOurs when one is another user's, another OSError when it
+    cannot be made. A folder that is not below `top` is made and otherwise left as it is."""
     top = data_folder() if top is None else top
     for path in (*reversed(folder.parents), folder):
         if not path.exists():
@@ -58,21 +58,9 @@ def _make(path: Path) -> None:
 
 
 def _close_to_others(path: Path) -> None:
-    """A folder that others could enter may hold files they can read: those are closed, too, once."""
+    """The folder alone: others reach nothing in it then, and a person's own files in it keep their modes."""
     link, found = os.lstat(path), os.stat(path)
     if found.st_uid != os.geteuid() or link.st_uid not in (os.geteuid(), 0):
         raise NotOurs(path)
     if found.st_mode & 0o077:
         os.chmod(path, _OWNER_ONLY)
-        for place, _, names in os.walk(path):
-            for file in (place, *(os.path.join(place, name) for name in names)):
-                _close_file(file)
-
-
-def _close_file(path: str) -> None:
-    try:
-        found = os.lstat(path)
-        if not stat.S_ISLNK(found.st_mode) and found.st_mode & 0o077:
-            os.chmod(path, stat.S_IMODE(found.st_mode) & _OWNER_ONLY)
-    except OSError:  # it is gone, or another user's, who can read it anyhow
-        pass

@@ -81,6 +81,13 @@ async def test_raw_does_not_convert(tmp_path: Path) -> None:
     assert (await run(ReadTool(), context, path="a.rtf:raw")).text == "{\\rtf1 Hello}"
 
 
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where a stand-in for Python is: on PATH, because of /tmp a sandboxed command sees nothing else."""
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    return tmp_path
+
+
 def converter(folder: Path, body: str) -> str:
     """A Python that runs this instead of the converter."""
     script = folder / "python"
@@ -100,29 +107,29 @@ def converter(folder: Path, body: str) -> str:
     ],
 )
 async def test_a_converter_that_fails_is_told_of_and_gone(
-    tmp_path: Path, body: str, words: str, monkeypatch: pytest.MonkeyPatch
+    folder: Path, body: str, words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Every way to fail has a reason; nothing is left running and no file is left behind."""
-    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setenv("TMPDIR", str(folder))
     monkeypatch.setattr(_documents.tempfile, "tempdir", None)
-    (tmp_path / "a.pdf").write_bytes(PDF)
+    (folder / "a.pdf").write_bytes(PDF)
     with pytest.raises(DocumentError, match=words):
-        await convert(tmp_path / "a.pdf", python=converter(tmp_path, body), seconds=2.0)
-    assert not [name for name in os.listdir(tmp_path) if name.startswith("sightline-document-")]
-    assert not _running(str(tmp_path))
+        await convert(folder / "a.pdf", python=converter(folder, body), seconds=2.0)
+    assert not [name for name in os.listdir(folder) if name.startswith("sightline-document-")]
+    assert not _running(str(folder))
 
 
-async def test_a_conversion_nobody_waits_for_is_ended(tmp_path: Path) -> None:
+async def test_a_conversion_nobody_waits_for_is_ended(folder: Path) -> None:
     """Cancelled means the process is gone too."""
-    (tmp_path / "a.pdf").write_bytes(PDF)
-    task = asyncio.create_task(convert(tmp_path / "a.pdf", python=converter(tmp_path, "while True: pass")))
+    (folder / "a.pdf").write_bytes(PDF)
+    task = asyncio.create_task(convert(folder / "a.pdf", python=converter(folder, "while True: pass")))
     async with asyncio.timeout(20):
-        while not _running(str(tmp_path)):  # noqa: ASYNC110  # another process starts when it does
+        while not _running(str(folder)):  # noqa: ASYNC110  # another process starts when it does
             await asyncio.sleep(0.01)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert not _running(str(tmp_path))
+    assert not _running(str(folder))
 
 
 def _running(word: str) -> list[int]:

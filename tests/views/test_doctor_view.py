@@ -24,7 +24,7 @@ def alone(own_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("status", "shown"),
     [
-        (SandboxStatus(kind="bubblewrap"), "✓ sandbox            bubblewrap\n"),
+        (SandboxStatus(kind="bubblewrap"), "✓ sandbox            bubblewrap                   network by host\n"),
         (
             SandboxStatus(kind="landlock", why="bubblewrap is not installed", hint="install bubblewrap"),
             "✓ sandbox            landlock                     bubblewrap is not installed\n"

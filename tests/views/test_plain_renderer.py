@@ -83,6 +83,7 @@ def test_other_events_never_change_the_text():
 def test_every_kind_is_survived():
     """An event a view does not know is ignored, not an error."""
     needed = {"text": "x", "id": "1", "name": "n", "content": "c", "path": "p", "key": "k", "raw": "r", "length": 1}
+    needed |= {"connection": 1, "host": "h", "port": 443, "verdict": "allowed"}
     for kind in KINDS.values():
         fields = {f: needed[f] for f in kind.__struct_fields__ if f in needed}
         extra = {"what": "approval"} if "what" in kind.__struct_fields__ else {}

@@ -42,6 +42,7 @@ def test_what_is_imported_before_the_first_paint_of_the_console():
         "termios",
         "sightline",
         "sightline._later",
+        "sightline._working_folder",
         "sightline.cli",
         "sightline.views",
         "sightline.views.console",

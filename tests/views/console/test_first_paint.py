@@ -54,6 +54,7 @@ def test_what_is_imported_before_the_first_paint():
         "gc",
         "termios",
         "sightline",
+        "sightline._working_folder",
         "sightline.cli",
         "sightline.views",
         "sightline.views.console",

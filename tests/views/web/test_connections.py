@@ -199,6 +199,7 @@ GARBAGE = [
     b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX: \x1b[2J\r\n\r\n",
     b"POST /api/sessions HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
     b"POST /api/sessions HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: -1\r\n\r\n",
+    b"HEAD /api/sessions HTTP/1.0\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n\r\nno chunk\r\n\r\n",
     b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n",
     b"GET /static/%1b%5d0;owned%07.js HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
     b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\nnot a request\r\n\r\n",

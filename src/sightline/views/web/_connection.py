@@ -130,7 +130,8 @@ class Connection(H11Protocol):
         if self.cycle is not None and not self.cycle.response_complete:
             self.cycle.disconnected = True
             self.cycle.message_event.set()
-        if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
+        is_head = self.cycle is not None and self.cycle.scope["method"] == "HEAD"  # whose answer may have no body
+        if self.conn.our_state is h11.IDLE or (self.conn.our_state is h11.SEND_RESPONSE and not is_head):
             super().send_400_response(msg)
         else:
             self.drop()

@@ -81,7 +81,7 @@ def test_cancelling_a_command_and_going_on(person: Person) -> None:
     model = person.script([bash("echo begun; sleep 60; echo never")], [text("We go on.")])
     screen = person.opens("--model", model)
     screen.says("run it")
-    screen.sees("begun", "escape stops it")
+    screen.sees("  begun", "escape stops it")
     screen.press(ESCAPE)
     screen.sees_no("escape stops it")
     screen.says("go on")
@@ -92,7 +92,7 @@ def test_cancelling_a_command_and_going_on(person: Person) -> None:
 
 def test_steering_while_it_works(person: Person) -> None:
     """What is entered meanwhile waits in sight, and is heard with the next request."""
-    wait = person.folder / "go"
+    wait = person.project / "go"
     model = person.script([bash(f"until [ -e {wait} ]; do sleep 0.05; done; echo released")], [text("Steered.")])
     screen = person.opens("--model", model)
     screen.says("start")
@@ -189,7 +189,7 @@ def test_all_of_an_output(person: Person) -> None:
 
 def test_detaching_and_attaching_elsewhere(person: Person) -> None:
     """The work goes on without a window; another shows the same picture and the end."""
-    wait = person.folder / "go"
+    wait = person.project / "go"
     model = person.script([bash(f"echo begun; until [ -e {wait} ]; do sleep 0.05; done; echo over")], [text("Done.")])
     screen = person.opens("--model", model)
     screen.says("start")

@@ -41,7 +41,7 @@ def everything(person: Person) -> str:
     """The model; `go` lets it come to its end."""
     for name in ("one.txt", "two.txt", "three.txt"):
         (person.project / name).write_text("some\nlines\n")
-    go = person.folder / "go"
+    go = person.project / "go"
     todo = {"op": "init", "list": [{"phase": "Work", "items": ["todo-01", "todo-02"]}]}
     slow = "for i in 1 2 3 4 5 6 7 8; do printf 'slow-%02d\\n' $i; sleep 0.25; done"
     waits = f"printf 'waited-%02d\\n' 1; until [ -e {go} ]; do sleep 0.05; done; printf 'waited-%02d\\n' 2"
@@ -94,7 +94,7 @@ def test_everything_stands_in_the_scrollback_once(person: Person, tmp_path) -> N
 
     attached = person.opens("attach", session, columns=90, rows=30)
     attached.sees("waited-01", "escape stops it")
-    (person.folder / "go").touch()
+    (person.project / "go").touch()
     attached.sees("All of it is done.")
     attached.sees_no("escape stops it")
     attached.once(*WORDS, *TASKS, *SLOW, *FAILED, *OTHERS)

@@ -87,7 +87,7 @@ class Listener(Person):
 
     def gate(self) -> tuple[Path, str]:
         """A file, and shell words that wait for it."""
-        file = self.folder / "go"
+        file = self.project / "go"
         return file, f"until [ -e {file} ]; do sleep 0.02; done"
 
     def close(self) -> None:

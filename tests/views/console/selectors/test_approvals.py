@@ -179,11 +179,11 @@ def test_the_key_never_goes_to_full():
 
 
 async def test_the_key_takes_the_next_level(tmp_path):
-    """And says it for a moment; the status line says it as long as it is not the usual one."""
+    """And says what it means for a moment; the status line always says which it is."""
     sitting = Sitting(tmp_path)
     sitting.console.status.note = ""
     sitting.hears(State("model", "opus"), State("approval", {"level": "auto", "flags": []}))
-    assert "approval" not in sitting.rows
+    assert "opus · approval auto" in sitting.rows
     sitting.replies["SetApproval"] = Reply(True, data={"level": "plan"})
     sitting.press("alt+p")
     assert await sitting.sent(SetApproval) == SetApproval(level="plan")

@@ -25,7 +25,7 @@ GONE = {
 
 def waits(person: Person) -> str:
     """A model that runs a command and a job until `go` is there."""
-    go = person.folder / "go"
+    go = person.project / "go"  # a sandboxed command sees nothing else of /tmp
     wait = f"until [ -e {go} ]; do sleep 0.05; done"
     job = {"tool": "bash", "args": {"command": f"echo job-began; {wait}; touch job-over", "async": True}}
     return person.script(
@@ -52,7 +52,7 @@ def test_the_work_goes_on_and_attaching_shows_the_same(person: Person, gone: str
     other = person.opens("attach", session["id"])
     other.sees("count-03", "escape stops it", "half a thought", "1 job")
     assert shown(other) == before
-    (person.folder / "go").touch()
+    (person.project / "go").touch()
     other.sees("The last words.")
     until((person.project / "job-over").exists, "the job to end")
     other.once("› start", "First words.", "count-01", "count-04", "The last words.")

@@ -67,7 +67,7 @@ def test_everything_is_off_when_it_is_left(person: Person) -> None:
 @pytest.mark.parametrize("person", ["tmux"], indirect=True)
 def test_stopped_and_continued_by_the_shell(person: Person) -> None:
     """Ctrl+Z gives the shell its terminal; `fg` has everything again, and what came meanwhile, once."""
-    go = person.folder / "go"
+    go = person.project / "go"
     model = person.script(
         [bash(f"until [ -e {go} ]; do sleep 0.05; done; printf 'came-%02d\\n' 1")], [text("All said.")]
     )

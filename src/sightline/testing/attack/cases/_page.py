@@ -7,8 +7,10 @@ import re
 import socket
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
+
+import msgspec
 
 from sightline.testing.attack import Lab, attack
 from sightline.testing.attack._corpus import Sandbox
@@ -16,6 +18,12 @@ from sightline.testing.attack._corpus import Sandbox
 _SECONDS = 20.0
 _ANY: list[Sandbox] = ["bubblewrap"]  # nothing here runs a command: one sandbox is as good as the other
 _STRANGER = 54321  # a user of this machine who is not the one who serves
+
+
+class _Answer(msgspec.Struct, frozen=True):
+    status: int
+    cookie: str
+    body: bytes
 
 
 class _Served:
@@ -31,10 +39,11 @@ class _Served:
         self.port = int(base.rpartition(":")[2])
         self.bearer = {"Authorization": f"Bearer {self.token}"}
 
-    def ask(self, path: str, method: str = "GET", body: str | None = None, **headers: str) -> http.client.HTTPResponse:
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=_SECONDS)
-        connection.request(method, path.replace("TOKEN", self.token), body, headers)
-        return connection.getresponse()
+    def ask(self, path: str, method: str = "GET", body: str | None = None, **headers: str) -> _Answer:
+        with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=_SECONDS)) as connection:
+            connection.request(method, path.replace("TOKEN", self.token), body, headers)
+            with connection.getresponse() as answer:
+                return _Answer(answer.status, answer.headers.get("set-cookie", ""), answer.read())
 
     def connect(self) -> socket.socket:
         return socket.create_connection(("127.0.0.1", self.port), _SECONDS)
@@ -57,7 +66,7 @@ def the_token_becomes_a_cookie_for_every_port(lab: Lab, form: str) -> str:
     """A browser sends a cookie of 127.0.0.1 to every port of it, whoever listens there."""
     served = _Served(lab)
     for headers in ({}, served.bearer):
-        cookie = served.ask(form, **headers).headers.get("set-cookie", "")
+        cookie = served.ask(form, **headers).cookie
         if cookie:
             return f"a cookie is set: {cookie[:40]}"
     return ""
@@ -92,9 +101,8 @@ def a_request_without_the_token_is_answered(lab: Lab, form: str) -> str:
     ]
     for headers in tries:
         answer = served.ask(path, method, "{}" if method == "POST" else None, **headers)
-        said = answer.read()
-        if answer.status < 400 and not (path == "/?/api/sessions" and b"<title>" in said):
-            return f"{answer.status}: {said[:60]!r}"
+        if answer.status < 400 and not (path == "/?/api/sessions" and b"<title>" in answer.body):
+            return f"{answer.status}: {answer.body[:60]!r}"
     return ""
 
 
