@@ -86,7 +86,8 @@ _odd_blank = re.compile(r"[^\S \t\n]")
 _has_a_value = re.compile(r"[-+][A-Za-z]*[oO]|--(?:rcfile|init-file)").fullmatch
 _NAMES_COMMANDS = ("BASH_CMDS", "BASH_ALIASES")
 _split_option = re.compile(r"-[A-Za-z0]*S|--s[a-z-]*(?:=|\Z)").match
-_bracket = re.compile(r"\[[!^]?\]?(?:\[[:.=].*?[:.=]\]|[^]])*\]")
+_has_a_letter = re.compile("[a-z]").search  # else a file pattern is about files, and not there to spell a name
+_bracket = re.compile(r"\[[!^]?\]?(?:\[:[a-z]{0,9}:\]|\[[.=].{0,9}?[.=]\]|[^]])*\]")
 
 
 def certainty(pattern: str, command: str) -> Certainty:
@@ -261,33 +262,35 @@ def _reads_commands(command: SeenCommand, start: int, *, feeds: bool) -> bool:
     words = command.words
     if not feeds or start >= len(words):
         return False
-    is_known = not command.reads_output and bool(command.input or command.reads_file)
-    for at in _shells(words, start):
-        operands = _operands(words[at + 1 :])
-        opened = any(each.guess == "-s" or is_open_already(each.guess) for each in words[at + 1 :])
-        from_output = command.reads_output and any(each.is_computed for each in operands)
-        if from_output or ((opened or not operands) and not is_known):
-            return True
     # What runs others, and is itself computed, may be anything that reads them.
-    return _could_be_a_shell(words[start]) and any(_is_one_of(each, _RUNNERS) for each in words[start + 1 :])
+    if _could_be_a_shell(words[start]) and any(_is_one_of(each, _RUNNERS) for each in words[start + 1 :]):
+        return True
+    is_known = not command.reads_output and bool(command.input or command.reads_file)
+    shells = frozenset(_shells(words, start))
+    script = opened = computed = False
+    for at in reversed(range(start, len(words) if shells else start)):
+        if at in shells and ((computed and command.reads_output) or ((opened or not script) and not is_known)):
+            return True
+        word = words[at]
+        opened = opened or word.guess == "-s" or is_open_already(word.guess)
+        if _is_operand(word, words[at - 1]):
+            script, computed = True, computed or word.is_computed
+    return False
 
 
-def _operands(words: list[SeenWord]) -> list[SeenWord]:
-    """What is no option of a shell, nor the value of one."""
-    before = [None, *words]
-    return [
-        word
-        for word, last in zip(words, before, strict=False)
-        if not word.guess.startswith(("-", "+"))
-        and word.guess not in (";", "{}")
-        and not (last is not None and _has_a_value(last.guess))
-    ]
+def _is_operand(word: SeenWord, before: SeenWord) -> bool:
+    """Whether it is no option of a shell, nor the value of one, nor the end of what `find` runs."""
+    return not word.guess.startswith(("-", "+")) and word.guess not in (";", "{}") and not _has_a_value(before.guess)
 
 
 def _shells(words: list[SeenWord], start: int) -> list[int]:
     """Where a shell stands, or what may be one. `.` is one as a program only, elsewhere it is a folder."""
-    found = [at for at in range(start, len(words)) if _is_one_of(words[at], _PROGRAM_SHELLS)]
-    found = found if _is_runner(words, start) else [at for at in found if at == start]
+    end = len(words) if _is_runner(words, start) else start + 1
+    found = [
+        at
+        for at in range(start, end)
+        if (at == start or _has_a_letter(_name(words[at]))) and _is_one_of(words[at], _PROGRAM_SHELLS)
+    ]
     at = start
     while at < len(words) and (words[at].guess in ("command", "builtin", "--") or words[at].guess.startswith("-p")):
         at += 1
@@ -443,7 +446,13 @@ def _globbed(wanted: str, text: str) -> bool:
     """Whether the file pattern could be this name. A long one is not looked at closely."""
     if len(text) > 200 or text.count("*") > 8:
         return True
-    return fnmatchcase(wanted, _bracket.sub("?", text))  # brackets of bash are others
+    return fnmatchcase(wanted, _without_brackets(text))
+
+
+@lru_cache(4096)
+def _without_brackets(text: str) -> str:
+    """Those of bash can say more than those of Python: each stands for any character."""
+    return _bracket.sub("?", text)
 
 
 def _could_be(wanted: str, text: str, *, program: bool) -> bool:
