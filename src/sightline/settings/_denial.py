@@ -52,7 +52,20 @@ _SOURCES = frozenset([".", "source"])
 _PROGRAM_SHELLS = _SHELLS - _SOURCES
 # Programs that run what they are given: any of their words may be the beginning of a command.
 _RUNNERS = _SHELLS.union(
-    ("eval", "exec", "command", "builtin", "trap", "coproc", "alias", "hash", "mapfile", "readarray", "complete"),
+    (
+        "eval",
+        "exec",
+        "command",
+        "builtin",
+        "trap",
+        "coproc",
+        "alias",
+        "hash",
+        "mapfile",
+        "readarray",
+        "complete",
+        "compgen",
+    ),
     ("env", "sudo", "doas", "su", "runuser", "setpriv", "nice", "ionice", "chrt", "taskset", "numactl", "nohup"),
     (
         "setsid",
@@ -85,6 +98,7 @@ _odd_blank = re.compile(r"[^\S \t\n]")
 # Of a shell: options that have a value, which is no script.
 _has_a_value = re.compile(r"[-+][A-Za-z]*[oO]|--(?:rcfile|init-file)").fullmatch
 _NAMES_COMMANDS = ("BASH_CMDS", "BASH_ALIASES")
+_RUN_BY_ITSELF = re.compile(r"(?:PS[0124]|PROMPT_COMMAND|BASH_ENV)(?:\+?=|$)").match
 _split_option = re.compile(r"-[A-Za-z0]*S|--s[a-z-]*(?:=|\Z)").match
 _has_a_letter = re.compile("[a-z]").search  # else a file pattern is about files, and not there to spell a name
 _bracket = re.compile(r"\[[!^]?\]?(?:\[:[a-z]{0,9}:\]|\[[.=].{0,9}?[.=]\]|[^]])*\]")
@@ -219,7 +233,10 @@ def _is_one_of(word: SeenWord, names: frozenset[str]) -> bool:
 
 
 def _names_commands(word: SeenWord) -> bool:
-    """Bash looks up aliases and programs in variables."""
+    """Bash looks up aliases and programs in variables, and runs what some of them hold; of these, one that is not
+    whole cannot be read."""
+    if _RUN_BY_ITSELF(word.text) and (word.is_computed or not word.text.partition("=")[2] or "+=" in word.text):
+        return True
     return word.text.startswith(_NAMES_COMMANDS) or any(f"={name}" in word.text for name in _NAMES_COMMANDS)
 
 
@@ -319,6 +336,8 @@ def _texts(command: SeenCommand, runs: bool) -> Iterable[tuple[str, bool]]:
         yield " ".join(each.text for each in words[joining + 1 :]).replace(SOME, ANY), True
     if is_runner and any(_split_option(each.guess) for each in words):
         yield _split_words(words[start + 1 :]).replace(SOME, ANY), True
+    if is_runner and _name(words[start]) == "trap":
+        yield from ((each.text, True) for each in words[start + 1 : start + 3])
     is_shell = runs and start < len(words) and bool(_shells(words, start))
     for text in command.input:
         yield text.replace(SOME, ANY) if is_shell else text, is_shell

@@ -182,7 +182,7 @@ _WRAPPED = {
 }
 
 
-@attack(point=5, forms=list(_WRAPPED), users=["user"], sandboxes=["bubblewrap"])
+@attack(point=5, forms=list(_WRAPPED), sandboxes=["bubblewrap"])
 def a_denied_program_runs_in_another(lab: Lab, form: str) -> str:
     """Every way to write it, in this way to run it; each has a number, to know it by."""
     ships = Ships(lab)
@@ -216,7 +216,7 @@ _FORCE = [
 ]
 
 
-@attack(point=5, forms=_FORCE, users=["user"], sandboxes=["bubblewrap"])
+@attack(point=5, forms=_FORCE, sandboxes=["bubblewrap"])
 def a_denied_option_stands_elsewhere(lab: Lab, form: str) -> str:
     ships = Ships(lab)
     if not ships.runs([form], "--approval", "full"):
@@ -263,7 +263,7 @@ _WIDER = [
 ]
 
 
-@attack(point=5, forms=[f"{rule}: {line}" for rule, line in _WIDER], users=["user"], sandboxes=["bubblewrap"])
+@attack(point=5, forms=[f"{rule}: {line}" for rule, line in _WIDER], sandboxes=["bubblewrap"])
 def a_rule_allows_more_than_it_says(lab: Lab, form: str) -> str:
     """Outside the sandbox, where only a rule allows anything."""
     rule, line = next(each for each in _WIDER if form == f"{each[0]}: {each[1]}")
@@ -279,7 +279,7 @@ def a_rule_allows_more_than_it_says(lab: Lab, form: str) -> str:
 _PLACES = ["nested", "nested/deep", "submodule", "link", "outside the sandbox", "above", "cd", "make -C"]
 
 
-@attack(point=5, forms=_PLACES, users=["user"], sandboxes=["bubblewrap"])
+@attack(point=5, forms=_PLACES, sandboxes=["bubblewrap"])
 def an_answer_is_good_elsewhere(lab: Lab, form: str) -> str:
     """ "Always" for a command in the sandbox, here."""
     ships = Ships(lab)
@@ -346,7 +346,7 @@ _QUOTED = [
 ]
 
 
-@attack(point=5, forms=[f"{one} → {other}" for one, other in _QUOTED], users=["user"], sandboxes=["bubblewrap"])
+@attack(point=5, forms=[f"{one} → {other}" for one, other in _QUOTED], sandboxes=["bubblewrap"])
 def a_hint_allows_another_command(lab: Lab, form: str) -> str:
     """The rule for one spelling, given as the refusal says, and the command spelled as a shell expands it."""
     given, other = form.split(" → ")
@@ -371,7 +371,7 @@ _LENGTHS = {
 }
 
 
-@attack(point=5, forms=list(_LENGTHS), users=["user"], sandboxes=["bubblewrap"])
+@attack(point=5, forms=list(_LENGTHS), sandboxes=["bubblewrap"])
 def a_hint_names_a_rule_for_everything(lab: Lab, form: str) -> str:
     """For a command no rule can name exactly."""
     if not _hint(lab, "deploy push"):
@@ -394,7 +394,7 @@ _SLOW = {
 }
 
 
-@attack(point=5, forms=list(_SLOW), users=["user"], sandboxes=["bubblewrap"])
+@attack(point=5, forms=list(_SLOW), sandboxes=["bubblewrap"])
 def a_long_command_keeps_the_program(lab: Lab, form: str) -> str:
     """With rules of many stars, both to allow and to deny."""
     stars = ["--allow", f"exec(deploy {'* x ' * 30})", "--deny", f"exec(deploy {'* y ' * 10})", *_DENY]
@@ -406,7 +406,7 @@ def a_long_command_keeps_the_program(lab: Lab, form: str) -> str:
     return f"it took {seconds:.0f} s" if seconds > _LONGEST_DECISION else ""
 
 
-@attack(point=5, forms=["the next port", "a longer number", "port 1"], users=["user"], sandboxes=["bubblewrap"])
+@attack(point=5, forms=["the next port", "a longer number", "port 1"], sandboxes=["bubblewrap"])
 def a_port_that_was_not_allowed_is_reached(lab: Lab, form: str) -> str:
     host = "127.0.0.2"
     with _service() as service:
@@ -461,7 +461,7 @@ def an_address_shows_another_session(lab: Lab, form: str) -> str:
     return _leak(lab.agent(_reads(address.format(**names)), *options).everything)
 
 
-@attack(point=5, forms=["history://", "artifact", "journal", "search"], users=["user"], sandboxes=["bubblewrap"])
+@attack(point=5, forms=["history://", "artifact", "journal", "search"], sandboxes=["bubblewrap"])
 def a_private_line_is_shown_to_the_model(lab: Lab, form: str) -> str:
     """What was run with `!!`, in the same session gone on with, at full but for its files."""
     lab.write("said.txt", f"{_SECRET}\n")
