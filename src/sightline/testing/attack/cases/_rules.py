@@ -461,7 +461,7 @@ def an_address_shows_another_session(lab: Lab, form: str) -> str:
     return _leak(lab.agent(_reads(address.format(**names)), *options).everything)
 
 
-@attack(point=5, forms=["history://", "artifact", "journal", "search"], sandboxes=["bubblewrap"])
+@attack(point=5, forms=["history://", "artifact", "files", "search", "command"], sandboxes=["bubblewrap"])
 def a_private_line_is_shown_to_the_model(lab: Lab, form: str) -> str:
     """What was run with `!!`, in the same session gone on with, at full but for its files."""
     lab.write("said.txt", f"{_SECRET}\n")
@@ -475,13 +475,18 @@ def a_private_line_is_shown_to_the_model(lab: Lab, form: str) -> str:
         case "artifact":
             names = {path.stem for path in (folder / "artifacts").glob("*")} | {f"{session}-{n}" for n in range(1, 9)}
             turns = _reads(*(f"artifact://{each}{name}" for name in sorted(names) for each in ("", f"{session}/")))
-        case "journal":
+        case "files":
             turns = _reads(str(folder / "journal.jsonl"), *map(str, folder.rglob("*.out")))
+        case "command":
+            turns = [[{"tool": "bash", "args": {"command": f"cat {lab.data}/sessions/*/artifacts/*.out; echo over"}}]]
         case _:
             turns = [[{"tool": "search", "args": {"pattern": "what-a", "paths": str(lab.data)}}]]
-    level = "auto" if form in ("journal", "search") else "full"
-    ran = lab.agent(turns, "--resume", session, "--approval", level)
-    if form == "history://" and not any("what-all-may-know" in call.text for call in ran.calls):
+    # A model that goes on with a script begins where the conversation is: behind one answer.
+    level = "full" if form in ("history://", "artifact") else "auto"
+    ran = lab.agent([[{"text": "said before"}], *turns], "--resume", session, "--approval", level)
+    if not any(_SECRET.encode() in path.read_bytes() for path in folder.rglob("*.out")) or not ran.calls:
+        return "it proves nothing: it is not stored, or nothing was called"
+    if level == "full" and not any("what-all-may-know" in call.text for call in ran.calls):
         return f"it proves nothing: what was not private is not shown either: {[call.text for call in ran.calls]}"
     return _leak("".join(call.text + call.output for call in ran.calls))
 
