@@ -87,6 +87,8 @@ READ_AGAIN = [
     "set -x; PS4='$(gi'; PS4=$PS4't push)'; :",
     "compgen -W \"$(printf '$(g\\x69t push)')\"",
     f"trap bash EXIT; exec < <({HIDDEN})",
+    "echo $(case x in x) $(echo git) push;; esac)",
+    "echo $(case x in a) ;; x) $(echo git) push;; esac); :",
     "env -S 'git\\_push'",
     "env -S 'git\\_-C\\_.\\_push'",
     "env -S 'bash -c \"git\\_push\"'",

@@ -136,12 +136,14 @@ class _Reader:
         self._stars = stars
         self._depth = 0
         self._arithmetic = 0
+        self._cases = 0
         self._heredocs: list[_Heredoc] = []
         self._command = SeenCommand()
 
     def script(self, closing: str = "", *, piped: bool = False) -> None:
         """Commands up to what closes them, or the end."""
         outer, self._command = self._command, SeenCommand(piped=piped)
+        cases, self._cases = self._cases, 0
         self._depth += 1
         if self._depth > _DEEPEST:
             self.seen.complete = False
@@ -151,7 +153,7 @@ class _Reader:
                 break
         self._end_command()
         self._depth -= 1
-        self._command = outer
+        self._command, self._cases = outer, cases
 
     def _step(self, closing: str) -> bool:
         """One token. Whether it was the closing one."""
@@ -179,8 +181,13 @@ class _Reader:
             self._end_command(pipes=pipes)
         elif character == ")":
             self.at += 1
+            words = [word.text for word in self._command.words[:4]]
+            if words[:1] == ["esac"]:
+                self._end_command()
+            begins = words[:1] == ["case"] and "in" in words[2:]
+            self._cases += begins
             self._end_command()
-            return bool(closing)
+            return bool(closing) and not (begins or self._cases)  # that of a pattern of `case` closes nothing
         elif character == "(":
             self._group()
         else:
@@ -190,6 +197,8 @@ class _Reader:
     def _end_command(self, *, pipes: bool = False) -> None:
         """What stands behind a pipe may be a group: all that follows counts as behind it."""
         command = self._command
+        if self._cases and command.words and command.words[0].text == "esac":
+            self._cases -= 1
         if command.words or command.input:
             self.seen.commands.append(command)
         self._command = SeenCommand(piped=command.piped or pipes)

@@ -547,6 +547,8 @@ def _read_log(data: bytes, count: int) -> list[tuple[Ran, ...]]:
                 return [tuple(each) for each in found]
             found.append([])
             at += 2
+        elif not fields[at].isdigit() or not found:  # a line that wrote to the log itself
+            at += 1
         else:
             words = int(fields[at])
             found[-1].append(tuple(fields[at + 1 : at + 2 + words]))
