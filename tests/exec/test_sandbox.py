@@ -384,6 +384,17 @@ def test_the_socket_of_a_host_cannot_be_reached(workspace, tmp_path, monkeypatch
     assert "FileNotFoundError" in done.stderr
 
 
+@needs_bubblewrap
+def test_what_sessions_keep_is_not_there(workspace, tmp_path, monkeypatch):
+    """Among it is what a person ran in private."""
+    monkeypatch.setenv("SIGHTLINE_HOME", str(tmp_path / "own"))
+    said = tmp_path / "own" / "sessions" / "abc" / "artifacts" / "abc-1.out"
+    said.parent.mkdir(parents=True)
+    said.write_text("private")
+    done = run_argv(["cat", str(said)], SandboxSpec(workspace=str(workspace)), "bubblewrap", workspace)
+    assert (done.stdout, done.returncode) == ("", 1)
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root owns them")
 def test_root_cannot_change_the_kernels_settings(run):
     """They are guarded by ownership alone. Only asked, never tried: it would be this machine's."""

@@ -135,7 +135,7 @@ def _in_bubblewrap(argv: Sequence[str], cwd: str, spec: SandboxSpec, workspace: 
         mounts = _bubblewrap.Mounts(
             writable=(workspace, temp),
             protected=tuple(dict.fromkeys((*protection.read_only, *_kept(workspace, spec.read_only)))),
-            hidden=_own_sockets(),
+            hidden=(*_own_sockets(), *_sessions(workspace, cwd)),
             sockets=_others(spec.sockets),
         )
         words = _bubblewrap.wrapped(argv, mounts, cwd=cwd, network=spec.network, entering=entering)
@@ -211,6 +211,14 @@ def _own_sockets() -> tuple[str, ...]:
     folders = [os.path.realpath(paths.data_folder() / "run")]
     folders += [os.path.realpath(Path(runtime) / "sightline")] if runtime else []
     return tuple(folder for folder in folders if os.path.isdir(folder))
+
+
+def _sessions(workspace: str, cwd: str) -> tuple[str, ...]:
+    """What sessions keep, that a model is shown by address and permission only: what a person ran in private (`!!`)
+    is there too. Seen where somebody works on it."""
+    folder = os.path.realpath(paths.data_folder() / "sessions")
+    works_there = any(_holds(folder, os.path.realpath(each)) for each in (workspace, cwd) if each)
+    return (folder,) if os.path.isdir(folder) and not works_there else ()
 
 
 def _others(sockets: Sequence[str]) -> tuple[str, ...]:

@@ -7,7 +7,8 @@ Rules:
   behind them. An option of the pattern may stand anywhere behind its program.
 - A word that could be read as a command line is read as one: an argument of `sh -c`, a comment, a here-document.
 - What is computed has no value as far as certainty goes. Where it could be what the pattern wants, in the place of a
-  command or behind the pattern's program, it is possible. So it is for what a shell reads from a pipe.
+  command or behind the pattern's program, it is possible. So it is for what a shell reads: from a pipe, from an open
+  file, from whatever the line gives to the group or the function that the shell is in.
 - Case does not matter, nor does the folder of a program.
 - The time grows with the command line: what would take more is not read to its end, and then everything is possible.
 """
@@ -22,7 +23,17 @@ from itertools import accumulate
 import msgspec
 
 from sightline.settings._command_line import trimmed
-from sightline.settings._shell_reading import ANY, SOME, STAR, Seen, SeenCommand, SeenWord, pattern_words, read_commands
+from sightline.settings._shell_reading import (
+    ANY,
+    SOME,
+    STAR,
+    Seen,
+    SeenCommand,
+    SeenWord,
+    is_open_already,
+    pattern_words,
+    read_commands,
+)
 from sightline.settings._stars import fits_stars
 
 
@@ -37,9 +48,24 @@ _NO, _POSSIBLE, _CERTAIN = map(int, Certainty)
 _SHELLS = frozenset(
     ["sh", "bash", "rbash", "dash", "ash", "zsh", "ksh", "mksh", "fish", "busybox", "toybox", ".", "source"]
 )
+_SOURCES = frozenset([".", "source"])
+_PROGRAM_SHELLS = _SHELLS - _SOURCES
 # Programs that run what they are given: any of their words may be the beginning of a command.
 _RUNNERS = _SHELLS.union(
-    ("eval", "exec", "command", "builtin", "trap", "coproc", "alias", "hash", "mapfile", "readarray", "complete"),
+    (
+        "eval",
+        "exec",
+        "command",
+        "builtin",
+        "trap",
+        "coproc",
+        "alias",
+        "hash",
+        "mapfile",
+        "readarray",
+        "complete",
+        "compgen",
+    ),
     ("env", "sudo", "doas", "su", "runuser", "setpriv", "nice", "ionice", "chrt", "taskset", "numactl", "nohup"),
     (
         "setsid",
@@ -56,7 +82,9 @@ _RUNNERS = _SHELLS.union(
         "fdfind",
     ),
     ("watch", "entr", "ssh", "strace", "ltrace", "unshare", "nsenter", "chroot", "proot", "flock", "systemd-run"),
-    ("bwrap", "firejail", "fakeroot", "faketime", "torsocks", "proxychains", "cgexec", "bind"),
+    ("bwrap", "firejail", "fakeroot", "faketime", "torsocks", "proxychains", "cgexec", "bind", "prlimit", "choom"),
+    ("setarch", "linux32", "linux64", "i386", "x86_64", "pkexec", "gosu", "su-exec", "tini", "dumb-init", "xvfb-run"),
+    ("dbus-run-session", "systemd-inhibit", "eatmydata", "gdb", "valgrind", "perf", "hyperfine", "tmux", "screen"),
 )
 _JOIN_THEIR_WORDS = frozenset(["eval", "ssh", "watch", "su", "trap", "env", "alias"])
 _MORE = SeenWord(ANY, "")
@@ -67,7 +95,13 @@ _KEYWORDS = frozenset(
 _assigns = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\[[^\]]*\])?\+?=").match
 _could_be_commands = re.compile(r"[\s;&|()<>`$'\"\\{}]").search
 _odd_blank = re.compile(r"[^\S \t\n]")
-_STANDARD_INPUT = re.compile(r"-|/dev/stdin|/dev/fd/\d+|/proc/(?:self|\d+)/fd/\d+").fullmatch
+# Of a shell: options that have a value, which is no script.
+_has_a_value = re.compile(r"[-+][A-Za-z]*[oO]|--(?:rcfile|init-file)").fullmatch
+_NAMES_COMMANDS = ("BASH_CMDS", "BASH_ALIASES")
+_RUN_BY_ITSELF = re.compile(r"(?:PS[0124]|PROMPT_COMMAND|BASH_ENV)(?:\+?=|$)").match
+_split_option = re.compile(r"-[A-Za-z0]*S|--s[a-z-]*(?:=|\Z)").match
+_has_a_letter = re.compile("[a-z]").search  # else a file pattern is about files, and not there to spell a name
+_bracket = re.compile(r"\[[!^]?\]?(?:\[:[a-z]{0,9}:\]|\[[.=].{0,9}?[.=]\]|[^]])*\]")
 
 
 def certainty(pattern: str, command: str) -> Certainty:
@@ -139,35 +173,36 @@ def _kind(word: SeenWord) -> int:
 @lru_cache(2)
 def _lines(command: str) -> tuple[_Line, ...]:
     """Everything in a command line that could be a command, the line in the words' own words included."""
-    found: list[_Line] = []
+    found: list[tuple[SeenCommand, bool]] = []
     waiting = [(command, True)]
     if _odd_blank.search(command):
         waiting.append((_odd_blank.sub(" ", command), True))
     budget = 8 * len(command) + 50_000 if len(command) <= _LONGEST else 0
     known: set[tuple[str, bool]] = set()
-    while waiting:
+    feeds, complete = False, True
+    while waiting and complete:
         text, runs = waiting.pop()
         if (text, runs) in known:
             continue
         known.add((text, runs))
         budget -= len(text)
         seen = read_commands(text) if budget >= 0 else Seen(complete=False)
-        if not seen.complete:
-            return (*found, _Line([], None, runs=True, anything=True))
+        complete, feeds = seen.complete, feeds or seen.feeds or "coproc" in text
         waiting += [(comment, False) for comment in seen.texts]
-        for one in seen.commands:
-            found.append(_line(one, runs))
-            waiting += _texts(one, runs)
-    return tuple(found)
+        found += [(one, runs) for one in seen.commands]
+        waiting += [each for one in seen.commands for each in _texts(one, runs)]
+    lines = [_line(one, runs, feeds=feeds) for one, runs in found]
+    return (*lines, *([] if complete else [_Line([], None, runs=True, anything=True)]))
 
 
-def _line(command: SeenCommand, runs: bool) -> _Line:
+def _line(command: SeenCommand, runs: bool, *, feeds: bool) -> _Line:
     words, start = command.words, _first(command.words)
-    places: frozenset[int] | None = frozenset([start])
+    places: frozenset[int] | None = frozenset([start, *_behind_grammar(words, start)])
     if _is_runner(words, start):
         places = _places(words, start)
         words = _filled(words)
-    return _Line(words, places, runs=runs, anything=runs and _reads_commands(command, start))
+    anything = runs and (_reads_commands(command, start, feeds=feeds) or any(map(_names_commands, words)))
+    return _Line(words, places, runs=runs, anything=anything)
 
 
 def _first(words: list[SeenWord]) -> int:
@@ -179,8 +214,30 @@ def _first(words: list[SeenWord]) -> int:
     return len(words)
 
 
+def _behind_grammar(words: list[SeenWord], start: int) -> list[int]:
+    """Where else a program may stand: `for x do COMMAND`."""
+    if start >= len(words) or words[start].text not in ("for", "select"):
+        return []
+    return [at + 1 for at, word in enumerate(words[:-1]) if word.text in ("do", "{")]
+
+
 def _is_runner(words: list[SeenWord], start: int) -> bool:
-    return start < len(words) and _name(words[start]) in _RUNNERS
+    return start < len(words) and _is_one_of(words[start], _RUNNERS)
+
+
+@lru_cache(4096)
+def _is_one_of(word: SeenWord, names: frozenset[str]) -> bool:
+    """Whether a program is one of these, or may be: its name is a file pattern."""
+    name = _name(word)
+    return name in names or (word.globs and any(_globbed(each, name) for each in names))
+
+
+def _names_commands(word: SeenWord) -> bool:
+    """Bash looks up aliases and programs in variables, and runs what some of them hold; of these, one that is not
+    whole cannot be read."""
+    if _RUN_BY_ITSELF(word.text) and (word.is_computed or not word.text.partition("=")[2] or "+=" in word.text):
+        return True
+    return word.text.startswith(_NAMES_COMMANDS) or any(f"={name}" in word.text for name in _NAMES_COMMANDS)
 
 
 def _places(words: list[SeenWord], start: int) -> frozenset[int] | None:
@@ -217,25 +274,50 @@ def _with_input(word: SeenWord, sign: str) -> SeenWord:
     return SeenWord(word.text.replace(sign, ANY), word.guess.replace(sign, ""), word.globs)
 
 
-def _reads_commands(command: SeenCommand, start: int) -> bool:
-    """Whether it is a shell that runs what another command writes."""
-    if not (command.piped or command.reads_output) or not _is_runner(command.words, start):
+def _reads_commands(command: SeenCommand, start: int, *, feeds: bool) -> bool:
+    """Whether it is a shell that runs what it reads, and that cannot be known. `feeds`: the line has input for it."""
+    words = command.words
+    if not feeds or start >= len(words):
         return False
-    for at in _shells(command.words, start):
-        behind = command.words[at + 1 :]
-        operands = [each for each in behind if not each.guess.startswith("-")]
-        from_input = not operands or any(each.guess == "-s" or _STANDARD_INPUT(each.guess) for each in behind)
-        reads_output = command.reads_output and any(each.is_computed for each in operands)
-        if reads_output or (from_input and command.piped):
+    # What runs others, and is itself computed, may be anything that reads them.
+    if _could_be_a_shell(words[start]) and any(_is_one_of(each, _RUNNERS) for each in words[start + 1 :]):
+        return True
+    is_known = not command.reads_output and bool(command.input or command.reads_file)
+    shells = frozenset(_shells(words, start))
+    script = opened = computed = False
+    for at in reversed(range(start, len(words) if shells else start)):
+        if at in shells and ((computed and command.reads_output) or ((opened or not script) and not is_known)):
             return True
+        word = words[at]
+        opened = opened or word.guess == "-s" or is_open_already(word.guess)
+        if _is_operand(word, words[at - 1]):
+            script, computed = True, computed or word.is_computed
     return False
 
 
+def _is_operand(word: SeenWord, before: SeenWord) -> bool:
+    """Whether it is no option of a shell, nor the value of one, nor the end of what `find` runs."""
+    return not word.guess.startswith(("-", "+")) and word.guess not in (";", "{}") and not _has_a_value(before.guess)
+
+
 def _shells(words: list[SeenWord], start: int) -> list[int]:
-    names = [_name(word) for word in words]
-    return [
-        at for at in range(start, len(words)) if names[at] in (_SHELLS if at == start else _SHELLS - {".", "source"})
+    """Where a shell stands, or what may be one. `.` is one as a program only, elsewhere it is a folder."""
+    end = len(words) if _is_runner(words, start) else start + 1
+    found = [
+        at
+        for at in range(start, end)
+        if (at == start or _has_a_letter(_name(words[at]))) and _is_one_of(words[at], _PROGRAM_SHELLS)
     ]
+    at = start
+    while at < len(words) and (words[at].guess in ("command", "builtin", "--") or words[at].guess.startswith("-p")):
+        at += 1
+    if at < len(words) and (words[at].guess in _SOURCES or _could_be_a_shell(words[at])):
+        found.append(at)
+    return found
+
+
+def _could_be_a_shell(word: SeenWord) -> bool:
+    return word.is_computed and any(_could_be(name, word.text.lower(), program=True) for name in _SHELLS)
 
 
 def _texts(command: SeenCommand, runs: bool) -> Iterable[tuple[str, bool]]:
@@ -252,8 +334,29 @@ def _texts(command: SeenCommand, runs: bool) -> Iterable[tuple[str, bool]]:
     joining = next((at for at, word in enumerate(words) if is_runner and _name(word) in _JOIN_THEIR_WORDS), len(words))
     if joining < len(words):
         yield " ".join(each.text for each in words[joining + 1 :]).replace(SOME, ANY), True
+    if is_runner and any(_split_option(each.guess) for each in words):
+        yield _split_words(words[start + 1 :]).replace(SOME, ANY), True
+    if is_runner and _name(words[start]) == "trap":
+        yield from ((each.text, True) for each in words[start + 1 : start + 3])
+    is_shell = runs and start < len(words) and bool(_shells(words, start))
     for text in command.input:
-        yield text, is_runner and bool(_shells(words, start))
+        yield text.replace(SOME, ANY) if is_shell else text, is_shell
+
+
+def _split_words(words: list[SeenWord]) -> str:
+    """What `env -S` makes of its value, with the words behind it."""
+    parts, splits = list[str](), False
+    for word in words:
+        option = _split_option(word.guess)
+        text = word.text if option is None else word.text[option.end() :]
+        parts.append(_split(text) if splits or option is not None else text)
+        splits = option is not None and not text
+    return " ".join(parts)
+
+
+def _split(text: str) -> str:
+    """A comment ends it, as `\\c` does; `\\_` separates words."""
+    return re.sub(r"\\c.*|(?:^|\s)#.*", "", text.replace("\\_", " "), flags=re.DOTALL)
 
 
 def _name(word: SeenWord) -> str:
@@ -335,12 +438,18 @@ def _fit(wanted: str, word: SeenWord, *, program: bool) -> int:
         return _CERTAIN if program else _POSSIBLE
     if ANY in word.text and not program and wanted.startswith("-"):
         return _POSSIBLE
-    return _POSSIBLE if word.is_computed and _could_be(wanted, word.text.lower()) else _NO
+    return _POSSIBLE if word.is_computed and _could_be(wanted, word.text.lower(), program=program) else _NO
+
+
+_MOST_FORMS = 20
 
 
 def _forms(text: str) -> tuple[str, ...]:
-    """As it is; without its folder; what is behind `=`; without what git puts before a command of the shell."""
-    return (text, _basename(text), text.partition("=")[2] or text, text.lstrip("!"))
+    """As it is; without its folder; what is behind `=`; without what git puts before a command of the shell; what an
+    alias of git stands for."""
+    value = text.partition("=")[2]
+    aliased = re.sub(r"[\"'\\]", "", value).split()[:_MOST_FORMS] if text.startswith("alias.") else []
+    return (text, _basename(text), value or text, text.lstrip("!"), *aliased)
 
 
 def _is(wanted: str, text: str) -> bool:
@@ -356,14 +465,22 @@ def _globbed(wanted: str, text: str) -> bool:
     """Whether the file pattern could be this name. A long one is not looked at closely."""
     if len(text) > 200 or text.count("*") > 8:
         return True
-    return fnmatchcase(wanted, text)
+    return fnmatchcase(wanted, _without_brackets(text))
 
 
-def _could_be(wanted: str, text: str) -> bool:
+@lru_cache(4096)
+def _without_brackets(text: str) -> str:
+    """Those of bash can say more than those of Python: each stands for any character."""
+    return _bracket.sub("?", text)
+
+
+def _could_be(wanted: str, text: str, *, program: bool) -> bool:
     """Whether what stands before and behind what is computed agrees with the pattern."""
     text = _basename(text) if "/" in text and "/" not in wanted else text
     parts = re.split(f"[{ANY}{SOME}]", text)
     before, behind = parts[0], "" if ANY in text else parts[-1]  # the end may be that of a later word
+    if program and len(parts) > 1:
+        before = ""  # of a program it may be a folder
     if STAR not in wanted:
         return wanted.startswith(before) and wanted.endswith(behind) and len(before) + len(behind) <= len(wanted)
     beginning, ending = wanted.split(STAR)[0], wanted.split(STAR)[-1]

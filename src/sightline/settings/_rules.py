@@ -301,7 +301,12 @@ def allows_command(rules: Sequence[Rule], command: str) -> Rule | None:
 _CHANGE_WHAT_FOLLOWS = frozenset[str]().union(
     ("cd", "chdir", "pushd", "popd", "alias", "unalias", "hash", "enable", "builtin", "command", "exec", "eval", "."),
     ("source", "export", "declare", "typeset", "readonly", "local", "unset", "set", "shopt", "trap", "read", "mapfile"),
-    ("readarray", "getopts", "umask", "setopt", "emulate", "autoload", "zmodload", "abbr"),
+    ("readarray", "getopts", "umask", "setopt", "emulate", "autoload", "zmodload", "abbr", "let", "wait"),
+)
+# These take a word for the name of a variable or for arithmetic, and run what is in a subscript: `a[$(…)]`.
+_EVALUATE = frozenset[str]().union(
+    ("test", "printf", "read", "unset", "declare", "typeset", "local", "readonly", "export", "let", "wait", "mapfile"),
+    ("readarray", "getopts", "command", "builtin", "integer", "float", "print"),
 )
 
 
@@ -351,6 +356,8 @@ def _fits(pattern: tuple[Word, ...], words: tuple[Word, ...]) -> bool:
     `reached` has a bit for each number of words that what was looked at of the pattern can take.
     """
     count = len(words)
+    if _evaluates(words) and _has_star(pattern):
+        return False
     limits = [*_folder_options(words), count]
     if len(limits) > _MOST_FOLDER_OPTIONS:
         return False
@@ -370,6 +377,11 @@ def _fits(pattern: tuple[Word, ...], words: tuple[Word, ...]) -> bool:
         if not reached:
             return False
     return bool(reached >> count & 1)
+
+
+def _evaluates(words: tuple[Word, ...]) -> bool:
+    """Whether the shell itself may run what stands in quotes."""
+    return words[0].text in _EVALUATE and any("[" in word.text and set("$`") & set(word.text) for word in words[1:])
 
 
 def _other(word: Word) -> Word:

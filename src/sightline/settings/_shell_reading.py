@@ -6,9 +6,11 @@ Rules:
   a substitution) is `SOME` where that is part of one word and `ANY` where it may be any number of words.
 - Commands are found behind every operator, in subshells, substitutions, functions, arrays and here-documents. Redirects
   stand between words and are none. Braces are expanded.
+- A backslash at the end of a line is nothing, wherever it stands outside quotes: in an operator too.
 - Reading is one pass. What is nested too deep, or expands to too much, is not complete: who asked cannot be certain.
 """
 
+import posixpath
 import re
 from collections.abc import Iterator
 
@@ -25,7 +27,13 @@ _blank = re.compile(r"(?:[ \t]|\\\n)*").match
 _simple = re.compile(r"[A-Za-z0-9_./:,+@%^=-]+(?=[ \t\n;]|\Z)").match  # nearly all words are
 _plain = re.compile(r"[^ \t\n;&|()<>`$\\'\"]+").match
 _operator = re.compile(r"[;&|]+").match
-_redirect = re.compile(r"(?:[0-9]+|\{[A-Za-z_][A-Za-z0-9_]*\})?(?:&>>?|<<<|<<-?|[<>]&|<>|>>|>\||[<>](?!\())").match
+_CONTINUED = r"(?:\\\n)*"
+_redirect = re.compile(
+    rf"(?:(?:[0-9]|\\\n)*[0-9]{_CONTINUED}|\{{[A-Za-z_](?:[A-Za-z0-9_]|\\\n)*(?:\[[^]\s]*\])?{_CONTINUED}\}}{_CONTINUED})?"
+    rf"(?:&{_CONTINUED}>(?:{_CONTINUED}>)?|<{_CONTINUED}<{_CONTINUED}<|<{_CONTINUED}<(?:{_CONTINUED}-)?"
+    rf"|[<>]{_CONTINUED}&|<{_CONTINUED}>|>{_CONTINUED}>|>{_CONTINUED}\||[<>](?!{_CONTINUED}\())"
+).match
+_process = re.compile(rf"[<>]{_CONTINUED}\(").match
 _name = re.compile(r"[A-Za-z_][A-Za-z0-9_]*|[0-9@*#?$!_-]").match
 _parameter = re.compile(r"[!#]?(?:[A-Za-z_][A-Za-z0-9_]*|[0-9]+|[@*#?$!-])(\[[@*]\])?(?::?[-=+])?").match
 _escape = re.compile(
@@ -33,6 +41,7 @@ _escape = re.compile(
     r"|([0-7]{1,3})|c(.)|(.))",
     re.DOTALL,
 )
+_old_arithmetic = re.compile(r"\$\[[A-Za-z0-9_ \t+*/%-]*\]").match
 _in_ansi_quotes = re.compile(r"(?:[^'\\]|\\.)*", re.DOTALL).match
 _in_quotes = re.compile(r'[^"$`\\]+').match
 _in_braces = re.compile(r"[^}'\"$`\\]+").match
@@ -77,20 +86,32 @@ class SeenWord(msgspec.Struct, frozen=True):
 
 class SeenCommand(msgspec.Struct):
     """`piped`: its input is the output of another. `input`: what here-documents and here-strings give it.
-    `reads_output`: it is given the output of another as a file, `<(…)`."""
+    `reads_file`: its input is a file that is named. `reads_output`: it is given the output of another as a file,
+    `<(…)`, or what is open already, `<&3`."""
 
     words: list[SeenWord] = []
     piped: bool = False
     input: list[str] = []
+    reads_file: bool = False
     reads_output: bool = False
 
 
 class Seen(msgspec.Struct):
-    """`texts`: what else could be read as a command line (comments)."""
+    """`texts`: what else could be read as a command line (comments). `feeds`: something in it gives input to something
+    else, be it a command, a group or a function: a pipe, a redirect of what is not a file, a here-document."""
 
     commands: list[SeenCommand] = []
     texts: list[str] = []
     complete: bool = True
+    feeds: bool = False
+
+
+_open_file = re.compile(r"-|(?:.*/)?(?:stdin|fd/.*|[0-9]+)|/dev/(?!null$|zero$).*|/proc/.*", re.DOTALL).fullmatch
+
+
+def is_open_already(path: str) -> bool:
+    """Whether a path could be the standard input or another file that is open, and not one on the disk."""
+    return _open_file(posixpath.normpath(path).replace("//", "/")) is not None
 
 
 def read_commands(text: str) -> Seen:
@@ -125,12 +146,14 @@ class _Reader:
         self._stars = stars
         self._depth = 0
         self._arithmetic = 0
+        self._cases = 0
         self._heredocs: list[_Heredoc] = []
         self._command = SeenCommand()
 
     def script(self, closing: str = "", *, piped: bool = False) -> None:
         """Commands up to what closes them, or the end."""
         outer, self._command = self._command, SeenCommand(piped=piped)
+        cases, self._cases = self._cases, 0
         self._depth += 1
         if self._depth > _DEEPEST:
             self.seen.complete = False
@@ -140,7 +163,7 @@ class _Reader:
                 break
         self._end_command()
         self._depth -= 1
-        self._command = outer
+        self._command, self._cases = outer, cases
 
     def _step(self, closing: str) -> bool:
         """One token. Whether it was the closing one."""
@@ -163,11 +186,18 @@ class _Reader:
         elif character in ";&|":
             operator = _operator(text, self.at)
             self.at = _end(operator)
-            self._end_command(pipes=operator is not None and operator[0] in ("|", "|&"))
+            pipes = operator is not None and operator[0] in ("|", "|&")
+            self.seen.feeds |= pipes
+            self._end_command(pipes=pipes)
         elif character == ")":
             self.at += 1
+            words = [word.text for word in self._command.words[:4]]
+            if words[:1] == ["esac"]:
+                self._end_command()
+            begins = words[:1] == ["case"] and "in" in words[2:]
+            self._cases += begins
             self._end_command()
-            return bool(closing)
+            return bool(closing) and not (begins or self._cases)  # that of a pattern of `case` closes nothing
         elif character == "(":
             self._group()
         else:
@@ -177,6 +207,8 @@ class _Reader:
     def _end_command(self, *, pipes: bool = False) -> None:
         """What stands behind a pipe may be a group: all that follows counts as behind it."""
         command = self._command
+        if self._cases and command.words and command.words[0].text == "esac":
+            self._cases -= 1
         if command.words or command.input:
             self.seen.commands.append(command)
         self._command = SeenCommand(piped=command.piped or pipes)
@@ -199,9 +231,10 @@ class _Reader:
 
     def _redirected(self, operator: str) -> None:
         self.at += len(operator)
-        sign = operator.lstrip("0123456789")
+        sign = operator.replace("\\\n", "").lstrip("0123456789").rpartition("}")[2]
         self.at = _end(_blank(self.text, self.at))
         command = self._command
+        self.seen.feeds |= sign.startswith("<<")
         if sign in ("<<", "<<-") and not self._arithmetic:
             began = self.at
             delimiter = "".join(word.guess for word in self._word())
@@ -211,6 +244,11 @@ class _Reader:
             words = self._word()
             if sign == "<<<":
                 command.input.extend(word.text for word in words)
+            elif sign in ("<", "<>", "<&"):
+                is_known = sign != "<&" and not any(word.is_computed or is_open_already(word.text) for word in words)
+                command.reads_file |= is_known
+                command.reads_output |= not is_known
+                self.seen.feeds |= not is_known
 
     def _read_heredocs(self) -> None:
         pending, self._heredocs = self._heredocs, []
@@ -220,9 +258,7 @@ class _Reader:
                 inside = _Reader(body)
                 inside._depth = self._depth
                 body = inside.expanded()
-                self.seen.commands += inside.seen.commands
-                self.seen.texts += inside.seen.texts
-                self.seen.complete &= inside.seen.complete
+                self._take(inside)
             heredoc.command.input.append(body)
             if not heredoc.command.words:
                 self.seen.texts.append(body)
@@ -278,10 +314,10 @@ class _Reader:
                 return self._dollar(quoted=False)
             case "`":
                 return [self._backticks(ANY)]
-            case "<" | ">" if text.startswith("(", self.at + 1):
-                self.at += 2
-                self._command.reads_output = True
-                self.script(")")
+            case "<" | ">" if (process := _process(text, self.at)) is not None:
+                self.at = process.end()
+                self._command.reads_output = self.seen.feeds = True
+                self.script(")", piped=character == ">")
                 return [_Computed(SOME)]
             case "(" if before and isinstance(before[-1], str) and before[-1][-1:] in tuple("@?*+!="):
                 is_array = before[-1].endswith("=")  # else a file pattern of bash's own
@@ -321,6 +357,8 @@ class _Reader:
 
     def _dollar(self, *, quoted: bool) -> list[_Piece]:
         text, sign = self.text, SOME if quoted else ANY
+        while text.startswith("\\\n", self.at + 1):
+            self.at += 2
         following = text[self.at + 1 : self.at + 2]
         if following == "'" and not quoted:
             found = _in_ansi_quotes(text, self.at + 2)
@@ -338,6 +376,9 @@ class _Reader:
             return [_Computed(sign)]
         if following == "{":
             return self._braced(sign)
+        if (arithmetic := _old_arithmetic(text, self.at)) is not None:
+            self.at = arithmetic.end()
+            return [_Computed(sign)]
         name = _name(text, self.at + 1)
         if name is None:
             self.at += 1
@@ -363,6 +404,8 @@ class _Reader:
         name = head[0] if head is not None else self.text[begin : begin + 1]
         if name.startswith("IFS") and sign == ANY:
             return [_BREAK]
+        if self.text.endswith("@P}", begin, self.at):  # its value is read as a prompt, commands in it are run
+            self.seen.complete = False
         many = sign == ANY or "@" in name
         return [_Computed(ANY if many else SOME, inside if name.endswith(("-", "=", "+")) else "")]
 
@@ -370,18 +413,25 @@ class _Reader:
         return list(self._quoted_pieces("}"))
 
     def _backticks(self, sign: str) -> _Computed:
+        """In double quotes, a backslash before a quote belongs to the quotes around."""
         end = self.at + 1
         while end < len(self.text) and self.text[end] != "`":
             end += 2 if self.text[end] == "\\" else 1
-        inside = re.sub(r"\\([$`\\])", r"\1", self.text[self.at + 1 : end])
+        escaped = r'\\([$`\\"])' if sign == SOME else r"\\([$`\\])"
+        inside = re.sub(escaped, r"\1", self.text[self.at + 1 : end])
         self.at = end + 1
         reader = _Reader(inside)
         reader._depth = self._depth
         reader.script(piped=self._command.piped)
-        self.seen.commands += reader.seen.commands
-        self.seen.texts += reader.seen.texts
-        self.seen.complete &= reader.seen.complete
+        self._take(reader)
         return _Computed(sign)
+
+    def _take(self, inside: "_Reader") -> None:
+        """What another reader saw in a part of this text."""
+        self.seen.commands += inside.seen.commands
+        self.seen.texts += inside.seen.texts
+        self.seen.complete &= inside.seen.complete
+        self.seen.feeds |= inside.seen.feeds
 
 
 def ansi_unescaped(text: str) -> str:
@@ -430,6 +480,8 @@ def _words_of(pieces: list[_Piece], *, stars: bool) -> Iterator[SeenWord]:
 
 def _one_word(pieces: list[_Piece], *, stars: bool) -> SeenWord:
     bare = [piece for piece in pieces if isinstance(piece, str)]
+    if not stars and bare and pieces[0] is bare[0] and bare[0].startswith("~") and "/" not in bare[0]:
+        pieces = [_Computed(SOME, bare[0]), *pieces[1:]]  # the home folder is what a variable says
     if stars:
         text = "".join(re.sub(r"\*+", STAR, each) if isinstance(each, str) else _text_of(each) for each in pieces)
         return SeenWord(text, text)

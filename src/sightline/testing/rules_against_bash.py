@@ -32,7 +32,21 @@ from sightline.settings import Policy, parse_rule
 from sightline.settings._rules import allows_command, suggest
 
 STUBS = ("git", "make", "rm", "ls", "npm")
-RUNNERS = ("env", "xargs", "nohup", "timeout", "nice", "setsid", "stdbuf", "find", "sh", "bash", "cat")
+RUNNERS = (
+    "env",
+    "xargs",
+    "nohup",
+    "timeout",
+    "nice",
+    "setsid",
+    "stdbuf",
+    "find",
+    "sh",
+    "bash",
+    "cat",
+    "tee",
+    "prlimit",
+)
 FILES = ("push", "status", "-rf", "a b", "x.py", "~", "*", "clean")
 _BATCH = 200
 _PATIENCE = 10.0  # seconds without a new line
@@ -116,7 +130,9 @@ _PIECES = (
 )  # fmt: skip
 _REDIRECTS = (
     " >/dev/null", " 2>&1", " </dev/null", " 2>/dev/null", " >|/dev/null", " &>/dev/null", " <<<x", " {fd}>/dev/null",
-    " 2> /dev/null", " >/tmp/'o p'", " >&2", " <<<'a b'", " > /dev/null 2>&1",
+    " 2> /dev/null", " >/tmp/'o p'", " >&2", " <<<'a b'", " > /dev/null 2>&1", " {fd[0]}>/dev/null", " 1\\\n>/dev/null",
+    " >\\\n|/dev/null", " &\\\n>/dev/null", " <&-", " 3<&0", " < <(:)", " > >(cat)", " >\"$(echo /dev/null)\"",
+    " >${u:-/dev/null}", " {fd}\\\n>/dev/null", " <\\\n<\\\n<x",
 )  # fmt: skip
 
 
@@ -223,6 +239,11 @@ class Sentences:
             f"bin/{name[0]}*{name[-1]}",
             f"\\{name}",
             f"bin/[{name[0]}]{name[1:]}",
+            f"bin/{name[:-1]}[[:lower:]]",
+            f"bin/[^_]{name[1:]}",
+            f"bin/[!_]{name[1:]}",
+            f"./b*/{name}",
+            f"{{bin/{name},-v}}",
         ]
         return self._random.choice([*forms, self._disguised(name), self._disguised(name), f"~+/bin/{name}"])
 
@@ -238,7 +259,8 @@ class Sentences:
             f"$'{octal}'", f"$'{hexadecimal}'", f'$"{word}"', f"{one}$u{two}", f"{one}${{u}}{two}", f"${{u:-{word}}}",
             f"$(echo '{word}')", f"`echo '{word}'`", f"{one}$(){two}", f"{one}$@{two}", f'"${{u:-{word}}}"',
             f"{one}{{{two},}}", f'"$(echo "{word}")"', f"{{{word},}}", f"{one}``{two}", f"${{u-{one}}}{two}",
-            f"'{one}'\"{two}\"", f"{one}{{{two},{two}}}",
+            f"'{one}'\"{two}\"", f"{one}{{{two},{two}}}", f"{{{word[:1]}..{word[:1]}}}{word[1:]}", f"${{PATH:+{word}}}",
+            f"$\\\n{{u-{word}}}", f"\"`echo \\\"{word}\\\"`\"", f"${{u:-\"{word}\"}}", f"${{PATH/*/{word}}}",
         )  # fmt: skip
         return self._random.choice(forms)
 
@@ -246,7 +268,7 @@ class Sentences:
         kinds: tuple[Callable[[], str], ...] = (
             self._list, self._list, self._group, self._runner, self._runner, self._shell, self._shell, self._eval,
             self._heredoc, self._substitution, self._function, self._variable, self._comment, self._branch, self._array,
-            self._alias, self._odd,
+            self._alias, self._odd, self._fed, self._fed,
         )  # fmt: skip
         return self._random.choice(kinds)()
 
@@ -276,7 +298,12 @@ class Sentences:
             f"find . -maxdepth 0 -exec {command} \\;", "find . -maxdepth 1 -name push -exec git -C {} push \\;",
             "echo git | xargs -I X X push", "echo git | xargs -I{} {} push", f"time {command}",
             f"builtin command {command}", f"env -S {shlex.quote(command)}", f"coproc {command}",
-            f"exec -a x {command}", f"env -u A {command}", f"xargs -n 1 {command} <<< 'push x'",
+            f"exec -a x {command}", f"env -u A {command}", f"exec -ca 'x y' {command}",
+            f"prlimit --nofile=99 {command}",
+            f"env -S {shlex.quote(command.replace(' ', chr(92) + '_'))}", f"env -vS {shlex.quote(command)}",
+            f"env --split-string={shlex.quote(command)}", f"env -S{shlex.quote(command)} x", f"builtin eval {command}",
+            "env -S 'git # x' push", "g=git; prlimit --nofile=99 $g push", f"command -p -- env {command}",
+            f"xargs -n 1 {command} <<< 'push x'",
         )  # fmt: skip
         return self._random.choice(forms)
 
@@ -345,7 +372,11 @@ class Sentences:
             "IFS=_; v=git_push; $v", "x=sh; git pu$x", "g=GIT; ${g,,} push", "declare g=git; $g push",
             "for x in git; do $x push; done", "while read -r x; do $x push; done <<< git", "v=make; ${v} clean",
             "${u:=git} push", "a=git b=push; $a$IFS$b", "a=(make clean); ${a[0]} ${a[1]}", "x=push; git \"$x\"",
-            "x='push --force'; git $x",
+            "x='push --force'; git $x", "HOME=git; ~ push", "HOME=push; git ~", "OLDPWD=git; ~- push", ": git; $_ push",
+            "x=/git; bin$x push", "x=bin; $x/git push", "set git; for x do $x push; done", "x=xgit; ${x#x} push",
+            "x='$(g'; x+='it push)'; : \"${x@P}\"", "x='\\x67it'; ${x@E} push", "declare -n r=x; x=git; $r push",
+            "x='a[$(git push)]'; (( x ))", "printf -v 'a[$(git push)]' x",
+            "mapfile -t x <<< $'git\\npush'; \"${x[@]}\"",
         )  # fmt: skip
         return self._random.choice(forms)
 
@@ -379,7 +410,34 @@ class Sentences:
         forms = (
             "shopt -s expand_aliases\nalias g=git\ng push", "shopt -s expand_aliases\nalias gp='git push'\ngp",
             "hash -p bin/git foo; foo push", "shopt -s extglob\nbin/@(git) push", "shopt -s extglob\nbin/g+(i)t push",
-            "shopt -s expand_aliases\nalias r='rm '\nr -rf x",
+            "shopt -s expand_aliases\nalias r='rm '\nr -rf x", "BASH_CMDS[x]=bin/git; x push",
+            "BASH_CMDS=([x]=bin/git); x push", "shopt -s expand_aliases; BASH_ALIASES[x]=git\nx push",
+            "command_not_found_handle() { git \"$@\"; }; push", "git -c alias.x='push --force' x",
+        )  # fmt: skip
+        return self._random.choice(forms)
+
+    def _fed(self) -> str:
+        """A shell that is given what it runs, in a way that hides it."""
+        inside = self.line()
+        octal = "".join(f"\\0{byte:03o}" for byte in inside.encode("utf-8", "replace"))
+        hidden = f"printf %b '{octal}'"
+        shell = self._random.choice(
+            ("bash", "sh", "bin/b?sh", "bin/[b]ash", "bash -s", "bash -o errexit", "bash +B", "env bash",
+            "command bash",
+             "bash -", "bash /dev/stdin", "bash /dev/fd/0", ". /dev/stdin", "builtin source /dev/stdin", "bash -c bash",
+             "bash --rcfile x", "bash //dev/stdin", "eval bash", "exec bash", "timeout 5 bash", "${x:-bash}", '"$BASH"')
+        )  # fmt: skip
+        forms = (
+            f"{hidden} | {shell}", f"{shell} < <({hidden})", f"{{ {shell}; }} < <({hidden})",
+            f"({shell}) < <({hidden})",
+            f"if :; then {shell}; fi < <({hidden})", f"f() {{ {shell}; }}; f < <({hidden})",
+            f"f() {{ {shell}; }}; {hidden} | f", f"exec < <({hidden}); {shell}", f"exec 3< <({hidden}); {shell} <&3",
+            f"{hidden} > >({shell})", f"{hidden} | tee >({shell})", f'{shell} <<< "$({hidden})"',
+            f'{{ {shell}; }} <<< "$({hidden})"', f"{shell} <<E\n$({hidden})\nE",
+            f"coproc {hidden}; {shell} <&${{COPROC[0]}}",
+            f"{{ {shell}; }} <<'E'\n{inside}\nE", f"{hidden} | {{ cat | {shell}; }}", f"{hidden} |\n{shell}",
+            f"bash <({hidden})", f". <({hidden})", f'eval "$({hidden})"', f'bash -c "$({hidden})"', f"$({hidden})",
+            f"exec {{x}}< <({hidden}); {shell} <&$x", f"exec 3<<'E'; {shell} <&3\n{inside}\nE",
         )  # fmt: skip
         return self._random.choice(forms)
 
@@ -489,6 +547,8 @@ def _read_log(data: bytes, count: int) -> list[tuple[Ran, ...]]:
                 return [tuple(each) for each in found]
             found.append([])
             at += 2
+        elif not fields[at].isdigit() or not found:  # a line that wrote to the log itself
+            at += 1
         else:
             words = int(fields[at])
             found[-1].append(tuple(fields[at + 1 : at + 2 + words]))
@@ -629,8 +689,10 @@ def _told(report: Report, began: float) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(description="permission rules against bash itself")
     parser.add_argument("--count", type=int, default=200_000)
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--seed", type=int, default=None, help="to replay; a new one each time")
     options = parser.parse_args()
+    seed = random.SystemRandom().randrange(2**32) if options.seed is None else options.seed
+    print(f"seed {seed}", flush=True)
     began, shown = time.monotonic(), 0
 
     def progress(report: Report) -> None:
@@ -641,7 +703,7 @@ def main() -> int:
         if report.lines % 20_000 < _BATCH:
             print(_told(report, began), file=sys.stderr, flush=True)
 
-    report = check(options.count, options.seed, progress)
+    report = check(options.count, seed, progress)
     print(_told(report, began))
     return 1 if report.findings else 0
 
