@@ -15,7 +15,6 @@ Rules:
 
 import re
 from collections.abc import Iterable
-from enum import IntEnum
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from itertools import accumulate
@@ -23,6 +22,7 @@ from itertools import accumulate
 import msgspec
 
 from sightline.settings._command_line import trimmed
+from sightline.settings._rules import Certainty
 from sightline.settings._shell_reading import (
     ANY,
     SOME,
@@ -35,13 +35,6 @@ from sightline.settings._shell_reading import (
     read_commands,
 )
 from sightline.settings._stars import fits_stars
-
-
-class Certainty(IntEnum):
-    NO = 0
-    POSSIBLE = 1
-    CERTAIN = 2
-
 
 _NO, _POSSIBLE, _CERTAIN = map(int, Certainty)
 

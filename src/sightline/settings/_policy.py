@@ -24,10 +24,10 @@ from typing import Literal, Protocol
 
 import msgspec
 
-from sightline.settings._denial import Certainty
 from sightline.settings._protected import is_guarded
 from sightline.settings._rules import (
     Access,
+    Certainty,
     Rule,
     allows_command,
     changes_folder,

@@ -22,6 +22,7 @@ Rules:
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from enum import IntEnum
 from functools import lru_cache
 from typing import Literal
 
@@ -29,7 +30,6 @@ import msgspec
 
 from sightline.exceptions import UserMistake
 from sightline.settings._command_line import CommandLine, Word, quoted, trimmed, understand
-from sightline.settings._denial import Certainty, certainty
 from sightline.settings._stars import fits_stars
 
 Access = Literal["read", "write", "exec", "network"]
@@ -53,6 +53,14 @@ _half = re.compile("[\ud800-\udbff\udc00-\udc7f\udd00-\udfff]").search  # the ot
 
 class RuleMistake(UserMistake):
     """A permission rule that cannot be read."""
+
+
+class Certainty(IntEnum):
+    """Whether a rule that denies is about a command. Possible: the command computes what it runs."""
+
+    NO = 0
+    POSSIBLE = 1
+    CERTAIN = 2
 
 
 class Rule(msgspec.Struct, frozen=True):
@@ -467,6 +475,8 @@ def denies_command(rule: Rule, command: str) -> Certainty:
         return Certainty.CERTAIN
     if rule.exactly:
         return Certainty.CERTAIN if rule.pattern == trimmed(command) else Certainty.NO
+    from sightline.settings._denial import certainty  # few sessions deny commands
+
     return certainty(rule.pattern, command)
 
 
