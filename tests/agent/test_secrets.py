@@ -132,6 +132,84 @@ def test_parts_of_a_value_are_secret_too() -> None:
     assert secrets.masked(f"a {key} b") == "a [secret PEM] b"
 
 
+LINES = (
+    "-----BEGIN PRIVATE KEY-----",
+    "MIIEvQIBADANBgkqhkiG9w0BAQEFAASC",
+    "BKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj",
+    "-----END",
+)
+PEM = r"\n".join(LINES)
+GHP = "ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6"
+PARTS = [
+    ("DATABASE_URL", "postgres://app:p%40ssw0rd-long@db/x", "p@ssw0rd-long", "password"),
+    ("DATABASE_URL", "postgres://app:p@ss-w0rd-long@db/x", "p@ss-w0rd-long", "password"),
+    ("REDIS_URL", "redis://:p/ss#word-1@h:6379", "p/ss#word-1", "password"),
+    ("STORAGE_CONNECTION_STRING", "AccountName=x;AccountKey=Zm9vYmFyYmF6cXV4==;y=z", "Zm9vYmFyYmF6cXV4==", "password"),
+    ("ODBC", "Driver=x;UID=sa;PWD=hunter2-long1;", "hunter2-long1", "password"),
+    ("SENTRY_DSN", "https://0a1b2c3d4e5f@o1.ingest.example/42", "0a1b2c3d4e5f", "user"),
+    ("GIT_URL", f"https://{GHP}@github.com/x", GHP, "token"),
+    ("GIT_URL", f"https://{GHP}:x-oauth-basic@github.com/x", GHP, "token"),
+    ("HOOK", "https://x.example/?token=abcdefgh12345678", "abcdefgh12345678", "token"),
+    ("NPMRC", "//registry.example/:_authToken=abcdefghijkl12", "abcdefghijkl12", "token"),
+    ("HDR", "X-Api-Key: abcdef123456", "abcdef123456", "token"),
+    ("TELE", "bot123456:" + "A1" * 16, "123456:" + "A1" * 16, "key"),
+    ("SLACK_URL", "https://hooks.slack.com/services/T0/B0/abcdefgh1234", "T0/B0/abcdefgh1234", "hook"),
+    ("SLACK_URL", "https://hooks.slack.com/services/T0/B0/abcdefgh1234", "abcdefgh1234", "hook"),
+    ("HDR", "Basic dXNlcjpodW50ZXIyLWxvbmc=", "hunter2-long", "password"),
+    ("COMPOSER_AUTH", json.dumps({"github-oauth": {"github.com": GHP}}), GHP, "github.com"),
+    ("COMPOSER_AUTH", '{"gitlab-token": {"gitlab.com": "abcdefgh-1"}}', "abcdefgh-1", "gitlab-token"),
+    ("COMPOSER_AUTH", '{"http-basic": {"h": {"username": "me", "password": "hunter2-a"}}}', "hunter2-a", "password"),
+    ("DOCKER_AUTH_CONFIG", '{"auths":{"h":{"auth":"dXNlcjpodW50ZXIyLWxvbmc="}}}', "hunter2-long", "auth password"),
+    ("GOOGLE_CREDENTIALS", f'{{"private_key":"{PEM}"}}', "MIIEvQIBADANBgkqhkiG9w0BAQEFAASC", "private_key line 2"),
+    ("SIGNING_KEY", PEM, "BKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj", "line 3"),
+    ("APP_SECRETS", "REGION=eu-central-1\nexport DB_PASSWORD='hunter2-long'", "hunter2-long", "DB_PASSWORD"),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "part", "label"), PARTS)
+def test_a_part_that_is_shown_alone_is_masked(name: str, value: str, part: str, label: str) -> None:
+    """It names the part; the whole is masked as before."""
+    secrets = Secrets({name: value})
+    assert secrets.masked(f"x {part} y") == f"x [secret {name} {label}] y"
+    assert secrets.masked(f"x {value.strip()} y") == f"x [secret {name}] y"
+
+
+def test_ordinary_words_of_a_secret_are_not_masked() -> None:
+    """Hosts, users, names of fields, regions: they stand in every other line."""
+    secrets = Secrets(
+        {
+            "DATABASE_URL": "postgres://deploy-user1:postgres@db-1.example.org:5432/app_production",
+            "GOOGLE_CREDENTIALS": f'{{"type":"service_account","project_id":"my-project-1","private_key":"{PEM}",'
+            '"client_email":"me@my-project-1.example","auth_uri":"https://accounts.google.com/o/oauth2/auth"}',
+            "STORAGE_CONNECTION_STRING": "AccountName=store-1;AccountKey=Zm9vYmFyYmF6cXV4==;Endpoint=core.example",
+            "GIT_URL": "https://first-name.last-name2:hunter2-long@git.example.org/x",
+            "HOOK": "https://x.example/?key=category&token=abcdefgh12345678",
+            "APP_SECRETS": "REGION: eu-central-1-and-more\nPASSWORD: hunter2-long",
+        }
+    )
+    for text in (
+        "deploy-user1 postgres db-1.example.org:5432 app_production",
+        "service_account my-project-1 me@my-project-1.example https://accounts.google.com/o/oauth2/auth",
+        "store-1 core.example",
+        "first-name.last-name2 git.example.org",
+        "https://x.example category",
+        "REGION: eu-central-1-and-more",
+    ):
+        assert secrets.masked(text) == text
+
+
+def test_a_file_is_not_masked_by_its_name() -> None:
+    """Nor is a public key, a fingerprint, a tag."""
+    environ = {
+        "SSH_KEY": "/home/me/.ssh/id_ed25519",
+        "PGSSLKEY": "/home/me/.pg/key.pem",
+        "PUBLIC_KEY": "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ me@x",
+        "GPG_KEY": "A035C8C19219BA821ECEA86B64E628F8D684696D",
+        "IMAGE_TAG": "v2024.11.17-a1B2c3D-Rel4",
+    }
+    assert Secrets(environ).is_empty
+
+
 def test_what_is_no_secret_is_not_masked() -> None:
     """A region, a profile, the name of a file: they stand in every other line."""
     environ = {"AWS_REGION": "eu-central-1", "AWS_PROFILE": "development-2", "SSH_AUTH_SOCK": "/tmp/ssh-1/agent.2"}

@@ -95,6 +95,42 @@ def test_a_mistake_is_told_without_it(settings, wrong):
     assert not any(secret in text for secret in SECRETS), text
 
 
+@pytest.mark.parametrize("words", [("config",), ("models",), ("doctor",), ("-p", "hello")], ids=" ".join)
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        "headers = 'Authorization: Bearer correcthorsebattery'",
+        "headers = ['correcthorsebattery']",
+        "headers = { X-Custom = ['correcthorsebattery'] }",
+        "headers = { X-Custom = 12345678 }",
+    ],
+)
+def test_a_mistake_among_headers_is_told_without_any_value(settings, wrong, words):
+    """However little it looks like a credential."""
+    settings.write_text(f"[models.servers.mine]\nbase_url = 'http://h/v1'\n{wrong}\n")
+    text = said(*words)
+    assert "models.servers.mine.headers" in text
+    assert not any(secret in text for secret in ("correcthorsebattery", "12345678")), text
+
+
+@pytest.mark.parametrize(
+    ("address", "secret"),
+    [
+        ("http://me:p@ss-w0rd-tail@127.0.0.1:9/v1", "w0rd-tail"),
+        ("http://me:pass/w0rd-tail@127.0.0.1:9/v1", "w0rd-tail"),
+        ("http://127.0.0.1:9/v1?code=codehunter77", "codehunter77"),
+        ("http://127.0.0.1:9/v1?sas=sashunter", "sashunter"),
+    ],
+)
+def test_an_address_is_shown_without_its_credential(settings, address, secret):
+    """A password with an `@` or a `/` in it, and less common parameters."""
+    settings.write_text(f"[models.servers.mine]\nbase_url = '{address}'\nmodels = ['m']\n")
+    for words in (("config",), ("config", "models.servers.mine.base_url")):
+        text = said(*words)
+        assert "[hidden]" in text
+        assert secret not in text
+
+
 def test_a_proxy_with_a_password_is_not_printed(settings):
     """Nor one that cannot be used."""
     for proxy in (f"http://me:{PASSWORD}@127.0.0.1:9", f"nonsense://me:{PASSWORD}@h"):

@@ -14,8 +14,10 @@ Rules:
 """
 
 import re
+from base64 import b64decode
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
 import msgspec
 
@@ -23,15 +25,19 @@ from sightline.agent._spellings import Spellings
 from sightline.conversation import AssistantMessage, CallPart, ReasoningPart, TextPart
 from sightline.exec import secret_variables
 from sightline.settings import Settings
+from sightline.text import credentials_in
 
 if TYPE_CHECKING:
     from sightline.tools import Restored
 
 _SHORTEST = 8
 _LONG = 20  # so long is no word
+_MOST_PARTS = 400  # of one value
 _mask = re.compile(r"\[secret ([^\[\]\n]{1,200})\]")
-_password = re.compile(r"://[^\s/:@?#]*:([^\s/@?#]+)@")
-_credential = re.compile(r"(?i)(?:\bauthorization:\s*)?\b(?:bearer|basic|token)\s+(\S+)")
+_basic = re.compile(r"(?i)\bbasic\s{1,4}([a-z0-9+/]{8,}={0,2})")
+# A line of YAML, of JSON or of an .env file.
+_setting = re.compile(r"(?:export\s{1,8})?[\"']?([\w.-]{1,100})[\"']?(?:\s{0,8}=\s{0,8}|:\s{1,8})(.+)")
+_has_digit = re.compile("[0-9]")
 
 
 class Secrets:
@@ -189,15 +195,77 @@ def secrets_in(settings: Settings, environ: Mapping[str, str]) -> dict[str, str]
 
 def _parts(name: str, value: str) -> list[tuple[str, str]]:
     """A value, and what in it is a secret by itself: each with its label."""
-    parts = [(name, value.strip())] if value.strip() else []
-    if "\n" in value.strip():  # each line may be shown with a number before it
-        lines = enumerate(value.strip().splitlines(), 1)
-        parts += [
-            (f"{name} line {number}", line) for number, line in lines if len(line) >= _LONG and "-----" not in line
-        ]
-    for pattern, label in ((_password, "password"), (_credential, "token")):
-        parts += [(f"{name} {label}", match[1]) for match in pattern.finditer(value) if match[1] != value]
+    whole = value.strip()
+    parts = [(name, whole)] if whole else []
+    for place, text in (*_secrets_in_json(name, whole), (name, whole)):
+        parts += [(place, text), *_lines(place, text), *_credentials(place, text)] if text else []
+    labels: dict[str, str] = {}
+    for label, part in parts[:_MOST_PARTS]:
+        labels.setdefault(part, label)
+    return [(label, part) for part, label in labels.items()]
+
+
+def _lines(name: str, value: str) -> list[tuple[str, str]]:
+    """Each line may be shown with a number before it. A key in one line has its line ends escaped."""
+    text = value.replace("\\n", "\n") if "-----BEGIN" in value else value
+    parts: list[tuple[str, str]] = []
+    for number, line in enumerate(text.splitlines() if "\n" in text else (), 1):
+        bare = line.strip()
+        setting = _setting.fullmatch(bare)
+        if setting is not None and setting[2].strip("="):
+            said = setting[2].strip("\"',")
+            parts += [(f"{name} {setting[1]}", said)] if secret_variables({setting[1]: said}) else []
+        elif len(bare) >= _LONG and "-----" not in bare:
+            parts.append((f"{name} line {number}", bare))
     return parts
+
+
+def _secrets_in_json(name: str, value: str) -> list[tuple[str, str]]:
+    """The texts in JSON that are secret by their keys or by themselves."""
+    if not value.startswith(("{", "[")):
+        return []
+    try:
+        data = msgspec.json.decode(value)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return []
+    found: list[tuple[str, str]] = []
+    waiting: list[tuple[str, str, Any]] = [("", "", data)]
+    while waiting:
+        above, key, item = waiting.pop()
+        if isinstance(item, dict):
+            waiting += [(key, str(inner), each) for inner, each in item.items()]
+        elif isinstance(item, list):
+            waiting += [(above, key, each) for each in item]
+        elif isinstance(item, str):
+            # {"gitlab-token": {"gitlab.com": "…"}}: what is below a host is named above it
+            named = {key: item, **({above: item} if "." in key else {})}
+            found += [(f"{name} {each}", item) for each in list(secret_variables(named))[:1]]
+    return found
+
+
+def _credentials(name: str, value: str) -> list[tuple[str, str]]:
+    parts: list[tuple[str, str]] = []
+    for kind, found in credentials_in(value):
+        if kind == "user" and not (name.upper().rstrip("_0123456789").endswith("DSN") and _has_digit.search(found)):
+            continue
+        spoken = [found, unquote(found)]
+        if kind == "password" and "&" in found:
+            spoken.append(found.partition("&")[0])
+        if kind == "hook":
+            spoken.append(found.rstrip("/").rpartition("/")[2])
+        parts += [(f"{name} {kind}", each) for each in dict.fromkeys(spoken) if each != value]
+    for encoded in _basic.findall(value) or ([value] if name.endswith(" auth") else []):
+        parts += [(f"{name} password", password) for password in _decoded_password(encoded)]
+    return parts
+
+
+def _decoded_password(encoded: str) -> list[str]:
+    """Of `user:password` in base64, as HTTP and registries of images have it."""
+    try:
+        user, colon, password = b64decode(encoded, validate=True).decode().partition(":")
+    except ValueError:
+        return []
+    return [password] if user and colon else []
 
 
 def _is_looked_for(value: str) -> bool:

@@ -125,12 +125,19 @@ def _take_from_file(reading: Reading, key: Key, value: Any, source: Source) -> N
     try:
         reading.take(key, checked(kind, value), source)
     except ValueError as error:
-        hint = f"write [{name}], and its settings below it" if is_table(kind) else _type_hint(value, kind)
-        reading.mistakes.append(Mistake(source.where, f"{name} must be {error}, not {_short(value)}", hint))
+        hint = f"write [{name}], and its settings below it" if is_table(kind) else _type_hint(key, value, kind)
+        reading.mistakes.append(Mistake(source.where, f"{name} must be {error}, not {_short(key, value)}", hint))
 
 
-def _type_hint(value: Any, kind: Any) -> str:
+def may_hold_headers(key: Key) -> bool:
+    """Whether a value there may be a header of a model server, or a table of them: it is never shown."""
+    return key[:2] == ("models", "servers") and key[3:4] in ((), ("headers",))
+
+
+def _type_hint(key: Key, value: Any, kind: Any) -> str:
     """For the slip that is made most: quotes where none belong, or none where they do."""
+    if may_hold_headers(key):
+        return "put it in quotes" if describe(kind) == "text" and not isinstance(value, (dict, list)) else ""
     if isinstance(value, str):
         try:
             return f"write {written(from_text(kind, value))}"
@@ -144,9 +151,11 @@ def _type_hint(value: Any, kind: Any) -> str:
     return ""
 
 
-def _short(value: Any) -> str:
+def _short(key: Key, value: Any) -> str:
     if isinstance(value, dict):
         return "a table"
+    if may_hold_headers(key):
+        return "a list" if isinstance(value, list) else "text" if isinstance(value, str) else "a number or a date"
     text = without_credentials(written(value))
     return text if len(text) <= 60 else f"{text[:59]}…"
 
@@ -200,5 +209,5 @@ def _take_text(reading: Reading, key: Key, text: str, source: Source) -> None:
     try:
         reading.take(key, from_text(kind, text), source)
     except ValueError as error:
-        hint = _type_hint(text, kind) if str(error).startswith("one of") else ""
-        reading.mistakes.append(Mistake(source.where, f"must be {error}, not {_short(text)}", hint))
+        hint = _type_hint(key, text, kind) if str(error).startswith("one of") else ""
+        reading.mistakes.append(Mistake(source.where, f"must be {error}, not {_short(key, text)}", hint))

@@ -25,7 +25,7 @@ from sightline.settings._load import Loaded, load
 from sightline.settings._mistakes import kind_of_setting, unknown_hint
 from sightline.settings._places import new_project_file, project_file, project_of, user_file
 from sightline.settings._rules import checked_variable, parse_rule
-from sightline.settings._sources import PASSED, Source
+from sightline.settings._sources import PASSED, Source, may_hold_headers
 from sightline.settings._toml import join_key, split_key, written
 from sightline.settings._tree import Settings
 from sightline.settings._trust import changed_by_the_person, trust, trusted_folders, untrust, why_not_trusted
@@ -125,7 +125,7 @@ def _default(key: Key) -> Any:
 
 def shown_value(key: Key, value: Any) -> Any:
     """Headers hold keys of servers more often than not, and addresses passwords: they are not for the screen."""
-    if key[:2] == ("models", "servers") and key[3:4] == ("headers",) and value:
+    if len(key) > 3 and may_hold_headers(key) and value:
         return HIDDEN
     return _without_credentials(value)
 

@@ -3,7 +3,7 @@
 Nothing here styles (style is data here), and nothing here knows what the text is for.
 """
 
-from sightline.text._credentials import KEY_FORMS, without_credentials
+from sightline.text._credentials import Credential, credentials_in, without_credentials
 from sightline.text._cut import cut_graphemes, first_line
 from sightline.text._filter import StreamFilter, clean_line, clean_styled, clean_text, clean_value, escape_controls
 from sightline.text._message import message
@@ -16,7 +16,7 @@ from sightline.text._visible import mark_blanks, visible, visible_value
 
 __all__ = [
     "DEFAULT",
-    "KEY_FORMS",
+    "Credential",
     "Row",
     "Run",
     "Screen",
@@ -29,6 +29,7 @@ __all__ = [
     "clean_text",
     "clean_value",
     "complete_prefix",
+    "credentials_in",
     "cut_graphemes",
     "escape_controls",
     "first_line",
