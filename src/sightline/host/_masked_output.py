@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from sightline.agent import HARMLESS, HARMLESS_CODED
 from sightline.events import ToolOutput
 from sightline.journal import ArtifactReader
 
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from sightline.agent import MaskedStream, Secrets
 
 _A_MOMENT = 0.3  # seconds: longer than any two pieces of a command that writes without a pause are apart
-_HARMLESS = 3  # characters of a secret that may be seen
-_HARMLESS_CODED = 6  # likewise, in another encoding: four bytes at most
 
 
 class MaskedOutput:
@@ -65,7 +64,7 @@ class MaskedOutput:
             self._let_out()
         if event.dropped:
             self._streams.clear()  # no value goes on after that
-        stream = self._streams.setdefault(event.stream, self._secrets.stream(at_once=_HARMLESS_CODED))
+        stream = self._streams.setdefault(event.stream, self._secrets.stream(at_once=HARMLESS_CODED))
         text = stream.feed(event.content)
         if (first := self._waiting) is not None:
             event = replace(event, offset=first.offset, dropped=first.dropped, size=first.size + event.size)
@@ -91,7 +90,7 @@ class MaskedOutput:
         if self._timer is not None:
             self._timer.cancel()
         loop = asyncio.get_running_loop()
-        self._timer = None if event is None else loop.call_later(_A_MOMENT, self._let_out, _HARMLESS)
+        self._timer = None if event is None else loop.call_later(_A_MOMENT, self._let_out, HARMLESS)
 
     def _let_out(self, at_most: int | None = None) -> None:
         event = self._waiting
