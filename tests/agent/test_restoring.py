@@ -1,8 +1,10 @@
 """What stands for a secret value becomes that value again only in a file that held it, in place of what held it."""
 
 import base64
+import sqlite3
 import tarfile
 import zipfile
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -190,3 +192,41 @@ def test_restoring_never_adds_a_value() -> None:
             done = secrets.restored(f"{MARK};" * marks, f"{KEY};" * count)
             assert done.text.count(KEY) == min(count, marks) == len(done.restored)
             assert len(done.left) == marks - len(done.restored)
+
+
+async def results_of(tmp_path: Path, *calls: tuple[str, dict[str, Any]]) -> tuple[list[ToolResult], str]:
+    """What calls gave, and all that was shown, kept and sent to the model."""
+    script = [*([{"tool": tool, "args": args}] for tool, args in calls), [{"text": "ok"}]]
+    async with lab(tmp_path, script, environ=ENVIRON) as here:
+        await here.run()
+        return here.of(ToolResult), repr(here.seen) + "".join(text_of(message) for message in here.messages)
+
+
+@pytest.mark.parametrize("within", ["\x1b[31m", "\x01", "\u202e", "\x1b]0;title\x07", "\r", "\x9b1m"])
+async def test_what_cleaning_removes_from_within_a_value_does_not_reveal_it(tmp_path: Path, within: str) -> None:
+    """A file holds the value with a colour code in it. What the model reads and what is shown are clean, and masked."""
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work" / "ci.log").write_text(f"deploy {KEY[:8]}{within}{KEY[8:]} now\n", newline="")
+    reads = [("read", {"path": "ci.log"}), ("read", {"path": "ci.log:raw"})]
+    results, everything = await results_of(tmp_path, *reads, ("search", {"pattern": "deploy", "paths": "ci.log"}))
+    assert KEY not in everything
+    assert all(f"deploy {MARK} now" in result.content for result in results)
+    assert all(MARK in repr(result.details) for result in results)
+
+
+@pytest.mark.parametrize("shown", [4, 12, len(KEY) - 1])
+async def test_a_cut_does_not_leave_the_beginning_of_a_value(tmp_path: Path, shown: int) -> None:
+    """Lines of a search, long lines of a file, and cells of a table are cut before anything is masked."""
+    work = tmp_path / "work"
+    work.mkdir()
+    (work / "s.json").write_text("x" * (512 - shown) + KEY + "z" * 2000 + "\n")
+    (work / "r.json").write_text("x" * (16 * 1024 - shown) + KEY + "z" * 9000 + "\n")
+    with closing(sqlite3.connect(work / "a.db")) as database, database:
+        database.execute("create table t(a)")
+        database.executemany("insert into t values(?)", [("x" * pad + KEY + "z" * 300,) for pad in range(40)])
+    calls = [("read", {"path": path}) for path in ("r.json", "a.db?q=SELECT a FROM t", "a.db:t", "a.db:t:1")]
+    results, everything = await results_of(tmp_path, ("search", {"pattern": "z+", "paths": "s.json"}), *calls)
+    assert len(results) == 5
+    assert not any(result.is_error for result in results)
+    assert KEY[:4] not in everything
+    assert results[0].content.count("x") == 512 - shown

@@ -10,9 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sightline.agent import Secrets
+from sightline.text import clean_text
 
 VALUES = ("abcabcabd", "cabcab-long-one", "abcabcabd-and-more", "ß-key-0123", "cab-long")
 SECRETS = Secrets({f"TOKEN_{number}": value for number, value in enumerate(VALUES)})
+
+KEY = "sk-live-0123"
+ONE = Secrets({"A_TOKEN": KEY})
 
 texts = st.lists(
     st.sampled_from((*VALUES, *(value[:cut] for value in VALUES for cut in (1, 3, 4, -1)), "x", "ab", "\n", "日"))
@@ -121,6 +125,86 @@ def test_other_text_stays(text: str, places: list[int]) -> None:
     assert "".join([stream.feed(piece) for piece in cut_up(text, places)]) + stream.end() == text == CODED.masked(text)
 
 
+SEQUENCES = (
+    "\x1b[m", "\x1b[01;31m", "\x1b[K", "\x1b[2C", "\r", "\b", "\x00", "\x7f", "\u202e", "\u2069", "\x9b1m", "\x1b(B",
+    "\x1b]0;title\x07", "\x1b]8;;http://x/\x1b\\", "\x1bP1\x9c",
+)  # fmt: skip
+OPEN = ("\x1b", "\x1b[", "\x1b[3", "\x9b1;", "\x1b]0;", "\x1b(")
+
+
+@st.composite
+def drawn(draw: st.DrawFn, of: st.SearchStrategy[str]) -> str:
+    """A text with sequences for a terminal anywhere in it."""
+    pieces = cut_up(draw(of), draw(cuts))
+    between = st.lists(st.sampled_from(SEQUENCES), max_size=2).map("".join)
+    return "".join(piece + draw(between) for piece in pieces) + draw(st.sampled_from(("", *OPEN)))
+
+
+@settings(max_examples=600)
+@given(drawn(texts), cuts)
+def test_drawn_text_in_pieces_is_masked_as_the_whole_is(text: str, places: list[int]) -> None:
+    """Wherever it is cut: within a colour code, too."""
+    stream = SECRETS.stream()
+    assert "".join([stream.feed(piece) for piece in cut_up(text, places)]) + stream.end() == SECRETS.masked(text)
+
+
+@settings(max_examples=600)
+@given(drawn(coded), cuts)
+def test_drawn_encodings_in_pieces_are_masked_as_the_whole_is(text: str, places: list[int]) -> None:
+    """The same, of every encoding."""
+    stream = CODED.stream()
+    assert "".join([stream.feed(piece) for piece in cut_up(text, places)]) + stream.end() == CODED.masked(text)
+
+
+@settings(max_examples=600)
+@given(drawn(st.one_of(texts, coded)))
+def test_what_is_shown_of_a_text_holds_no_value(text: str) -> None:
+    """Whether it is masked before what drives a terminal is removed from it, or after."""
+    for secrets in (SECRETS, CODED):
+        assert clean_text(secrets.masked(text)) == secrets.masked(clean_text(text))
+
+
+@pytest.mark.parametrize("sequence", SEQUENCES)
+def test_what_is_not_seen_does_not_hide_a_value(sequence: str) -> None:
+    """grep colours what it found in the middle of a value."""
+    for cut in (1, 8, len(KEY) - 1):
+        shown = ONE.masked(f"a {KEY[:cut]}{sequence}{KEY[cut:]} b")
+        style = sequence if re.fullmatch(r"\x1b\[[0-9;]*m", sequence) else ""
+        assert shown == f"a [secret A_TOKEN]{style} b"
+
+
+def test_a_value_in_a_title_is_masked() -> None:
+    """What is removed from what is shown may be kept elsewhere."""
+    assert ONE.masked(f"\x1b]0;{KEY}\x07") == "\x1b]0;[secret A_TOKEN]\x07"
+
+
+def test_what_waits_is_bounded() -> None:
+    """A beginning of a value and then colours without end."""
+    stream = ONE.stream()
+    stream.feed(KEY[:5])
+    for _ in range(200):
+        stream.feed("\x1b[31m" * 100)
+    assert len(stream.waiting) < 10_000
+
+
+@pytest.mark.parametrize("indent", [" ", "    ", "\t", " " * 40])
+@pytest.mark.parametrize("width", [5, 20, 76])
+def test_indented_base64_is_masked(indent: str, width: int) -> None:
+    """A block of YAML; whole and in pieces."""
+    value = SPECIAL[0]
+    rows = in_base64(value, "xy" * 40, width=width).split("\n")
+    text = "data: |\n" + "".join(f"{indent}{row}\n" for row in rows)
+    assert "[secret TOKEN_0 in base64]" in CODED.masked(text)
+    stream = CODED.stream()
+    assert "".join(stream.feed(character) for character in text) + stream.end() == CODED.masked(text)
+
+
+def test_a_key_with_carriage_returns_is_known_without_them() -> None:
+    """What is shown has none."""
+    lines = ("-----BEGIN KEY-----", "MIIEvQIBADAN", "-----END KEY-----")
+    assert Secrets({}, {"PEM": "\r\n".join(lines)}).masked("\n".join(lines)) == "[secret PEM]"
+
+
 def test_parts_of_a_value_are_secret_too() -> None:
     """The password in an address, the token in a header, the lines of a key."""
     lines = ("-----BEGIN PRIVATE KEY-----", "MIIEvQIBADANBgkqhkiG9w0BAQEFAASC", "BKcwggSj", "-----END PRIVATE KEY-----")
@@ -216,8 +300,6 @@ def test_what_is_no_secret_is_not_masked() -> None:
     assert Secrets(environ).is_empty
 
 
-KEY = "sk-live-0123"
-ONE = Secrets({"A_TOKEN": KEY})
 beginnings = "|".join(re.escape(KEY[:cut]) for cut in range(len(KEY), 0, -1))
 begun = re.compile(f"(?:{beginnings})(?=\\[secret A_TOKEN\\])")
 told_apart = st.lists(st.sampled_from((KEY, *(f"{KEY[:cut]}." for cut in range(len(KEY))), "日\n"))).map("".join)

@@ -128,10 +128,24 @@ async def test_what_was_passed_over_ends_what_waited(printed: Printed) -> None:
     assert printed.is_in_order()
 
 
-async def test_bytes_that_are_not_shown_are_not_waited_for(printed: Printed) -> None:
-    """Where the end of the bytes is not the end of the text there is no place to cut at; nothing is garbled."""
+@pytest.mark.parametrize("within", ["\x01", "\x1b]0;title\x07", "\x9b31m", "\x1b[?25l", "\x1b[01;31m\x1b[K"])
+async def test_what_is_removed_from_within_a_beginning_lets_none_of_it_out(printed: Printed, within: str) -> None:
+    """A control character in the middle, then a pause, then the rest."""
+    printed.prints(f"key={KEY[:5]}{within}{KEY[5:20]}{within}")
+    assert printed.text == "key="
+    printed.prints(f"{KEY[20:]} end\n")
+    printed.ends()
+    assert MASK in printed.text
+    assert KEY[:4] not in printed.text
+    assert printed.is_in_order()
+
+
+async def test_bytes_that_are_not_there_are_not_waited_for(printed: Printed, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where it cannot be said which bytes the text is there is no place to cut at; nothing is garbled."""
+    monkeypatch.setattr(ArtifactReader, "read", lambda reader, offset, size: b"")
     printed.prints("sk-live\x1b]0;title\x07")
     assert printed.text == "sk-live"
+    monkeypatch.undo()
     printed.prints(f"{KEY[7:]}\n")
     printed.ends()
     assert printed.text == f"sk-live{MASK}\n"

@@ -24,11 +24,13 @@ if TYPE_CHECKING:
     from sightline.agent._queue import GivenBack, How
     from sightline.agent._reloading import take_settings
     from sightline.agent._run import RunOutcome
-    from sightline.agent._secrets import MaskedStream, Secrets, secrets_in
+    from sightline.agent._secrets import HARMLESS, HARMLESS_CODED, MaskedStream, Secrets, secrets_in
     from sightline.agent._stage import Stage
     from sightline.agent._summaries import summarise_branch
 
 __all__ = [
+    "HARMLESS",
+    "HARMLESS_CODED",
     "LEVELS",
     "PROMPT_AT_MOST",
     "Agent",
@@ -77,7 +79,7 @@ _MODULES = {
     "_queue": "GivenBack How",
     "_reloading": "take_settings",
     "_run": "RunOutcome",
-    "_secrets": "MaskedStream Secrets secrets_in",
+    "_secrets": "HARMLESS HARMLESS_CODED MaskedStream Secrets secrets_in",
     "_stage": "Stage",
     "_summaries": "summarise_branch",
 }

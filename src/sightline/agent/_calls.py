@@ -8,6 +8,7 @@ Rules:
 - A call that is cancelled ends as cancelled; what it did until then is not known to be undone, and that is said. What
   was still to come after it is not begun.
 - Nothing of a call follows its end, whatever its tool still does.
+- What a model reads is what a person is shown: without what drives a terminal, and then without secrets.
 """
 
 import asyncio
@@ -20,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from sightline.agent._approvals import Approvals, Refusal
-from sightline.agent._bounds import bounded_text, bounded_value, encodable, plain
+from sightline.agent._bounds import bounded_text, bounded_value, plain
 from sightline.agent._bugs import log_bug
 from sightline.agent._hooks import Block, Call, Hooks
 from sightline.agent._names import shown_names
@@ -30,7 +31,7 @@ from sightline.conversation import CallPart, Content, ImagePart, TextPart, ToolM
 from sightline.events import ToolResult, ToolUpdate, ToolUse
 from sightline.exceptions import SightlineError
 from sightline.handles import Grants, granted
-from sightline.text import clean_line, cut_graphemes, first_line
+from sightline.text import clean_line, clean_text, clean_value, cut_graphemes, first_line
 from sightline.tools import (
     Image,
     Need,
@@ -41,6 +42,7 @@ from sightline.tools import (
     ToolError,
     Tools,
     Workplace,
+    cutting,
     is_inside,
     parameters,
 )
@@ -109,7 +111,7 @@ class Calls:
             return None
 
     def _begin(self, call: CallPart) -> tuple[CallPart, "asyncio.Task[Outcome]", float]:
-        task = asyncio.get_running_loop().create_task(_not_made() if self._stopped else self._outcome(call))
+        task = asyncio.get_running_loop().create_task(_not_made() if self._stopped else self._made(call))
         self._running[call.id] = task
         task.add_done_callback(lambda _: self._end(call, task, began))
         began = time.monotonic()
@@ -131,9 +133,13 @@ class Calls:
                 self._on_result(self._message(call, _outcome_of(task)))
             begun.clear()
 
+    async def _made(self, call: CallPart) -> Outcome:
+        with cutting(self._secrets.without_beginning):
+            return await self._outcome(call)
+
     async def _outcome(self, call: CallPart) -> Outcome:
         if call.broken:
-            raise ToolError(f"the arguments of {call.name} are not a JSON object: {cut_graphemes(call.broken, 200)}")
+            raise ToolError(f"the arguments of {call.name} are not a JSON object: {self._quoted(call.broken)}")
         tool = self._tools.get(call.name)
         hooked = await self._hooks.before_call(Call(call.id, call.name, call.args)) if self._hooks else call
         if isinstance(hooked, Block):
@@ -160,6 +166,9 @@ class Calls:
             outcome = await self._hooks.after_call(Call(call.id, call.name, hooked.args), outcome)
         return outcome
 
+    def _quoted(self, text: str) -> str:
+        return cut_graphemes(self._secrets.masked(text), 200)
+
     def _needs(self, tool: Tool[Any], params: Any, context: ToolContext) -> list[Need]:
         return [need for need in tool.needs(params, context) if not self._is_own(need)]
 
@@ -185,7 +194,7 @@ class Calls:
     def _context(self, call: str) -> ToolContext:
         def update(details: dict[str, Any]) -> None:
             if call in self._running:
-                details = bounded_value(self._secrets.masked_value(plain(details)))
+                details = self._shown(details)
                 self._stage.publish(ToolUpdate(call, details, source="agent"))
 
         return ToolContext(
@@ -227,8 +236,8 @@ class Calls:
         self._stage.end_call(
             ToolResult(
                 call.id,
-                bounded_text(self._secrets.masked(outcome.text)),
-                bounded_value(self._secrets.masked_value(plain(outcome.details))) or None,
+                bounded_text(self._secrets.masked(clean_text(outcome.text))),
+                self._shown(outcome.details) or None,
                 outcome.is_error,
                 outcome.exit_code,
                 round(time.monotonic() - began, 4),
@@ -237,11 +246,15 @@ class Calls:
             )
         )
 
+    def _shown(self, details: Any) -> Any:
+        """Clean first: what is removed may stand within a value, which would be whole again after it."""
+        return bounded_value(self._secrets.masked_value(clean_value(plain(details))))
+
     def _message(self, call: CallPart, outcome: Outcome) -> ToolMessage:
-        text = self._secrets.masked(outcome.text)
+        text = self._secrets.masked(clean_text(outcome.text))
         if len(text) > _TEXT_AT_MOST:
             text = f"{text[:_TEXT_AT_MOST]}\n[{len(text) - _TEXT_AT_MOST} more characters are left out]"
-        parts: list[Content] = [TextPart(encodable(text))] if text or not outcome.images else []
+        parts: list[Content] = [TextPart(text)] if text or not outcome.images else []
         parts += [self._kept(call, number, image) for number, image in enumerate(outcome.images)]
         return ToolMessage(call.id, call.name, parts, call.native_id, outcome.is_error)
 

@@ -15,21 +15,23 @@ Rules:
 
 import re
 from base64 import b64decode
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 import msgspec
 
-from sightline.agent._spellings import Spellings
+from sightline.agent._spellings import Match, Spellings
 from sightline.conversation import AssistantMessage, CallPart, ReasoningPart, TextPart
 from sightline.exec import secret_variables
 from sightline.settings import Settings
-from sightline.text import credentials_in
+from sightline.text import clean_text, credentials_in
 
 if TYPE_CHECKING:
     from sightline.tools import Restored
 
+HARMLESS = 3  # characters of a value that may be seen
+HARMLESS_CODED = 6  # likewise, in another encoding: four bytes at most
 _SHORTEST = 8
 _LONG = 20  # so long is no word
 _MOST_PARTS = 400  # of one value
@@ -48,8 +50,8 @@ class Secrets:
         values: dict[str, str] = {}
         for name, value in {**secret_variables(environ), **(others or {})}.items():
             for label, part in _parts(name, value):
-                if _is_looked_for(part):
-                    values[part] = label
+                # Without what is removed from every text that is shown, such as the carriage returns in a key.
+                values |= {form: label for form in (part, clean_text(part)) if _is_looked_for(form)}
         self._spellings = Spellings(values)
         self._labels = frozenset(values.values())
         self.is_empty = not values
@@ -61,7 +63,7 @@ class Secrets:
         shown: list[str] = []
         start = 0
         for match in self._spellings.matches(text):
-            shown += (text[start : match.start], match.mask)
+            shown += (text[start : match.start], match.shown)
             start = match.end
         return "".join([*shown, text[start:]]) if shown else text
 
@@ -71,6 +73,26 @@ class Secrets:
             if match.end > start:
                 return self.masked(text[min(start, match.start) :])
         return text[start:]
+
+    def places(self, text: str) -> Iterator[Match]:
+        """Where values stand in a text, and what is shown instead."""
+        return iter(()) if self.is_empty else self._spellings.matches(text)
+
+    def open_end(self, text: str) -> str:
+        """What may be the beginning of a value at the end of a text, if it is more than a few characters."""
+        stream = self.stream(at_once=HARMLESS_CODED)
+        stream.feed(text)
+        stream.let_out(HARMLESS)
+        return stream.waiting
+
+    def without_beginning(self, text: str) -> str:
+        """A text that was cut, without what may be the beginning of a value at its end; a few characters stay."""
+        start = max(0, len(text) - self.longest)
+        if self.is_empty or not text:
+            return text
+        stream = self.stream(at_once=HARMLESS_CODED)
+        masked = stream.feed(text[start:])
+        return text[:start] + masked + stream.let_out(HARMLESS)
 
     def restored(self, written: str, replaced: str) -> "Restored":
         """A text for a file with the values of what it replaces there, each no more often than it stood in that."""
@@ -151,11 +173,11 @@ class MaskedStream:
         for match in self._spellings.matches(text, start):
             if match.start >= min(plain, coded):
                 break
-            shown += (text[max(start, self._told) : match.start], match.mask)
+            shown += (text[max(start, self._told) : match.start], match.shown)
             start = match.end
             plain, coded = self._spellings.open_at(text, start)
         open_at = min(plain, coded)
-        waits = plain < len(text) or len(text) - coded > self._at_once
+        waits = plain < len(text) or self._spellings.count_seen(text, coded) > self._at_once
         told = max(self._told, open_at if waits else len(text))
         shown.append(text[max(start, self._told) : told])
         first = self._spellings.token_at(text, open_at)
@@ -164,7 +186,7 @@ class MaskedStream:
 
     def let_out(self, at_most: int | None = None) -> str:
         """What waits, now. With `at_most`, only if no more than so many characters of a value would be seen by it."""
-        if at_most is not None and len(self._held) - self._begin > at_most:
+        if at_most is not None and self._spellings.count_seen(self._held, self._begin) > at_most:
             return ""
         if next(self._spellings.matches(self._held, self._begin), None) is not None:
             return self.end()  # a whole value, which might have been the beginning of a longer one
@@ -176,7 +198,7 @@ class MaskedStream:
         self._held, self._begin, self._told = "", 0, 0
         shown: list[str] = []
         for match in self._spellings.matches(held, start):
-            shown += (held[max(start, told) : match.start], match.mask)
+            shown += (held[max(start, told) : match.start], match.shown)
             start = match.end
         return "".join([*shown, held[max(start, told) :]])
 

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from sightline.host._here import hosting
     from sightline.host._hosts import attach, find, running
     from sightline.host._kept import Kept, kept_jobs, recover
+    from sightline.host._masked_artifact import MaskedArtifact, secrets_here
     from sightline.host._native import NativeRun
     from sightline.host._process import host, launch
     from sightline.host._runtime import listen
@@ -63,6 +64,7 @@ __all__ = [
     "Invoke",
     "Kept",
     "Label",
+    "MaskedArtifact",
     "Move",
     "NativeRun",
     "Outline",
@@ -90,6 +92,7 @@ __all__ = [
     "listen",
     "recover",
     "running",
+    "secrets_here",
     "start_host",
     "started",
     "working",
@@ -108,6 +111,7 @@ _MODULES = {
     "_here": "hosting",
     "_hosts": "attach find running",
     "_kept": "Kept kept_jobs recover",
+    "_masked_artifact": "MaskedArtifact secrets_here",
     "_native": "NativeRun",
     "_process": "host launch",
     "_runtime": "listen",

@@ -8,8 +8,8 @@ Rules:
   was the secret after all, the rest of it is masked. A few that may begin a secret in another encoding do not wait at
   all: in base64 or hexadecimal digits some secret begins with nearly every letter.
 - A piece stays what the artifact has from its `offset` on, and pieces stay in order. So nothing waits any longer when
-  the other stream writes or when some of the output was passed over, and nothing begins to wait where the bytes are
-  not the characters that are shown.
+  the other stream writes or when some of the output was passed over, and nothing begins to wait where it cannot be
+  said which bytes are the characters that are shown.
 """
 
 import asyncio
@@ -18,15 +18,16 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from sightline.agent import HARMLESS, HARMLESS_CODED
 from sightline.events import ToolOutput
 from sightline.journal import ArtifactReader
+from sightline.text import clean_output
 
 if TYPE_CHECKING:
     from sightline.agent import MaskedStream, Secrets
 
+_PLACES_TRIED = 100
 _A_MOMENT = 0.3  # seconds: longer than any two pieces of a command that writes without a pause are apart
-_HARMLESS = 3  # characters of a secret that may be seen
-_HARMLESS_CODED = 6  # likewise, in another encoding: four bytes at most
 
 
 class MaskedOutput:
@@ -65,33 +66,49 @@ class MaskedOutput:
             self._let_out()
         if event.dropped:
             self._streams.clear()  # no value goes on after that
-        stream = self._streams.setdefault(event.stream, self._secrets.stream(at_once=_HARMLESS_CODED))
+        stream = self._streams.setdefault(event.stream, self._secrets.stream(at_once=HARMLESS_CODED))
         text = stream.feed(event.content)
         if (first := self._waiting) is not None:
             event = replace(event, offset=first.offset, dropped=first.dropped, size=first.size + event.size)
-        waits = stream.waiting.encode()
-        if waits and not self._are_kept(waits, event.offset + event.size):
-            text, waits = text + stream.let_out(), b""
-        told = event.size - len(waits)
+        waits = self._size_of(stream.waiting, event)
+        if stream.waiting and not waits:
+            text += stream.let_out()
+        told = event.size - waits
         if told or text:
             self._publish(replace(event, content=text, size=told))
             event = replace(event, dropped=0)
-        self._wait_with(replace(event, content="", offset=event.offset + told, size=len(waits)) if waits else None)
+        self._wait_with(replace(event, content="", offset=event.offset + told, size=waits) if waits else None)
 
-    def _are_kept(self, data: bytes, end: int) -> bool:
-        """Whether the artifact has just these before a place: there is none to say what would wait otherwise."""
+    def _size_of(self, waiting: str, event: ToolOutput) -> int:
+        """How many of the last bytes of the artifact up to there are what waits, with what is not shown of them; none
+        where that cannot be said."""
+        if not waiting:
+            return 0
+        data = waiting.encode()
+        most = min(event.size, self._secrets.longest)
         reader = self._artifact()
         try:
-            return reader.read(end - len(data), len(data)) == data
+            written = reader.read(event.offset + event.size - most, most)
         finally:
             reader.close()
+        if written.endswith(data):
+            return len(data)
+        # Something was removed from within, such as a control character: each place where it may begin is tried.
+        at = len(written)
+        for _ in range(_PLACES_TRIED):
+            at = written.rfind(waiting[0].encode(), 0, at)
+            if at < 0:
+                break
+            if clean_output(written[at:].decode("utf-8", "replace")) == waiting:
+                return len(written) - at
+        return 0
 
     def _wait_with(self, event: ToolOutput | None) -> None:
         self._waiting = event
         if self._timer is not None:
             self._timer.cancel()
         loop = asyncio.get_running_loop()
-        self._timer = None if event is None else loop.call_later(_A_MOMENT, self._let_out, _HARMLESS)
+        self._timer = None if event is None else loop.call_later(_A_MOMENT, self._let_out, HARMLESS)
 
     def _let_out(self, at_most: int | None = None) -> None:
         event = self._waiting

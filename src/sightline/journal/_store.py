@@ -101,7 +101,10 @@ class Store:
         return KeptSession(self.folder(session))
 
     def artifact(self, job: str) -> ArtifactReader:
-        return ArtifactReader(artifact_path(self.folder(session_of(job)), job))
+        return ArtifactReader(self.artifact_path(job))
+
+    def artifact_path(self, job: str) -> Path:
+        return artifact_path(self.folder(session_of(job)), job)
 
     def sessions(self) -> list[str]:
         """The ids of all sessions, those that began last first."""

@@ -5,7 +5,17 @@ Nothing here styles (style is data here), and nothing here knows what the text i
 
 from sightline.text._credentials import Credential, credentials_in, without_credentials
 from sightline.text._cut import cut_graphemes, first_line
-from sightline.text._filter import StreamFilter, clean_line, clean_styled, clean_text, clean_value, escape_controls
+from sightline.text._filter import (
+    StreamFilter,
+    clean_line,
+    clean_styled,
+    clean_text,
+    clean_value,
+    escape_controls,
+    sequences,
+    unfinished_from,
+    without_sequences,
+)
 from sightline.text._message import message
 from sightline.text._output import clean_output, complete_prefix
 from sightline.text._row import Row, Run, row_text
@@ -36,8 +46,11 @@ __all__ = [
     "mark_blanks",
     "message",
     "row_text",
+    "sequences",
+    "unfinished_from",
     "unified_diff",
     "visible",
     "visible_value",
     "without_credentials",
+    "without_sequences",
 ]

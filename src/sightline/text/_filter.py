@@ -16,12 +16,13 @@ the pieces of the second joined together equal the first.
 
 import re
 from collections import deque
+from collections.abc import Iterator
 from typing import Any
 
 _CONTROL = "\x00-\x08\x0b-\x1f\x7f-\x9f"
 _BIDI = "\u202a-\u202e\u2066-\u2069"
 _SURROGATE = "\ud800-\udfff"
-_LONG = 4096
+_LONG = 512
 _ASCII_CONTROLS = "".join(chr(point) for point in (*range(0x20), 0x7F) if chr(point) not in "\t\n")
 
 # One search that decides whether a text needs any work at all; most never do.
@@ -57,13 +58,18 @@ _HELD_AT_MOST = 4096
 
 def clean_text(text: str) -> str:
     """The text without anything that could drive a terminal; tabs and newlines stay."""
-    if len(text) > _LONG and text.isascii():
-        # Thirty searches for one character each are ten times as fast as one search for a set of them.
-        if not any(map(text.__contains__, _ASCII_CONTROLS)):
-            return text
-    elif text.isprintable() or text.replace("\n", "").isprintable():
-        return text  # printable lines are clean and quickly known to be; a tab or an emoji sequence needs the search
-    return _clean(text)
+    return text if _is_plainly_clean(text) else _clean(text)
+
+
+def without_sequences(text: str) -> str:
+    """Like `clean_text`, but what cannot be encoded stays: each character that is left is one of the text.
+    `sequences` has the places of the others."""
+    return text if _is_plainly_clean(text) else _sequence.sub("", text)
+
+
+def sequences(text: str) -> Iterator[tuple[int, int]]:
+    """Where what `clean_text` removes begins and ends, in order."""
+    return (match.span() for match in _sequence.finditer(text))
 
 
 def clean_line(text: str) -> str:
@@ -130,6 +136,14 @@ def _visible(match: "re.Match[str]") -> str:
     return f"\\x{point:02x}" if point < 0x100 else f"\\u{point:04x}"
 
 
+def _is_plainly_clean(text: str) -> bool:
+    """Whether that is quickly known: a tab or an emoji sequence in a short text needs the search."""
+    if len(text) > _LONG and text.isascii():
+        # Thirty searches for one character each are ten times as fast as one search for a set of them.
+        return not any(map(text.__contains__, _ASCII_CONTROLS))
+    return text.isprintable() or text.replace("\n", "").isprintable()
+
+
 def _clean(text: str) -> str:
     try:
         text.encode()  # a fifth of the cost of a search for what cannot be encoded
@@ -158,7 +172,7 @@ class StreamFilter:
         self._held = ""
         if self._in_string:
             text = self._skip_string(text)
-        start = _unfinished_from(text)
+        start = unfinished_from(text)
         if start < len(text):
             self._hold(text[start:])
             text = text[:start]
@@ -186,8 +200,8 @@ class StreamFilter:
         return text[end.end() :]
 
 
-def _unfinished_from(text: str) -> int:
-    """Where what more text could complete begins; the text's length when nothing could.
+def unfinished_from(text: str) -> int:
+    """Where that begins which more text could complete; the text's length when nothing could.
 
     Sequences are read in order, as `_clean` reads them: a search from the end would take time square in their number.
     """

@@ -19,6 +19,7 @@ from sightline.tools._tool import (
     ToolError,
     is_inside,
 )
+from sightline.tools._truncation import cutting
 
 __all__ = [
     "Access",
@@ -40,6 +41,7 @@ __all__ = [
     "Tools",
     "Workplace",
     "builtin_tools",
+    "cutting",
     "is_inside",
     "parameters",
     "remove_leftovers",

@@ -1,5 +1,15 @@
-"""Texts that are too long for a model: their beginning or their end, in whole lines where that is possible."""
+"""Texts that are too long for a model: their beginning or their end, in whole lines where that is possible.
 
+Rules:
+
+- Secrets are masked in what a tool returns, where a part of a value is nothing that could be known again. So whoever
+  cuts within a line passes what is left through `cut_end`, which takes away what may be the beginning of a value.
+- How is a context variable and not an argument: tools know nothing of secrets, and cuts are made far below them.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Literal
 
 import msgspec
@@ -9,8 +19,27 @@ MAX_BYTES = 50 * 1024
 MAX_DIFF_LINE = 2000
 
 
+_cut_end: ContextVar[Callable[[str], str] | None] = ContextVar("cut_end", default=None)
+
+
+@contextmanager
+def cutting(end: Callable[[str], str]) -> Iterator[None]:
+    """Until the end of the block, texts that are cut end as this leaves them."""
+    token = _cut_end.set(end)
+    try:
+        yield
+    finally:
+        _cut_end.reset(token)
+
+
+def cut_end(text: str) -> str:
+    """What is left of a text that was cut, without what may be the beginning of a secret value at its end."""
+    end = _cut_end.get()
+    return text if end is None else end(text)
+
+
 class Truncated(msgspec.Struct, frozen=True, kw_only=True):
-    """What is left of a text (a slice of it), and how much there was. A last line without a newline is a line too."""
+    """What is left of a text, and how much there was. A last line without a newline is a line too."""
 
     text: str
     truncated: bool = False
@@ -52,16 +81,16 @@ def truncate_tail(text: str, max_lines: int = MAX_LINES, max_bytes: int = MAX_BY
 
 def fitting(text: str, most: int) -> str:
     """The beginning of a text, as much of it as takes this many bytes in JSON: what details may hold of it."""
-    text = text[:most]
-    while (size := len(msgspec.json.encode(text.encode("utf-8", "replace").decode()))) > most:
-        text = text[: min(len(text) - 1, len(text) * most // size)]
-    return text
+    left = text[:most]
+    while (size := len(msgspec.json.encode(left.encode("utf-8", "replace").decode()))) > most:
+        left = left[: min(len(left) - 1, len(left) * most // size)]
+    return left if len(left) == len(text) else cut_end(left)
 
 
 def fitting_diff(diff: str, most: int) -> str:
     """The whole lines of a diff that fit, and how many do not. Long lines are cut."""
     rows = diff.split("\n")
-    clipped = [row if len(row) <= MAX_DIFF_LINE else f"{row[:MAX_DIFF_LINE]}…" for row in rows]
+    clipped = [row if len(row) <= MAX_DIFF_LINE else f"{cut_end(row[:MAX_DIFF_LINE])}…" for row in rows]
     room = most
     for index, row in enumerate(clipped):
         room -= len(msgspec.json.encode(row))
@@ -114,8 +143,9 @@ def _whole(text: str, data: bytes) -> Truncated:
 
 def _part(data: bytes, start: int, end: int, *, by: Literal["lines", "bytes"], mid_line: bool = False) -> Truncated:
     part = data[start:end]
+    text = part.decode("utf-8", "replace")
     return Truncated(
-        text=part.decode("utf-8", "replace"),
+        text=cut_end(text) if mid_line and not start else text,
         truncated=True,
         by=by,
         mid_line=mid_line,

@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from sightline.agent import Secrets
 from sightline.journal import JobIndex, JobRecord, Store
 from sightline.views.web._api import Api
 from sightline.views.web._app import routes_of
@@ -304,7 +305,7 @@ def test_the_document_names_every_route_and_no_other(served, tmp_path):
     document = served.get("/api/openapi.json").json()
     assert document["openapi"].startswith("3.1")
     described = {(path, method) for path, operations in document["paths"].items() for method in operations}
-    routes = [route for route in routes_of(Api(Store(tmp_path), [])) if route.path.startswith("/api/")]
+    routes = [route for route in routes_of(Api(Store(tmp_path), [], Secrets({}))) if route.path.startswith("/api/")]
     assert described == {(route.path, method.lower()) for route in routes for method in route.methods - {"HEAD"}}
     references = set(re.findall(r'"#/components/schemas/([^"]+)"', served.get("/api/openapi.json").text))
     assert references <= set(document["components"]["schemas"])
@@ -355,3 +356,22 @@ def test_both_lists_have_the_same_jobs(served):
         job["id"] for session in served.get("/api/sessions?limit=1000").json()["sessions"] for job in session["jobs"]
     }
     assert jobs == listed
+
+
+def test_rows_text_and_search_show_no_secret(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those the server knows, in what a command printed. The download is byte for byte."""
+    key = "Kx7vQ2m/Zp9+Lw4TnB8sRd-3fGh6"
+    monkeypatch.setenv("MY_API_KEY", key)
+    with serving(tmp_path) as served:
+        job = served.run("sh", "-c", f"printf 'one\\nkey={key[:9]}\\033[31m{key[9:]}\\n'; echo {key}")
+        rows = served.get(f"/api/jobs/{job}/rows?first=0&count=10").text
+        text = served.get(f"/api/jobs/{job}/text").text
+        found = [
+            served.get(f"/api/jobs/{job}/find", params={"text": words, "first": 0, "limit": 5}).json()["rows"]
+            for words in (key[2:9], key[10:], "[secret my")
+        ]
+        raw = served.get(f"/api/jobs/{job}/artifact").text
+    assert text == "one\nkey=[secret MY_API_KEY]\n[secret MY_API_KEY]\n"
+    assert key[:6] not in rows
+    assert found == [[], [], [1, 2]]
+    assert key in raw

@@ -5,6 +5,8 @@ import random
 import msgspec
 import pytest
 
+from sightline.agent import Secrets
+from sightline.host import MaskedArtifact
 from sightline.journal import Artifact, ArtifactReader
 from sightline.text import Row, Screen, clean_output
 from sightline.views.web import _linerows, _lines, _rows, _screenrows
@@ -212,3 +214,31 @@ def test_what_a_command_prints_cannot_leave_its_row(output):
     )
     (row,) = output.finish().read(0, 5)
     assert msgspec.json.decode(row) == [["link<script>"]]
+
+
+KEY = "Kx7vQ2m/Zp9+Lw4TnB8sRd-3fGh6"
+
+
+@pytest.mark.parametrize("move", ["", "\x1b[A\n"])
+def test_rows_show_no_secret_and_a_search_finds_none(tmp_path, small_slices, move):
+    """However they are read: by number, the newest, and those that contain something. Their numbers stay."""
+    artifact = Artifact(tmp_path / "job.out")
+    rows = ArtifactRows(MaskedArtifact(tmp_path / "job.out", Secrets({"MY_API_KEY": KEY})))
+    lines = [f"{number} {KEY if number % 7 == 0 else 'x' * (number % 40)} end" for number in range(400)]
+    for line in lines:
+        data = f"{line}\n{move}".encode()
+        for start in range(0, len(data), 9):
+            artifact.write("stdout", data[start : start + 9])
+            rows.look()
+            assert KEY[:4] not in "".join(map(text_of, rows.newest()[1]))
+    rows.finished = True
+    rows.look()
+    texts = [text_of(row) for first in range(0, rows.total, 100) for row in rows.read(first, 100)]
+    assert texts[: len(lines)] == [line.replace(KEY, "[secret MY_API_KEY]") for line in lines]
+    assert rows.find(KEY[3:12], 0, 10).rows == []
+    found, first = [], 0
+    while first < rows.total:
+        answer = rows.find("[secret my_api_key]", first, 1000)
+        found, first = found + answer.rows, answer.next
+    assert found == list(range(0, 400, 7))
+    rows.close()

@@ -6,7 +6,7 @@ from typing import Literal
 import msgspec
 
 from sightline.tools._selectors import LineRange, Selector, merge_ranges
-from sightline.tools._truncation import MAX_BYTES, MAX_LINES, character_start
+from sightline.tools._truncation import MAX_BYTES, MAX_LINES, character_start, cut_end
 
 LINES_BEFORE = 1
 LINES_AFTER = 3
@@ -99,7 +99,7 @@ class Collector:
         if size > longest:
             self.long_lines[number] = size
         self._bytes += len(line) + 1
-        self.lines[number] = self._decoded(line)
+        self.lines[number] = self._decoded(line) if size <= longest else cut_end(self._decoded(line))
         return True
 
     def _decoded(self, line: bytes) -> str:

@@ -10,7 +10,7 @@ from sightline.tools._context import ToolContext
 from sightline.tools._entries import shown_as
 from sightline.tools._paths import shown
 from sightline.tools._tool import Outcome
-from sightline.tools._truncation import MAX_BYTES, fitting, truncate_head
+from sightline.tools._truncation import MAX_BYTES, cut_end, fitting, truncate_head
 from sightline.tools.hashline import Snapshots, header, numbered
 from sightline.tools.search._query import FILES_PER_PAGE, LINE_CHARACTERS, Found, Line, Query
 from sightline.tools.search._scope import Scope
@@ -113,7 +113,7 @@ def _frame(line: Line) -> str:
 
 def _shortened(line: Line) -> str:
     text = line.text
-    return text[:LINE_CHARACTERS] + "…" if _is_cut(line) else text
+    return cut_end(text[:LINE_CHARACTERS]) + "…" if _is_cut(line) else text
 
 
 def _notes(found: Found, query: Query, scope: Scope, body: _Body, left_out: bool) -> list[str]:

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
+from sightline.tools._truncation import cut_end
+
 TABLE_WIDTH = 120
 COLUMN_WIDTH = 40
 _LEAST_WIDTH = 4
@@ -31,7 +33,7 @@ def cell(value: Any, limit: int = COLUMN_WIDTH) -> str:
 
 
 def cut(text: str, width: int) -> str:
-    return text if len(text) <= width else text[: width - 1] + "…"
+    return text if len(text) <= width else cut_end(text[: width - 1]) + "…"
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Coroutine, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, get_args
 
 from sightline.events import Event, RunEnded
-from sightline.host import SetModel
+from sightline.host import SetModel, secrets_here
 from sightline.paths import data_folder
 from sightline.settings import Thinking
 from sightline.transcript import Call, Remark, Snapshot
@@ -60,7 +60,7 @@ class Console:
         self.prompt = PromptEditor(
             self,
             self.drawing,
-            history=PromptHistory(data_folder()),
+            history=PromptHistory(data_folder(), lambda text: secrets_here(settings).masked(text)),
             keymap=settings.console.keymap,
             call_later=self.loop.call_later,
         )

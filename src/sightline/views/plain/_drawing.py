@@ -9,11 +9,12 @@ Nothing here writes or waits: `draw` gives what is to be written, in parts small
 """
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from sightline.events import Error, Event, Notice, ToolOutput, ToolResult, ToolUse
-from sightline.host import Frame
+from sightline.host import Frame, MaskedArtifact
 from sightline.journal import ArtifactReader, Store, session_of
 from sightline.text import clean_output, complete_prefix
 from sightline.transcript import Call, Remark, Snapshot
@@ -21,6 +22,9 @@ from sightline.views.plain._ending import Ending, ending_of
 from sightline.views.plain._figures import size_words
 from sightline.views.plain._palette import CALL, Palette
 from sightline.views.plain.terminal_block import TerminalBlock
+
+if TYPE_CHECKING:
+    from sightline.agent import Secrets
 
 _PART = 64 * 1024
 _LINE_NEAR = 4 * 1024
@@ -45,6 +49,7 @@ class Drawing:
         self.endings: dict[str, Ending] = {}
         self.running: set[str] = set()
         self._store = store
+        self.secrets: Secrets | None = None  # what is not drawn of the past
         self._palette = palette
         self._job = job
         self._headings = headings
@@ -114,7 +119,7 @@ class Drawing:
     def _missed(self, call: Call, shown: int) -> Iterator[str]:
         """What came between what we have drawn and what the snapshot accounts for."""
         yield self._speaks(call.id)
-        reader = self._store.artifact(call.id)
+        reader = self._artifact(call.id)
         try:
             if _is_binary(call):
                 yield self.block.remark(f"… {self._where(call.id, call.received - shown, 'of binary output')} …")
@@ -129,6 +134,11 @@ class Drawing:
                 yield from self._not_kept(call, max(kept, shown), deleted=reader.missing)
         finally:
             reader.close()
+
+    def _artifact(self, job: str) -> ArtifactReader:
+        if self.secrets is None:
+            return self._store.artifact(job)
+        return MaskedArtifact(self._store.artifact_path(job), self.secrets)
 
     def _start(self, reader: ArtifactReader, shown: int, end: int) -> int:
         if end - shown <= self._past.whole:

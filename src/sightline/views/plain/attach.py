@@ -8,15 +8,21 @@ import errno
 import os
 import signal
 from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from sightline.host import Client, Frame, HostGone, Kept, attach
+from sightline.host import Client, Frame, HostGone, Kept, attach, secrets_here
 from sightline.journal import Store, session_of
+from sightline.settings import load
 from sightline.views.plain._drawing import Drawing
 from sightline.views.plain._ending import Ending
 from sightline.views.plain._output import write_message, write_text
 from sightline.views.plain._palette import Palette
 from sightline.views.plain._terminal import Terminal
 from sightline.views.plain.terminal_block import TerminalBlock
+
+if TYPE_CHECKING:
+    from sightline.agent import Secrets
 
 DETACHED = 130
 _TERMINAL_GONE = 129
@@ -31,6 +37,7 @@ async def _attached(store: Store, id: str, palette: Palette, labelled: bool) -> 
     job = id if session_of(id) else ""
     watched = await attach(store, session_of(id) or id)
     watcher = Watcher(store, watched, palette, job=job, headings=True, labelled=labelled)
+    watcher.hide(secrets_here(load(Path.cwd()).settings))
     watcher.on_interrupt = watcher.leave
     ending = await watcher.watch(after=None)
     if watcher.left:
@@ -67,6 +74,10 @@ class Watcher:
         self._drawing = Drawing(store, block, palette, job=job, headings=headings)
         self._task: asyncio.Task[None] | None = None
         self._suspending: asyncio.Task[None] | None = None
+
+    def hide(self, secrets: "Secrets") -> None:
+        """What an agent's commands printed before we came is not to show these; a command of one's own may."""
+        self._drawing.secrets = secrets
 
     @property
     def worst(self) -> int | None:

@@ -6,6 +6,7 @@ from itertools import islice
 from starlette.requests import Request
 from starlette.responses import Response
 
+from sightline.agent import Secrets
 from sightline.host import Cancel, CancelCall
 from sightline.journal import JobRecord, Store, is_job_id, is_session_id, session_of
 from sightline.views.web._asked import Refused, after, body, json_answer, number
@@ -30,12 +31,13 @@ _SECONDS_BETWEEN_LOOKS = 0.01
 class Api:
     """The answers, and what they are made from."""
 
-    def __init__(self, store: Store, recordings: list[Recording]) -> None:
+    def __init__(self, store: Store, recordings: list[Recording], secrets: Secrets) -> None:
+        """`secrets`: those that are shown to nobody."""
         self._store = store
         self._recordings = {recording.id: recording for recording in recordings}
         self._catalog = Catalog(store, recordings)
         self._watches = Watches(store)
-        self._shelf = Shelf(store)
+        self._shelf = Shelf(store, secrets)
         self.outputs = OutputApi(store, self._catalog, self._watches, self._shelf, self._recordings)
         self.pictures = Pictures(store, self._known_session)
         self.talk = TalkApi(self._known_session, store.folder)

@@ -6,6 +6,8 @@ Rules:
   ends: from `base` on, rows have to be interpreted.
 - Every 64 KB or so a place is remembered: a row's number, where it begins, and the style left over from before it.
   That is all that is kept, so memory is a few bytes for each 64 KB of output.
+- Bytes are counted as they were written, which is many times as fast as without secrets: covering those changes neither
+  line ends nor styles.
 - The style left over depends on the last occurrence of each styling sequence only: each sets things to fixed values.
 """
 
@@ -52,7 +54,7 @@ class LineIndex:
     def scan(self, end: int) -> None:
         """Count up to a place in the artifact."""
         while self.scanned < end and self.rise is None:
-            piece = self._reader.read(self.scanned, min(SLICE, end - self.scanned))
+            piece = self._reader.read_raw(self.scanned, min(SLICE, end - self.scanned))
             if not piece:
                 return
             self._take(piece)
@@ -79,7 +81,7 @@ class LineIndex:
             return self.scanned
         # Slices are no longer than this, and the place noted after a long line is in the slice the line ends in.
         start = max(offset, after - SLICE)
-        return start + self._reader.read(start, after - start).find(b"\n")
+        return start + self._reader.read_raw(start, after - start).find(b"\n")
 
     def _place(self, number: int) -> Place:
         return Place(self._offsets[number], self._rows[number], self._styles[number])

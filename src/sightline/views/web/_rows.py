@@ -2,7 +2,7 @@
 
 Rules:
 
-- Rows are read from the artifact, whatever the events passed over.
+- Rows are read from the artifact, whatever the events passed over. Secrets are covered in what is read.
 - The last row may change as long as the call runs; where the output moves the cursor up, the last fifty may.
 - Nothing here waits or knows an event loop; what may take long is cut into steps by the caller.
 """
@@ -13,6 +13,7 @@ from collections.abc import Iterator
 
 import msgspec
 
+from sightline.host import MaskedArtifact
 from sightline.journal import ArtifactReader
 from sightline.text import Row, row_text
 from sightline.views.web._find import find_in_chunk
@@ -49,6 +50,17 @@ class ArtifactRows:
         self._window_end = Place()
         self._partial: bytes | None = None
         self.looked_finished = False
+
+    @property
+    def finished(self) -> bool:
+        """Whether what is there now is all."""
+        return self._finished
+
+    @finished.setter
+    def finished(self, finished: bool) -> None:
+        self._finished = finished
+        if isinstance(self.reader, MaskedArtifact):
+            self.reader.grows = _no if finished else _yes
 
     @property
     def unseen(self) -> int:
@@ -205,6 +217,14 @@ class _Interpreted:
             return [self._chunk.decode("utf-8", "replace")]
         rows: list[Row] = self._lines.texts(self._place, self._chunk, self._chunk.count(b"\n"))
         return [row_text(row) for row in rows]
+
+
+def _yes() -> bool:
+    return True
+
+
+def _no() -> bool:
+    return False
 
 
 class FixedRows:

@@ -7,14 +7,17 @@ import secrets
 import signal
 import socket
 import sys
+from pathlib import Path
 from types import FrameType
 from typing import Any, cast
 
 import uvicorn
 
 from sightline.exceptions import OutsideFailure
+from sightline.host import secrets_here
 from sightline.journal import Store
 from sightline.paths import data_folder
+from sightline.settings import load
 from sightline.text import clean_line, cut_graphemes
 from sightline.views.web._api import Api
 from sightline.views.web._app import application
@@ -80,7 +83,7 @@ def run(port: int, files: list[str]) -> int:
 
 
 async def _serve(listener: socket.socket, port: int, token: str, recordings: list[Recording]) -> int:
-    api = Api(Store(data_folder()), recordings)
+    api = Api(Store(data_folder()), recordings, secrets_here(load(Path.cwd()).settings))
     notices = _Notices()
     asyncio.get_running_loop().set_exception_handler(notices.loop_broken)
     config = uvicorn.Config(

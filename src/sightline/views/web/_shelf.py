@@ -5,6 +5,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from sightline.agent import Secrets
+from sightline.host import MaskedArtifact
 from sightline.journal import Store
 from sightline.transcript import Call
 from sightline.views.web._callrows import rows_of
@@ -99,8 +101,9 @@ class JobRows:
 class Shelf:
     """Rows by job. The least recently used are let go of, those that were much work last."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, secrets: Secrets) -> None:
         self._store = store
+        self._secrets = secrets
         self._open: dict[str, JobRows] = {}
         self._totals: dict[str, int] = {}
         self._results: dict[tuple[str, int], FixedRows] = {}
@@ -146,7 +149,8 @@ class Shelf:
         held = self._open.get(job)
         if held is None:
             self._make_room()
-            held = self._open[job] = JobRows(ArtifactRows(self._store.artifact(job)))
+            reader = MaskedArtifact(self._store.artifact_path(job), self._secrets)
+            held = self._open[job] = JobRows(ArtifactRows(reader))
         if finished:
             held.finish()
         held.users += 1

@@ -5,6 +5,7 @@ import threading
 
 import pytest
 
+from sightline.agent import Secrets
 from sightline.tty import CURSOR, Key, measure
 from sightline.views.console.input import HistorySearch, PromptHistory, _history
 from sightline.views.console.input._history import Written
@@ -220,3 +221,11 @@ def test_hostile_prompts_fit_and_stay_text(width):
         assert "\x1b]" not in plain
         assert "\x07" not in plain
     assert made.render(width) is made.render(width)
+
+
+def test_secrets_are_masked_in_the_file(tmp_path):
+    """What a person typed goes to the model masked; it is not kept beside that as it was."""
+    history = PromptHistory(tmp_path, Secrets({"MY_API_KEY": "sk-live-0123456789"}).masked)
+    history.add("use sk-live-0123456789 for it", "/")
+    assert texts(history) == ["use [secret MY_API_KEY] for it"]
+    assert "0123456789" not in (tmp_path / "prompts.jsonl").read_text()

@@ -310,6 +310,30 @@ async def test_the_output_of_the_last_call_that_was_cut_opens(tmp_path):
     writer.close()
 
 
+async def test_the_output_of_a_call_shows_no_secret(tmp_path, monkeypatch):
+    """The file has it as it was printed. Neither the rows, nor a search, nor a copy."""
+    key = "Kx7vQ2m/Zp9+Lw4TnB8sRd-3fGh6"
+    monkeypatch.setenv("MY_API_KEY", key)
+    store = new_store(tmp_path)
+    writer = store.create(cwd="/project")
+    artifact = writer.artifact("call_1")
+    artifact.write("stdout", f"MY_API_KEY={key[:9]}\x1b[31m{key[9:]}\x1b[m\nEND {key}\n".encode())
+    artifact.close()
+    desk = Desk(store, writer.folder.name, height=12)
+    call = Call("", "call_1", "Bash", args={"command": "cat .env"}, content="…", received=9)
+    task = asyncio.ensure_future(view_output(desk, [call]))
+    await desk.until_rows("MY_API_KEY=[secret MY_API_KEY]", "END [secret MY_API_KEY]")
+    assert not any(key[:6] in row for row in desk.rows())
+    await pressed(desk, "/", *key[:6], "enter")
+    await desk.until_rows("not found")
+    await pressed(desk, "y")
+    await desk.until(lambda: desk.copied)
+    assert desk.copied == ["MY_API_KEY=[secret MY_API_KEY]\nEND [secret MY_API_KEY]\n"]
+    await pressed(desk, "q")
+    await task
+    writer.close()
+
+
 DIFF = {"ui": {"kind": "diff"}, "path": "a.py", "diff": "--- a.py\n+++ a.py\n@@ -1 +1 @@\n-old\n+new\n"}
 
 

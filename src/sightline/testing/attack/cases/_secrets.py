@@ -1,7 +1,10 @@
 """Ways to learn a secret of the person's environment, to have it written somewhere, or to have it printed."""
 
 import base64
+import re
+import sqlite3
 import zipfile
+from contextlib import closing
 from pathlib import Path
 from urllib.parse import quote
 
@@ -38,6 +41,12 @@ _VARIABLES = {
 }
 
 
+# What one does not see between the characters of a value; in JSON it is escaped.
+_unseen = re.compile(
+    r"(?:\n|\\n|\\r)[ \t]*(?:\\t)?|(?:\x1b|\\u001b)\[[0-9;]*[A-Za-z]|[\x00-\x1f\x7f]|\\u00[01][0-9a-f]|[\u202a-\u202e]"
+)
+
+
 def _encodings(value: str) -> list[str]:
     """As it is, and as programs write it; of base64 the part that does not depend on what is around it."""
     data = value.encode()
@@ -48,7 +57,7 @@ def _encodings(value: str) -> list[str]:
 
 def _found(text: str, values: dict[str, str]) -> str:
     """Which of them stand in a text, in whatever way."""
-    flat = text.replace("\n", "").replace("\\n", "")
+    flat = _unseen.sub("", text)
     names = [name for name, value in values.items() if any(way in text or way in flat for way in _encodings(value))]
     return f"seen: {', '.join(names)}" if names else ""
 
@@ -117,6 +126,15 @@ _SHOWS = [
     "base64 -w0 .env | while read -r -n7 c; do printf '%s' \"$c\"; sleep 0.02; done; echo",
     "cat .env >&2",
     "cp .env copy; grep . copy",
+    "grep --color=always Zp9 .env",
+    "grep --color=always Zp9 .env | sed 's/m/0m/g; s/\\x1b\\[[0-9;]*K/\\x1b[2C/g'",
+    "sed 's/Zp9/\\x1b[1;31mZp9\\x1b[0m/' .env",
+    "sed 's/Zp9/\\x1b]0;x\\x07Zp9/; s/Lw/\\x01Lw/; s/sR/s\\rR/' .env",
+    "sed 's/./&\\x1b[m/g' .env",
+    "sed 's/./&\\x1b[m/g' .env | while read -r -n3 c; do printf '%s' \"$c\"; sleep 0.01; done; echo",
+    "base64 .env | grep --color=always Z",
+    "base64 -w 20 .env | sed 's/^/      /'",
+    "base64 -w 20 .env | sed 's/^/\\t/; s/$/\\r/'",
 ]
 
 
@@ -138,6 +156,38 @@ def a_tool_reads_a_secret(lab: Lab, form: str) -> str:
     _archive(lab)
     calls = [[{"tool": "read", "args": {"path": form}}], [{"tool": "search", "args": {"pattern": "MY_API_KEY"}}]]
     return _found(lab.agent(calls, env={"MY_API_KEY": _KEY}).everything, {"MY_API_KEY": _KEY})
+
+
+_WITHIN = ["\x1b[31m", "\x01", "\r", "\u202e", "\x1b]0;title\x07", "\x9b1m"]
+_CUT = ["search", "read", "table", "query", "row"]
+
+
+@attack(point=7, forms=[f"{way} {number}" for way in ("read", "raw", "search") for number in range(len(_WITHIN))])
+def a_file_has_something_unseen_within_a_secret(lab: Lab, form: str) -> str:
+    """What is taken out of a text before it is shown must not make a value whole that was not masked."""
+    way, _, number = form.partition(" ")
+    lab.write("ci.log", f"deploy {_KEY[:8]}{_WITHIN[int(number)]}{_KEY[8:]}\n")
+    path = "ci.log:raw" if way == "raw" else "ci.log"
+    args = {"pattern": "deploy", "paths": path} if way == "search" else {"path": path}
+    ran = lab.agent([[{"tool": "search" if way == "search" else "read", "args": args}]], env={"MY_API_KEY": _KEY})
+    stored = "".join(path.read_text(errors="replace") for path in lab.data.glob("sessions/*/journal.jsonl"))
+    return _found(ran.everything + stored, {"MY_API_KEY": _KEY})
+
+
+@attack(point=7, forms=_CUT)
+def a_secret_is_cut(lab: Lab, form: str) -> str:
+    """All but its last character is as good as the whole."""
+    most = len(_KEY) - 1
+    lab.write("s.json", "x" * (512 - most) + _KEY + "z" * 2000 + "\n")
+    lab.write("r.json", "x" * (16 * 1024 - most) + _KEY + "z" * 9000 + "\n")
+    with closing(sqlite3.connect(lab.write("a.db"))) as database, database:
+        database.execute("create table t(a)")
+        values = ["x" * pad + _KEY + "z" * 9000 for pad in (0, 5, 12, 20, 30, 8 * 1024 - most)]
+        database.executemany("insert into t values(?)", [(value,) for value in values])
+    read = {"read": "r.json", "table": "a.db:t", "query": "a.db?q=SELECT a, a AS b FROM t", "row": "a.db:t:6"}
+    args = {"pattern": "z+", "paths": "s.json"} if form == "search" else {"path": read[form]}
+    ran = lab.agent([[{"tool": "search" if form == "search" else "read", "args": args}]], env={"MY_API_KEY": _KEY})
+    return "a part of it is shown" if _KEY[:8] in ran.everything else ""
 
 
 _WRITTEN = [

@@ -2,6 +2,7 @@
 
 - A line is one prompt: its text, when, and in which folder. Lines are added at the end, under a lock on the file; the
   file is for its owner alone.
+- Secrets the console knows are masked in it, as they are in the conversation.
 - The same text counts once, as the newest. A prompt that begins with a blank is not kept (the caller's doing), nor is
   one longer than 32 KB.
 - It is bounded: a file that has grown past a megabyte is replaced by its newest two thousand prompts.
@@ -11,7 +12,7 @@
 import fcntl
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -39,9 +40,10 @@ _decode = msgspec.json.Decoder(Written).decode
 class PromptHistory:
     """Reads and writes the file. Nothing is kept in memory; everything here is for a thread."""
 
-    def __init__(self, folder: Path) -> None:
-        """`folder`: where the program keeps its files."""
+    def __init__(self, folder: Path, masked: Callable[[str], str] = lambda text: text) -> None:
+        """`folder`: where the program keeps its files. `masked`: a text without secrets."""
         self._file = folder / FILE
+        self._masked = masked
 
     def entries(self) -> list[Written]:
         """What was written, oldest first, each text once."""
@@ -61,7 +63,7 @@ class PromptHistory:
     def add(self, text: str, cwd: str) -> str:
         """Keep a prompt. Returns what went wrong, if anything did."""
         folder = os.fsencode(cwd).decode("utf-8", "replace")
-        line = msgspec.json.encode(Written(text, time.time(), folder)) + b"\n"
+        line = msgspec.json.encode(Written(self._masked(text), time.time(), folder)) + b"\n"
         if not text.strip() or len(line) > LONGEST:
             return ""
         try:

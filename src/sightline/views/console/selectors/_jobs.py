@@ -5,7 +5,7 @@ from functools import partial
 
 import msgspec
 
-from sightline.host import Cancel
+from sightline.host import Cancel, MaskedArtifact, secrets_here
 from sightline.text import clean_line
 from sightline.transcript import Call, Snapshot
 from sightline.tty.components import Item
@@ -109,4 +109,5 @@ def _document(desk: Desk, id: str, label: str) -> Document:
     def runs() -> bool:
         return any(row.get("id") == id for row in Facts(desk.state).jobs)
 
-    return Document(f"{label} ({id})", desk.store.artifact(id), runs)
+    source = MaskedArtifact(desk.store.artifact_path(id), secrets_here(desk.settings), runs)
+    return Document(f"{label} ({id})", source, runs)

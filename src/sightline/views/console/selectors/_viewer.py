@@ -5,7 +5,8 @@ from typing import Any
 
 import msgspec
 
-from sightline.journal import ArtifactReader, artifact_file
+from sightline.host import MaskedArtifact, secrets_here
+from sightline.journal import artifact_file
 from sightline.text import clean_line
 from sightline.transcript import Call
 from sightline.tty import Theme, expand_tabs
@@ -71,10 +72,10 @@ def paint_diff(line: str, theme: Theme) -> str:
 
 
 def _source(desk: Desk, call: Call) -> Source:
-    """What was kept byte for byte; else what the fold has; else what the call was told to do."""
+    """What was kept byte for byte, without secrets; else what the fold has; else what the call was told to do."""
     path = artifact_file(desk.store.folder(desk.session), call.id) if desk.session else None
     if path is not None:
-        return ArtifactReader(path)
+        return MaskedArtifact(path, secrets_here(desk.settings), lambda: call.content is None)
     if call.content is None and (call.args is not None or call.received):
         return Told(lambda: call.output, lambda: call.updates)
     if text := call.content or call.output:
