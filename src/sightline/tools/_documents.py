@@ -81,7 +81,7 @@ def _facts(path: Path) -> os.stat_result:
 
 
 def _copied(path: Path, folder: Path) -> Path:
-    """What was judged, wherever a link leads meanwhile; also, all the converter needs to see."""
+    """What was judged, wherever a link leads meanwhile. Where it was, such as in /tmp, the converter may see nothing."""
     copy = folder / f"document{path.suffix.lower()}"
     with opened(path) as fd:
         copy.write_bytes(read_all(fd, MAX_INPUT))
@@ -91,10 +91,7 @@ def _copied(path: Path, folder: Path) -> Path:
 async def _converted(path: Path, folder: Path, python: str, seconds: float) -> str:
     from sightline.exec import Process, SandboxSpec, sandboxed
 
-    # A copy: the document may be where a sandboxed command sees nothing, such as /tmp.
-    copy = folder / path.name
-    await asyncio.to_thread(shutil.copyfile, path, copy)
-    argv = [python, "-I", "-B", str(_CONVERTER), str(copy)]
+    argv = [python, "-I", "-B", str(_CONVERTER), str(path)]
     boxed = await asyncio.to_thread(sandboxed, argv, str(folder), SandboxSpec(workspace=str(folder)))
     process = Process(boxed.argv, cwd=str(folder), env=boxed.env, grace=0.5)
     try:

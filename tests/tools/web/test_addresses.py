@@ -96,13 +96,13 @@ def test_other_paths_are_no_web_addresses(path: str) -> None:
 @pytest.mark.parametrize(
     ("path", "host"),
     [
-        ("https://Docs.Example.com:8443/a:5-9", "docs.example.com"),
-        ("www.example.com", "www.example.com"),
-        ("http://[::ffff:127.0.0.1]/", "::ffff:7f00:1"),
-        ("https://example.com./", "example.com"),
+        ("https://Docs.Example.com:8443/a:5-9", "docs.example.com:8443"),
+        ("www.example.com", "www.example.com:443"),
+        ("http://[::ffff:127.0.0.1]/", "[::ffff:7f00:1]:80"),
+        ("https://example.com./", "example.com:443"),
     ],
 )
-def test_the_need_names_the_host(path: str, host: str) -> None:
+def test_the_need_names_the_host_and_port(path: str, host: str) -> None:
     """read.md/Web URLs: what a rule is about."""
     (need,) = needs_of(path)
     assert (need.access, need.what) == ("network", host)
