@@ -81,7 +81,7 @@ def _facts(path: Path) -> os.stat_result:
 
 
 def _copied(path: Path, folder: Path) -> Path:
-    """What was judged, wherever a link leads meanwhile. Where it was, such as in /tmp, the converter may see nothing."""
+    """What was judged, wherever a link leads meanwhile. Where it was (/tmp) the converter may see nothing."""
     copy = folder / f"document{path.suffix.lower()}"
     with opened(path) as fd:
         copy.write_bytes(read_all(fd, MAX_INPUT))
