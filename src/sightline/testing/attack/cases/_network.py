@@ -241,6 +241,34 @@ def the_proxy_is_kept_busy(lab: Lab, form: str) -> str:
         return ""
 
 
+_HOG = """
+import os, socket, time
+host, port = os.environ["HTTP_PROXY"][7:].split(":")
+many = {"its own address": [host], "other addresses": [f"127.9.9.{n}" for n in range(1, 9)]}
+while True:
+    held = []
+    for each in many[sys.argv[1]] * (320 // len(many[sys.argv[1]])):
+        try:
+            held.append(socket.create_connection((each, int(port)), 2))
+        except OSError:
+            pass
+    time.sleep(2)
+"""
+
+
+@attack(point=8, forms=["its own address", "other addresses"], sandboxes=["bubblewrap"])
+def a_job_takes_all_connections(lab: Lab, form: str) -> str:
+    """And says nothing on them, while the next command needs one."""
+    lab.write("hog.py", f"import sys\n{_HOG}")
+    with _service(_HERE) as service:
+        name = f"{_HERE}:{service.port}"
+        hog = {"tool": "bash", "args": {"command": f"python3 hog.py {shlex.quote(form)}", "async": True}}
+        asking = f"sleep 2; for i in 1 2 3; do curl -sS -m 5 http://{name}/; sleep 1; done"
+        ran = lab.agent([[hog], [{"tool": "bash", "args": {"command": asking}}]], "--allow", f"network({name})")
+        said = [call.text for call in ran.calls]
+        return "" if "hihihi" in said else f"the next command had no network: {said}"
+
+
 @attack(point=8, sandboxes=["bubblewrap"])
 def an_abstract_socket_is_reached(lab: Lab, form: str) -> str:
     name = f"\0sightline-attack-{lab.folder.name}"
