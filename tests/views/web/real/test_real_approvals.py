@@ -91,3 +91,57 @@ async def test_the_level_on_the_page_is_the_one_in_force(machine, open_page):
         await expect(other.get_by_label("approval")).to_have_value("plan")
         await expect(page.get_by_label("approval")).to_have_value("plan")
         assert host.agent.approvals.policy.approval == "plan"
+
+
+def _touching(folder, count):
+    calls = [{"tool": "bash", "args": {"command": f"touch {folder}/{n}", "sandbox": False}} for n in range(count)]
+    return [calls, [{"text": "All done."}]]
+
+
+async def _middle(locator):
+    box = await locator.bounding_box()
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+@pytest.mark.parametrize("gap", [0, 150, 400])
+async def test_a_second_click_does_not_allow_what_slides_under_it(machine, open_page, gap):
+    """A double click, or an impatient one: the next card comes to stand where the first was, and takes no click yet."""
+    outside = machine.folder.parent / f"touched-{gap}"
+    outside.mkdir()
+    async with agent_host(machine.folder, _touching(outside, 3)) as host:
+        page = await open_page(f"#{host.session.id}")
+        await _say(page, "go")
+        cards = page.locator(".card")
+        await expect(cards).to_have_count(3)
+        allow = cards.first.get_by_role("button", name="Yes, this once")
+        await expect(allow).to_be_enabled()
+        x, y = await _middle(allow)
+        if gap:
+            await page.mouse.click(x, y)
+            await page.wait_for_timeout(gap)
+            await page.mouse.click(x, y)
+        else:
+            await page.mouse.dblclick(x, y)
+        await expect(cards).to_have_count(2)
+        await page.wait_for_timeout(300)
+        await expect(cards).to_have_count(2)
+        await allow.click()
+        await expect(cards).to_have_count(1)
+        await cards.first.get_by_role("button", name="No", exact=True).click()
+        await expect(page.get_by_text("All done.")).to_be_visible()
+    assert sorted(path.name for path in outside.iterdir()) == ["0", "1"]
+
+
+async def test_a_yes_that_moved_takes_no_click(machine, open_page):
+    """Whatever moved it: it has to stand still for a moment first; no is answered at once."""
+    async with agent_host(machine.folder, _ask("touch here")) as host:
+        page = await open_page(f"#{host.session.id}")
+        await _say(page, "go")
+        allow = page.get_by_role("button", name="Yes, this once")
+        await expect(allow).to_be_enabled()
+        await page.evaluate("document.querySelector('.card').style.marginBottom = '40px'")
+        await page.mouse.click(*await _middle(allow))
+        await expect(allow).to_have_attribute("aria-disabled", "true")
+        await page.get_by_role("button", name="No", exact=True).click()
+        await expect(page.get_by_text("All done.")).to_be_visible()
+    assert not (machine.folder / "here").exists()
