@@ -62,7 +62,7 @@ def enter_allows_what_leaves_the_sandbox(lab: Lab, form: str) -> str:
 
 @attack(point=6, forms=["y", "s", "a", "Y", "01", "1 ", "yes", "once", "\uff11", ""], sandboxes=["bubblewrap"])
 def a_line_that_is_no_answer_allows(lab: Lab, form: str) -> str:
-    """On lines, where whoever listens means something else by it: only a number as it was said, or a key after a dot."""
+    """On lines only a number as it was said answers, or a key after a dot: whoever listens may mean something else."""
     command = {"tool": "bash", "args": {"command": f"touch {lab.outside}/ran", "sandbox": False}}
     return _answered(lab, command, f"{form}\r".encode(), linear=True)
 
@@ -77,6 +77,12 @@ _HIDDEN = {
     "zero width": ("\u200b", "⟨U+200B⟩"),
     "no-break space": ("\u00a0", "⟨U+00A0⟩"),
     "filler": ("\u3164", "⟨U+3164⟩"),
+    "blank note": ("\U0001d159", "⟨U+1D159⟩"),
+    "blank of Khitan": ("\U00016fe4", "⟨U+16FE4⟩"),
+    "joiner of numbers": ("\U0001107f", "⟨U+1107F⟩"),
+    "many marks": ("\u0301" * 9, "⟨U+0301⟩"),
+    "mark of another script": ("\u17d2", "⟨U+17D2⟩"),
+    "right to left": (" \u05d0; \u05d1", "⟨U+05D0⟩; ⟨U+05D1⟩"),
 }
 
 
