@@ -64,11 +64,11 @@ def test_every_letter_from_right_to_left_is_known() -> None:
 
 def test_nothing_of_a_long_text_takes_long() -> None:
     """Marks and letters of both directions, a quarter of a million of them."""
-    began = time.monotonic()
+    began = time.process_time()
     visible("a" + "\u0301" * 250_000)
     visible("\u05d0 a\n" * 60_000)
     visible("\u3042" * 250_000)
-    assert time.monotonic() - began < 10
+    assert time.process_time() - began < 10
 
 
 @given(st.text())
