@@ -283,7 +283,7 @@ def test_an_overlay_is_written_once_until_it_is_answered():
     assert any(matches(event, "enter") for event in heard)
 
 
-@pytest.mark.parametrize("line", ["go on please", "", "7", "x"])
+@pytest.mark.parametrize("line", ["go on please", "", "7", "x", "01", "1.", "\uff11", "9" * 5000])
 def test_a_line_that_is_no_choice_chooses_nothing(line):
     """Least of all what is highlighted, which nobody sees; a list that can be searched takes words."""
     display, paper, _ = linear()
@@ -320,6 +320,26 @@ def test_a_key_is_entered_after_a_dot():
     for line in (".ctrl+x", ".ctrl+x 2", ".no+key"):
         display.enter(line)
     assert pressed == [("ctrl+x", "a"), ("ctrl+x", "b")]
+
+
+def test_a_letter_alone_is_no_key_of_a_dialog():
+    """It is a word like any other: only what comes after a dot is pressed."""
+    display, _, _ = linear()
+    pressed: list[str] = []
+
+    class Lettered(SelectList):
+        def handle_input(self, event: Any) -> bool:
+            if matches(event, "y"):
+                pressed.append(str(event))
+                return True
+            return super().handle_input(event)
+
+    display.show_overlay(Lettered([Item("a", "Apple"), Item("b", "Beet")], theme=THEME))
+    display.render_now()
+    display.enter("y")
+    assert pressed == []
+    display.enter(".y")
+    assert pressed == ["y"]
 
 
 def test_keys_of_a_dialog_are_said_with_how_to_enter_them():

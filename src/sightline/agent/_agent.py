@@ -96,9 +96,9 @@ class Agent:
         self.thinking = thinking
         self.sandbox_wanted = settings.permissions.sandbox  # when the session began
         self.approvals = Approvals(policy, stage, requests, rules)
-        self.workplace.gateway = Gateway(
-            NetworkJudge(self.approvals, stage, lambda: self.settings.web.private_hosts), stage.publish
-        )
+        judge = NetworkJudge(self.approvals, stage, lambda: self.settings.web.private_hosts)
+        self.workplace.gateway = Gateway(judge, stage.publish)
+        self.workplace.network = judge.decide
         self.calls = Calls(stage, tools, workplace, self.approvals, hooks, secrets, self._add_result, self.keep)
         self.asking = Asking(system, tools, workplace.artifacts, stage.session)
         self._summaries = Summaries(self)

@@ -44,10 +44,13 @@ class NetworkJudge:
         return Ruling(True, decision.rule) if decision.verdict == "allow" else None
 
     def rule_address(self, host: str, port: int, address: str) -> Ruling:
+        from sightline.exec.gateway import spellings
+
         policy = self._approvals.policy
         decision = policy.decide(_need(address, port))
-        if decision.verdict == "deny":
-            return Ruling(False, decision.rule, f"a rule denies its address: {decision.rule}")
+        for denied in (policy.decide(_need(each, port)) for each in spellings(address)):
+            if denied.verdict == "deny":
+                return Ruling(False, denied.rule, f"a rule denies its address: {denied.rule}")
         if self._private() or policy.approval == "full" or _is_public(address):
             return Ruling(True, decision.rule)
         names = {_name(address, port)} | ({_name(host, port)} if host == "localhost" else set())
@@ -56,6 +59,10 @@ class NetworkJudge:
         where = "it is" if host == address else f"{address} is"
         reason = f"{where} an address of this machine or of a private network, which network({address}) would allow"
         return Ruling(False, "", reason)
+
+    def decide(self, host: str, port: int) -> Decision:
+        """What the rules and the level say about a page that is read from there."""
+        return self._approvals.policy.decide(_need(host, port))
 
     async def ask(self, entrance: Entrance, host: str, port: int) -> Ruling:
         if not self._stage.attended:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 import msgspec
 
 from sightline.exec import work_in
-from sightline.settings import Settings
+from sightline.settings import Decision, Settings
 from sightline.tools._tool import Answer, Question
 
 if TYPE_CHECKING:
@@ -59,6 +59,7 @@ class Workplace:
         is_denied: Callable[[str], bool] | None = None,
         read_only: tuple[str, ...] = (),
         gateway: "Gateway | None" = None,
+        network: Callable[[str, int], Decision] | None = None,
     ) -> None:
         work_in(cwd)
         self.cwd = cwd  # the workspace: commands run here, relative paths mean this, only here is written unasked
@@ -72,6 +73,7 @@ class Workplace:
         self.sandbox = sandbox  # commands run sandboxed unless a call asks otherwise
         self.read_only = read_only  # real paths in the workspace that commands in the sandbox must not change
         self.gateway = gateway  # the network of commands in the sandbox; None: they have none
+        self.network = network  # what the rules say of a host and port that a page leads to; None: nothing
         self.is_denied = is_denied  # whether a rule forbids to read a file; None: there is no such rule
         self.kept: dict[str, Any] = {}  # what tools keep with the conversation, by name; follows the branch
         self._shared: dict[type[Any], Any] = {}

@@ -7,7 +7,8 @@
   there, in place of whatever was there, and entered.
 - An overlay is written when it appears, and what of it is new when an answer changed it. Its choices have numbers: a
   number that is entered chooses, 0 cancels. A line that is neither a choice nor a text it takes chooses nothing, least
-  of all what happens to be highlighted. A dot and a key (`.ctrl+t`) press it, with a number on that choice.
+  of all what happens to be highlighted. A dot and a key (`.ctrl+t`) press it, with a number on that choice; a letter
+  alone is no key there.
 - A line that was entered before an overlay nobody asked for (`unprompted`) was written is no answer to it: it is said,
   and not taken.
 - An empty line enters what stands in an editor, which was said when it was put there.
@@ -91,7 +92,8 @@ class LinearDisplay(Display):
             _empty(focused)
         before = focused.render(self._width())
         if line:
-            self.handle_input(character_key(line) if len(line) == 1 else Paste(line))
+            is_key = len(line) == 1 and not self.visible_overlays()  # there they are entered after a dot
+            self.handle_input(character_key(line) if is_key else Paste(line))
         if self.focus.component is focused and self._is_to_be_entered(focused, line, before):
             self.handle_input(Key("enter"))
         elif chosen is not None and focused.render(self._width()) == before and line:
@@ -112,8 +114,8 @@ class LinearDisplay(Display):
             key = character_key(name) if len(name) == 1 else parse_key(name)
         except KeySpecError:
             return False
-        if choices is not None and number.isascii() and number.isdecimal() and 0 < int(number) <= len(choices):
-            _highlight(choices, int(number))
+        if choices is not None and (at := _numbered(choices, number)):
+            _highlight(choices, at)
         self.handle_input(key)
         return True
 
@@ -300,12 +302,18 @@ def _empty(component: Component) -> None:
 
 def _choose(choices: SelectList, line: str) -> bool:
     """Choose by number, if it is one of the numbers."""
-    number = int(line) if line.isascii() and line.isdecimal() else 0
-    if not 0 < number <= len(choices):
+    number = _numbered(choices, line)
+    if not number:
         return False
     _highlight(choices, number)
     choices.choose()
     return True
+
+
+def _numbered(choices: SelectList, line: str) -> int:
+    """The number of a choice, written as it was said; 0 when it is none."""
+    number = int(line) if line.isascii() and line.isdecimal() and len(line) < 10 else 0
+    return number if line == str(number) and number <= len(choices) else 0
 
 
 def _highlight(choices: SelectList, number: int) -> None:

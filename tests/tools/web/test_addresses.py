@@ -102,7 +102,7 @@ def test_other_paths_are_no_web_addresses(path: str) -> None:
         ("https://example.com./", "example.com:443"),
     ],
 )
-def test_the_need_names_the_host(path: str, host: str) -> None:
+def test_the_need_names_the_host_and_port(path: str, host: str) -> None:
     """read.md/Web URLs: what a rule is about."""
     (need,) = needs_of(path)
     assert (need.access, need.what) == ("network", host)

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from sightline.exec.gateway import is_public
-from sightline.tools import ToolContext, ToolError
+from sightline.exec.gateway import _addresses, is_public
+from sightline.settings import Policy
+from sightline.tools import Need, ToolContext, ToolError
 from sightline.tools.web import _fetch, read_url
 from tests.tools.web.server import Server, lookups, serving
 
@@ -28,7 +29,15 @@ PRIVATE = [
     "100.100.100.200",
     "168.63.129.16",
     "192.0.2.1",
+    "192.0.0.8",
+    "192.0.0.192",
+    "192.31.196.1",
+    "192.52.193.1",
+    "192.88.99.1",
+    "192.175.48.1",
     "198.18.0.1",
+    "198.51.100.1",
+    "203.0.113.1",
     "224.0.0.1",
     "240.0.0.1",
     "255.255.255.255",
@@ -51,6 +60,18 @@ PRIVATE = [
     "fd00:ec2::254",
     "ff02::1",
     "2001:db8::1",
+    "2001:1::1",
+    "2001:2::1",
+    "2001:4:112::1",
+    "2001:10::1",
+    "2001:20::1",
+    "2620:4f:8000::1",
+    "3fff::1",
+    "100::1",
+    "5f00::1",
+    "4000::1",
+    "2002:c000:c0::1",
+    "64:ff9b::c000:c0",
 ]
 
 
@@ -64,6 +85,30 @@ def test_an_address_of_no_public_host_is_recognised(address: str) -> None:
 def test_a_public_address_is_recognised(address: str) -> None:
     """It may be read."""
     assert is_public(ipaddress.ip_address(address))
+
+
+@pytest.mark.parametrize(("address", "mapped"), [("93.184.216.34", "::ffff:93.184.216.34"), ("2606:2800:220:1::1", "")])
+def test_an_address_of_this_machine_is_not_public(monkeypatch: pytest.MonkeyPatch, address: str, mapped: str) -> None:
+    """However public it is: an interface has it, which is known by whether a socket can be bound to it."""
+    bound: list[str] = []
+    monkeypatch.setattr(_addresses, "_can_bind", lambda family, asked: bound.append(asked) or asked == address)
+    for form in filter(None, (address, mapped)):
+        assert not is_public(ipaddress.ip_address(form))
+    assert is_public(ipaddress.ip_address("1.1.1.1"))
+
+
+def test_where_any_address_can_be_bound_the_route_tells(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`ip_nonlocal_bind` is on where addresses move between machines."""
+    monkeypatch.setattr(_addresses, "_can_bind", lambda family, asked: True)
+    assert is_public(ipaddress.ip_address("1.1.1.1"))
+    monkeypatch.setattr(_addresses, "_is_source", lambda family, asked: True)
+    assert not is_public(ipaddress.ip_address("1.1.1.1"))
+
+
+def test_loopback_is_an_address_of_this_machine() -> None:
+    """Asked of the kernel, with nothing replaced."""
+    assert _addresses._is_own(ipaddress.ip_address("127.0.0.1"))
+    assert not _addresses._is_own(ipaddress.ip_address("192.0.2.7"))
 
 
 @pytest.mark.parametrize(
@@ -156,16 +201,65 @@ async def test_a_redirect_elsewhere_ends(context: ToolContext, server: Server, l
     assert server.asked == ["/a"]
 
 
-async def test_a_redirect_to_the_same_host_with_www_is_followed(
-    context: ToolContext, server: Server, monkeypatch: pytest.MonkeyPatch
+def hold_to(context: ToolContext, *, allow: list[str], deny: list[str]) -> None:
+    """These rules from now on."""
+    policy = Policy("auto", allow, deny, context.cwd)
+    context.workplace.network = lambda host, port: policy.decide(Need("network", f"{host}:{port}"))
+
+
+@pytest.mark.parametrize("allowed", ["www.home.test", "*.home.test", "*"])
+async def test_a_redirect_to_what_a_rule_allows_is_followed(
+    context: ToolContext, server: Server, monkeypatch: pytest.MonkeyPatch, allowed: str
 ) -> None:
     """And noted."""
+    hold_to(context, allow=[f"network({allowed})"], deny=[])
     lookups(monkeypatch, ["127.0.0.1"])
     server.redirect("/a", f"http://www.home.test:{server.port}/b.txt")
     server.page("/b.txt", "there", "text/plain")
     outcome = await read_url(f"http://home.test:{server.port}/a", context)
     assert outcome.details["final_url"] == f"http://www.home.test:{server.port}/b.txt"
     assert f"Notes: redirected from http://home.test:{server.port}/a\n" in outcome.text
+
+
+@pytest.mark.parametrize("deny", [[], ["network(home.test:PORT)"], ["network(www.home.test)"], ["network(127.0.0.3)"]])
+@pytest.mark.parametrize("there", ["home.test", "www.home.test"])
+async def test_a_redirect_to_another_port_or_name_needs_a_rule(
+    context: ToolContext, server: Server, monkeypatch: pytest.MonkeyPatch, there: str, deny: list[str]
+) -> None:
+    """`network(HOST:PORT)` is about that port: also of the host itself, and of the one with `www.`."""
+    lookups(monkeypatch, ["127.0.0.1"])
+    async with serving() as other:
+        denied = [rule.replace("PORT", str(other.port)) for rule in deny]
+        hold_to(context, allow=[f"network(home.test:{server.port})"], deny=denied)
+        server.redirect("/a", f"http://{there}:{other.port}/b")
+        with pytest.raises(ToolError, match=rf"another host|another port, {other.port}\. Read http|a rule denies"):
+            await read_url(f"http://home.test:{server.port}/a", context)
+        assert other.asked == []
+
+
+async def test_another_form_of_a_page_on_another_port_needs_a_rule(context: ToolContext, server: Server) -> None:
+    """A page may name any address as its markdown."""
+    async with serving() as other:
+        hold_to(context, allow=[f"network(127.0.0.1:{server.port})"], deny=[])
+        link = f"<link rel=alternate type=text/markdown href=http://127.0.0.1:{other.port}/a.md>"
+        server.page("/a", f"<html><head>{link}</head><body>{'words ' * 100}</body></html>")
+        other.page("/a.md", "elsewhere", "text/markdown")
+        assert "elsewhere" not in (await read_url(f"{server.url}/a", context)).text
+        assert other.asked == []
+        hold_to(context, allow=["network(127.0.0.1)"], deny=[])
+        assert "elsewhere" in (await read_url(f"{server.url}/a", context)).text
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", "::ffff:127.0.0.1", "64:ff9b::7f00:1"])
+async def test_the_address_of_a_name_may_be_denied(
+    context: ToolContext, server: Server, monkeypatch: pytest.MonkeyPatch, address: str
+) -> None:
+    """As it is for commands: the name is allowed, what it leads to is not."""
+    hold_to(context, allow=["network(*)"], deny=["network(127.0.0.1)"])
+    lookups(monkeypatch, [address])
+    with pytest.raises(ToolError, match=r"a rule denies its address: network\(127\.0\.0\.1\)"):
+        await read_url(f"http://name.test:{server.port}/", context)
+    assert server.asked == []
 
 
 async def test_redirects_that_never_end_do(context: ToolContext, server: Server) -> None:

@@ -4,6 +4,7 @@ Rules:
 
 - Every connection is told of as it is decided and at its end, as events of the call. The first ones each; of a flood
   one a second, with how many there were in between.
+- That it came to a bound of the proxy is told once.
 - Nothing is told after the command has left, and nothing of it stays connected.
 """
 
@@ -14,7 +15,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from sightline.events import Event, ToolConnection
+from sightline.events import Event, Notice, ToolConnection
 
 _LISTED = 100  # connections of one command that are told of one by one
 _SECONDS_BETWEEN = 1.0  # of what is told of a flood
@@ -47,6 +48,7 @@ class Entrance:
         self._told_last = 0.0
         self._untold = 0
         self._last: ToolConnection | None = None  # of those that were not told of
+        self._overflowed = False
         self._left = False
 
     def become(self, job: str) -> None:
@@ -65,6 +67,15 @@ class Entrance:
             self._publish(msgspec.structs.replace(self._last, more=self._untold - 1))
         self._left = True
         self._on_leave()
+
+    def overflow(self, held: int) -> None:
+        """There was no room for one more connection of it."""
+        if self._overflowed or self._left:
+            return
+        self._overflowed = True
+        text = f"a command has {held} connections at once and wants more: there is no room for them"
+        hint = "those that ask for nothing are closed, others refused"
+        self._publish(Notice(text, "warning", hint, source="exec"))
 
     def connection(self, number: int, host: str, port: int) -> "Connection":
         self._made += 1

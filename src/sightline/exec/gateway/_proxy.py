@@ -8,9 +8,12 @@ Rules:
   for that host and port until the command ends, and so does a no.
 - Everything is bounded: connections at once, the time a request may take to be said, the time nothing moves, what is
   held of either side while the other is slow.
+- A command has a share of the connections. Where there is no room, the oldest that has asked for nothing yet gives way:
+  first of the command itself, then of the one that has the most. A command that came to a bound is told of once.
 """
 
 import asyncio
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -19,7 +22,8 @@ from sightline.exec.gateway._judge import Judge, Ruling
 from sightline.exec.gateway._requests import Asked, BadRequest, denied, granted, read_body, read_request
 from sightline.exec.gateway._upstream import Streams, Unreachable, Upstream
 
-CONNECTIONS_AT_MOST = 128
+CONNECTIONS_AT_MOST = 256
+SHARE = 64  # of one command
 _REQUEST_SECONDS = 30.0
 _ASKING_SECONDS = 600.0
 _IDLE_SECONDS = 600.0
@@ -38,33 +42,55 @@ class Proxy:
         self._entrance_at = entrance_at
         self._upstream = Upstream(_PIECE)
         self._questions: dict[tuple[str, str, int], _Question] = {}
-        self._clients: set[asyncio.Task[Any] | None] = set()
+        self._clients: dict[asyncio.Task[Any], _Client] = {}  # oldest first
         self._made = 0
 
     def close(self) -> None:
-        for client in self._clients:
-            if client is not None:
-                client.cancel()
+        for task in self._clients:
+            task.cancel()
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """One client, whatever it sends."""
-        client = asyncio.current_task()
-        self._clients.add(client)
+        task = asyncio.current_task()
+        assert task is not None
+        client = _Client(self._entrance_at(writer.get_extra_info("sockname")[0]))
         try:
-            if len(self._clients) > CONNECTIONS_AT_MOST:
-                writer.write(denied("http", "busy", "too many connections at once"))
+            if self._has_room(client.entrance):
+                self._clients[task] = client
+                await self._answer(client, reader, writer)
             else:
-                await self._answer(reader, writer)
+                writer.write(denied("http", "busy", "too many connections at once"))
             await asyncio.wait_for(writer.drain(), _CLOSING_SECONDS)
         except (OSError, EOFError, TimeoutError, asyncio.LimitOverrunError):  # it left, or says nothing
             pass
         except asyncio.CancelledError:  # its command ended
             writer.transport.abort()
         finally:
-            self._clients.discard(client)
+            self._clients.pop(task, None)
             writer.close()
 
-    async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def _has_room(self, entrance: Entrance) -> bool:
+        """For one more of this command, made where it can be."""
+        counts = Counter(client.entrance for client in self._clients.values())
+        if counts[entrance] >= SHARE:
+            entrance.overflow(SHARE)
+            return self._evict(entrance)
+        if len(self._clients) < CONNECTIONS_AT_MOST:
+            return True
+        entrance.overflow(counts[entrance])
+        return any(self._evict(each) for each, count in counts.most_common() if count > counts[entrance])
+
+    def _evict(self, entrance: Entrance) -> bool:
+        """The oldest connection of a command that has asked for nothing yet; False: there is none."""
+        of_it = (task for task, client in self._clients.items() if client.entrance is entrance and not client.has_asked)
+        oldest = next(of_it, None)
+        if oldest is None:
+            return False
+        del self._clients[oldest]
+        oldest.cancel()
+        return True
+
+    async def _answer(self, client: "_Client", reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             asked = await asyncio.wait_for(read_request(reader, writer.write), _REQUEST_SECONDS)
         except BadRequest as problem:
@@ -72,8 +98,9 @@ class Proxy:
             return
         if asked is None:
             return
+        client.has_asked = True
         self._made += 1
-        entrance = self._entrance_at(writer.get_extra_info("sockname")[0])
+        entrance = client.entrance
         connection = entrance.connection(self._made, asked.host, asked.port)
         try:
             await self._connect(asked, entrance, connection, (reader, writer))
@@ -141,6 +168,14 @@ class Proxy:
             if not question.waiting:
                 question.task.cancel()
                 self._questions.pop(key, None)
+
+
+class _Client:
+    """A connection to us."""
+
+    def __init__(self, entrance: Entrance) -> None:
+        self.entrance = entrance
+        self.has_asked = False
 
 
 class _Question:

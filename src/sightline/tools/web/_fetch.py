@@ -3,8 +3,8 @@
 Rules:
 
 - Every hop is checked before it is made: the scheme, the host, and the address that is connected to (`_guard`).
-- Redirects are followed to the same host, with or without `www.`; anywhere else they end, and it is said where they
-  lead: a person agreed to this host and to no other.
+- Redirects are followed to the same host and port, and to what the rules allow; anywhere else they end, and it is said
+  where they lead: a person agreed to this host and port, and to no other.
 - Nothing but the request goes out: no cookies, no referrer, no credentials, nothing kept for the next request.
 - At most so many bytes are taken, packed or not, and the whole takes at most so long.
 - A proxy of the environment is used, except for this machine and private networks. It looks up names itself; what can
@@ -23,7 +23,7 @@ import msgspec
 from sightline.exec.gateway import is_public
 from sightline.tools._tool import ToolError
 from sightline.tools.web import _guard
-from sightline.tools.web._address import Address, follow, is_same_site
+from sightline.tools.web._address import Address, follow
 from sightline.tools.web._decoding import ACCEPTED, Body
 
 if TYPE_CHECKING:
@@ -52,36 +52,37 @@ class Fetched(msgspec.Struct, frozen=True, kw_only=True):
         return 200 <= self.status < 300
 
 
-async def fetch(address: Address, *, seconds: float, private: bool, accept: str = PREFERRED) -> Fetched:
+async def fetch(address: Address, reach: _guard.Reach, *, seconds: float, accept: str = PREFERRED) -> Fetched:
     """The answer, whatever its status, after redirects. ToolError when there is none, or none that may be had."""
     started = address
     try:
         async with asyncio.timeout(seconds):
             for _ in range(MAX_REDIRECTS + 1):
-                answer = await _hop(address, accept, private=private)
+                answer = await _hop(address, accept, reach)
                 if isinstance(answer, Fetched):
                     return answer
-                address = _next(started, address, answer)
+                address = _next(address, answer, reach)
     except TimeoutError:
         raise ToolError(f"{started} took more than {seconds:g} seconds. Try again, or read another page.") from None
     raise ToolError(f"{started} redirects more than {MAX_REDIRECTS} times; the last one led to {address}.")
 
 
-def _next(started: Address, address: Address, location: str) -> Address:
+def _next(address: Address, location: str, reach: _guard.Reach) -> Address:
     """Where a redirect leads, if it may be followed."""
     there = follow(address, location)
     if there is None:
         raise ToolError(f"{address} redirects to {location[:200]!a}, which is no web address.")
-    if not is_same_site(started.host, there.host):
-        raise ToolError(f"{address} redirects to another host, {there.host}. Read {there} if that is what you want.")
+    reason = reach.why_not(there)
+    if reason:
+        raise ToolError(f"{address} redirects to {reason}.")
     return there
 
 
-async def _hop(address: Address, accept: str, *, private: bool) -> Fetched | str:
+async def _hop(address: Address, accept: str, reach: _guard.Reach) -> Fetched | str:
     """An answer, or where it redirects to."""
     import httpx2
 
-    async with _response(address, accept, private=private) as response:
+    async with _response(address, accept, reach) as response:
         location = response.headers.get("location", "")
         if response.status_code in _REDIRECTS and location:
             return str(location)
@@ -111,12 +112,12 @@ def _fetched(address: Address, response: "httpx2.Response", body: Body) -> Fetch
 
 
 @asynccontextmanager
-async def _response(address: Address, accept: str, *, private: bool) -> "AsyncIterator[httpx2.Response]":
+async def _response(address: Address, accept: str, reach: _guard.Reach) -> "AsyncIterator[httpx2.Response]":
     import httpx2
 
     proxy = _proxy(address)
     secure = await asyncio.to_thread(_certificates) if address.scheme == "https" else False
-    hosts = await _hosts(address, private=private, by_proxy=proxy is not None)
+    hosts = await _hosts(address, reach, by_proxy=proxy is not None)
     async with httpx2.AsyncHTTPTransport(verify=secure, trust_env=False, proxy=proxy) as transport:
         response = await _asked(transport, address, hosts, accept)
         try:
@@ -125,10 +126,10 @@ async def _response(address: Address, accept: str, *, private: bool) -> "AsyncIt
             await response.aclose()
 
 
-async def _hosts(address: Address, *, private: bool, by_proxy: bool) -> list[str]:
+async def _hosts(address: Address, reach: _guard.Reach, *, by_proxy: bool) -> list[str]:
     """What to connect to, each as it stands in a URL."""
     try:
-        found = await _guard.addresses_of(address.host, address.port, private=private)
+        found = await _guard.addresses_of(address.host, address.port, reach)
     except _guard.NotFound:
         if by_proxy:  # a machine that reaches the web only this way often cannot look up its names
             return [address.host]

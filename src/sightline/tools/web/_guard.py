@@ -4,16 +4,22 @@ Rules:
 
 - A name is looked up once, every address it has is checked, and the connection goes to one that was checked: a name
   that answers differently the second time gains nothing.
-- Only addresses of the open internet pass (`exec/gateway/_addresses.py`), unless `web.private_hosts` says otherwise.
+- Only addresses of the open internet pass (`exec/gateway/_addresses.py`), unless `web.private_hosts` says otherwise,
+  and none that a rule denies.
 - One address that does not pass refuses the name.
+- What a page leads to (a redirect, another form of it) is asked without a call of its own only where the host and port
+  are those the call was allowed for, or the rules allow them too.
 """
 
 import asyncio
 import ipaddress
 import socket
+from collections.abc import Callable
 
-from sightline.exec.gateway import is_public
+from sightline.exec.gateway import is_public, spellings
+from sightline.settings import Decision
 from sightline.tools._tool import ToolError
+from sightline.tools.web._address import Address
 
 _MOST = 4  # addresses that are tried
 
@@ -22,7 +28,39 @@ class NotFound(ToolError):
     """A name has no address here."""
 
 
-async def addresses_of(host: str, port: int, *, private: bool) -> list[str]:
+class Reach:
+    """What one call may connect to. It was allowed for `asked`; `rules` say what else is."""
+
+    def __init__(self, asked: Address, rules: Callable[[str, int], Decision] | None, *, private: bool) -> None:
+        self._asked = asked
+        self._rules = rules
+        self._private = private
+
+    def why_not(self, there: Address) -> str:
+        """Where a page leads and what to do about that; empty when it may be asked for."""
+        decision = self._decision(there.host, there.port)
+        if decision is not None and decision.verdict == "deny":
+            return f"{there}, which a rule denies: {decision.rule}"
+        is_asked = (there.host, there.port) == (self._asked.host, self._asked.port)
+        if is_asked or (decision is not None and decision.verdict == "allow"):
+            return ""
+        other = f"another host, {there.host}" if there.host != self._asked.host else f"another port, {there.port}"
+        return f"{other}. Read {there} if that is what you want"
+
+    def check(self, host: str, port: int, address: str) -> None:
+        """ToolError when what a host leads to may not be connected to."""
+        for each in spellings(address):
+            decision = self._decision(each, port)
+            if decision is not None and decision.verdict == "deny":
+                raise ToolError(f"{host} ({address}) is not read: a rule denies its address: {decision.rule}.")
+        if not self._private:
+            check(host, address)
+
+    def _decision(self, host: str, port: int) -> Decision | None:
+        return None if self._rules is None else self._rules(host, port)
+
+
+async def addresses_of(host: str, port: int, reach: Reach) -> list[str]:
     """Addresses that may be connected to. ToolError when the name has none, or one that may not."""
     loop = asyncio.get_running_loop()
     try:
@@ -31,9 +69,8 @@ async def addresses_of(host: str, port: int, *, private: bool) -> list[str]:
         reason = getattr(problem, "strerror", None) or problem
         raise NotFound(f"The host {host} cannot be found: {reason}. Check the name.") from None
     addresses = list(dict.fromkeys(str(one[4][0]) for one in found))
-    if not private:
-        for address in addresses:
-            check(host, address)
+    for address in addresses:
+        reach.check(host, port, address)
     return addresses[:_MOST]
 
 

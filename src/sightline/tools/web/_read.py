@@ -16,6 +16,7 @@ from sightline.tools.read._text import present_text
 from sightline.tools.web._address import Address, parse
 from sightline.tools.web._cache import Page, Pages
 from sightline.tools.web._fetch import Fetched, fetch
+from sightline.tools.web._guard import Reach
 from sightline.tools.web._pipeline import shape
 
 SHOWN_LINES = 300
@@ -46,16 +47,16 @@ async def read(path: str, context: ToolContext) -> Outcome:
 
 async def _loaded(address: Address, context: ToolContext, *, raw: bool) -> tuple[Page, Image | None]:
     settings = context.settings
-    private = settings.web.private_hosts
+    reach = Reach(address, context.workplace.network, private=settings.web.private_hosts)
     end = time.monotonic() + settings.web.timeout
-    fetched = await fetch(address, seconds=settings.web.timeout, private=private)
+    fetched = await fetch(address, reach, seconds=settings.web.timeout)
 
     async def probe(other: Address) -> Fetched | None:
         seconds = min(PROBE_SECONDS, end - time.monotonic())
-        if seconds <= 0 or other == fetched.address:
+        if seconds <= 0 or other == fetched.address or reach.why_not(other):
             return None
         try:
-            found = await fetch(other, seconds=seconds, private=private)
+            found = await fetch(other, reach, seconds=seconds)
         except ToolError:
             return None
         return found if found.ok and not found.cut else None

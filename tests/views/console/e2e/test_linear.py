@@ -172,7 +172,7 @@ def test_an_approval_by_numbers_with_a_rule_that_is_changed(listener: Listener) 
     ear.leaves()
 
 
-@pytest.mark.parametrize("line", ["go on please", "", "7"])
+@pytest.mark.parametrize("line", ["go on please", "", "7", "y", "s", "a", "01"])
 def test_a_line_that_is_no_answer_approves_nothing(listener: Listener, line: str) -> None:
     """It was meant for the agent, or for nobody; the question stays, and no with a reason is heard by the model."""
     outside = listener.folder / "outside.txt"

@@ -1,8 +1,11 @@
 """Approvals on the page: all of what is asked for can be seen, and nothing is allowed before its end was."""
 
+import unicodedata
+
 import pytest
 
 from sightline.host import SetApproval
+from sightline.text import visible
 
 from ..page.axe import violations
 from ..page.glass import expect
@@ -91,3 +94,115 @@ async def test_the_level_on_the_page_is_the_one_in_force(machine, open_page):
         await expect(other.get_by_label("approval")).to_have_value("plan")
         await expect(page.get_by_label("approval")).to_have_value("plan")
         assert host.agent.approvals.policy.approval == "plan"
+
+
+def _touching(folder, count):
+    calls = [{"tool": "bash", "args": {"command": f"touch {folder}/{n}", "sandbox": False}} for n in range(count)]
+    return [calls, [{"text": "All done."}]]
+
+
+async def _middle(locator):
+    box = await locator.bounding_box()
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+@pytest.mark.parametrize("gap", [0, 150, 400])
+async def test_a_second_click_does_not_allow_what_slides_under_it(machine, open_page, gap):
+    """A double click, or an impatient one: the next card comes to stand where the first was, and takes no click yet."""
+    outside = machine.folder.parent / f"touched-{gap}"
+    outside.mkdir()
+    async with agent_host(machine.folder, _touching(outside, 3)) as host:
+        page = await open_page(f"#{host.session.id}")
+        await _say(page, "go")
+        cards = page.locator(".card")
+        await expect(cards).to_have_count(3)
+        allow = cards.first.get_by_role("button", name="Yes, this once")
+        await expect(allow).to_be_enabled()
+        x, y = await _middle(allow)
+        if gap:
+            await page.mouse.click(x, y)
+            await page.wait_for_timeout(gap)
+            await page.mouse.click(x, y)
+        else:
+            await page.mouse.dblclick(x, y)
+        await expect(cards).to_have_count(2)
+        await page.wait_for_timeout(300)
+        await expect(cards).to_have_count(2)
+        await allow.click()
+        await expect(cards).to_have_count(1)
+        await cards.first.get_by_role("button", name="No", exact=True).click()
+        await expect(page.get_by_text("All done.")).to_be_visible()
+    assert sorted(path.name for path in outside.iterdir()) == ["0", "1"]
+
+
+async def test_a_yes_that_moved_takes_no_click(machine, open_page):
+    """Whatever moved it: it has to stand still for a moment first; no is answered at once."""
+    async with agent_host(machine.folder, _ask("touch here")) as host:
+        page = await open_page(f"#{host.session.id}")
+        await _say(page, "go")
+        allow = page.get_by_role("button", name="Yes, this once")
+        await expect(allow).to_be_enabled()
+        await page.evaluate("document.querySelector('.card').style.marginBottom = '40px'")
+        await page.mouse.click(*await _middle(allow))
+        await expect(allow).to_have_attribute("aria-disabled", "true")
+        await page.get_by_role("button", name="No", exact=True).click()
+        await expect(page.get_by_text("All done.")).to_be_visible()
+    assert not (machine.folder / "here").exists()
+
+
+_MARKED = """async ([before, after]) => {
+  const { visible } = await import("/static/exact.js");
+  const found = { marked: [], unassigned: [] };
+  for (let start = 0; start < 0x110000; start += 0x1000) {
+    const points = [...Array(0x1000).keys()].map((n) => start + n).filter((point) => point !== 10);
+    const lines = points.map((point) => before + String.fromCodePoint(point) + after);
+    const shown = visible(lines.join("\\n")).split("\\n");
+    points.forEach((point, n) => {
+      if (shown[n] !== lines[n]) found.marked.push(point);
+      if (/\\p{Cn}/u.test(String.fromCodePoint(point))) found.unassigned.push(point);
+    });
+  }
+  return found;
+}"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("around", ["ab", "яя"])
+async def test_the_page_and_the_console_mark_the_same_characters(open_page, around):
+    """All there are, but those that only one of the two knows: Python and a browser come with Unicode of their own."""
+    page = await open_page("")
+    before, after = around
+    found = await page.evaluate(_MARKED, [before, after])
+    on_page, unknown = set(found["marked"]), set(found["unassigned"])
+    points = [point for point in range(0x110000) if point != 10]
+    lines = [f"{before}{chr(point)}{after}" for point in points]
+    shown = zip(points, lines, visible("\n".join(lines)).split("\n"), strict=True)
+    in_console = {point for point, line, seen in shown if line != seen}
+    unassigned = {point for point in points if unicodedata.category(chr(point)) == "Cn"}
+    assert sorted((in_console ^ on_page) - (unknown ^ unassigned)) == []
+    assert {0x1D159, 0x16FE4, 0x1107F, 0x13441, 0x13442, 0x2800, 0x3164, 0x202E} <= on_page
+    assert not on_page & set(map(ord, "aZ0~éяあ中"))
+
+
+async def test_the_page_and_the_console_show_the_same_text(open_page):
+    """Where what stands around a character counts."""
+    page = await open_page("")
+    text = "\n".join(
+        [
+            "a" + "\u0301" * 9,
+            "я" + "\u0301" * 9 + "\n\u0301",
+            "echo \u05d0; rm -rf \u05d1\n\u05d0 \u05d1\nx\u200b",
+            "\u05d0\u200b\u05d1",
+            "👩‍👩‍👧 ✔️ x\ufe0f",
+            "\ud800 \U0001d159 \r\n\t\x7f\x9b",
+        ]
+    )
+    shown = await page.evaluate(
+        """async (units) => (await import("/static/exact.js")).visible(String.fromCharCode(...units))""",
+        [int.from_bytes(pair) for pair in _pairs(text.encode("utf-16-be", "surrogatepass"))],
+    )
+    assert shown == visible(text)
+
+
+def _pairs(data):
+    return [data[at : at + 2] for at in range(0, len(data), 2)]

@@ -60,6 +60,13 @@ def enter_allows_what_leaves_the_sandbox(lab: Lab, form: str) -> str:
     return _answered(lab, command if form == "a command" else write, b"\r")
 
 
+@attack(point=6, forms=["y", "s", "a", "Y", "01", "1 ", "yes", "once", "\uff11", ""], sandboxes=["bubblewrap"])
+def a_line_that_is_no_answer_allows(lab: Lab, form: str) -> str:
+    """On lines only a number as it was said answers, or a key after a dot: whoever listens may mean something else."""
+    command = {"tool": "bash", "args": {"command": f"touch {lab.outside}/ran", "sandbox": False}}
+    return _answered(lab, command, f"{form}\r".encode(), linear=True)
+
+
 _HIDDEN = {
     "200 blanks": (" " * 200, "⟨200 blanks⟩"),
     "2000 blanks": (" " * 2000, "⟨2000 blanks⟩"),
@@ -70,6 +77,12 @@ _HIDDEN = {
     "zero width": ("\u200b", "⟨U+200B⟩"),
     "no-break space": ("\u00a0", "⟨U+00A0⟩"),
     "filler": ("\u3164", "⟨U+3164⟩"),
+    "blank note": ("\U0001d159", "⟨U+1D159⟩"),
+    "blank of Khitan": ("\U00016fe4", "⟨U+16FE4⟩"),
+    "joiner of numbers": ("\U0001107f", "⟨U+1107F⟩"),
+    "many marks": ("\u0301" * 9, "⟨U+0301⟩"),
+    "mark of another script": ("\u17d2", "⟨U+17D2⟩"),
+    "right to left": (" \u05d0; \u05d1", "⟨U+05D0⟩; ⟨U+05D1⟩"),
 }
 
 
@@ -86,15 +99,23 @@ def a_command_hides_what_it_does(lab: Lab, form: str) -> str:
     return "" if sign in screen else f"it is not shown: {form}"
 
 
-def _answered(lab: Lab, call: Mapping[str, object], keys: bytes, heard: Callable[[bytes], object] = bytes) -> str:
-    """The console asks about a call and gets these keys; what was written outside."""
+def _answered(
+    lab: Lab,
+    call: Mapping[str, object],
+    keys: bytes,
+    heard: Callable[[bytes], object] = bytes,
+    *,
+    linear: bool = False,
+) -> str:
+    """The console, drawn or on lines, asks about a call and gets these keys; what was written outside."""
+    ready, asked = (b"> ", b"Enter a number") if linear else (b"enter send", b"escape no")
     script = lab.write(lab.folder / "asked.json", json.dumps([[call], [{"text": "It is over."}]]))
     master, terminal = pty.openpty()
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", _ROWS, _COLUMNS, 0, 0))
     process = subprocess.Popen(
         [str(lab.sightline), "--model", f"scripted:{script}", "--approval", "auto"],
         cwd=lab.workspace,
-        env={**lab.env, "TERM": "xterm-256color"},
+        env={**lab.env, "TERM": "xterm-256color", **({"SIGHTLINE_LINEAR": "1"} if linear else {})},
         stdin=terminal,
         stdout=terminal,
         stderr=terminal,
@@ -118,12 +139,14 @@ def _answered(lab: Lab, call: Mapping[str, object], keys: bytes, heard: Callable
         return mark in seen
 
     try:
-        if not until(b"enter send", _SECONDS):
+        if not until(ready, _SECONDS):
             return f"the console did not come: {seen[-300:]!r}"
         os.write(master, b"go\r")
         if not until(_ASKS, _SECONDS):
             return f"nothing was asked: {seen[-300:]!r}"
-        until(b"escape no", 2)
+        until(asked, 2)
+        if linear:  # a line that was entered before the question is no answer anyway
+            until(b"never said", 0.5)
         os.write(master, keys)
         until(b"It is over.", 3)
         return lab.written()

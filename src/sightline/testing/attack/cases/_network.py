@@ -1,8 +1,11 @@
-"""Ways of a sandboxed command to a service it was not allowed to reach."""
+"""Ways of a sandboxed command, or of a page that is read, to a service that was not allowed."""
 
 import contextlib
+import json
 import shlex
+import shutil
 import socket
+import subprocess
 import threading
 from collections.abc import Iterator
 
@@ -43,10 +46,14 @@ _TRICKS = [
 ]
 
 
-class Service:
-    """Somebody on this machine who takes calls, and remembers what was said."""
+_HELLO = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\nhi"
 
-    def __init__(self, sock: socket.socket) -> None:
+
+class Service:
+    """Somebody on this machine who takes calls, answers each the same, and remembers what was said."""
+
+    def __init__(self, sock: socket.socket, answer: bytes = _HELLO) -> None:
+        self._answer = answer
         self.port: int = sock.getsockname()[1] if sock.family != socket.AF_UNIX else 0
         self._sock = sock
         self._heard: list[bytes] = []
@@ -70,15 +77,15 @@ class Service:
     def _hear(self, client: socket.socket, number: int) -> None:
         with client, contextlib.suppress(OSError):
             client.settimeout(_SECONDS)
-            client.sendall(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\nhi")
+            client.sendall(self._answer)
             while piece := client.recv(65536):
                 self._heard[number] += piece
 
 
 @contextlib.contextmanager
-def _service(host: str = "0.0.0.0", port: int = 0) -> Iterator[Service]:
+def _service(host: str = "0.0.0.0", port: int = 0, answer: bytes = _HELLO) -> Iterator[Service]:
     with socket.create_server((host, port)) as sock:
-        yield Service(sock)
+        yield Service(sock, answer)
         sock.shutdown(socket.SHUT_RDWR)
 
 
@@ -234,6 +241,34 @@ def the_proxy_is_kept_busy(lab: Lab, form: str) -> str:
         return ""
 
 
+_HOG = """
+import os, socket, time
+host, port = os.environ["HTTP_PROXY"][7:].split(":")
+many = {"its own address": [host], "other addresses": [f"127.9.9.{n}" for n in range(1, 9)]}
+while True:
+    held = []
+    for each in many[sys.argv[1]] * (320 // len(many[sys.argv[1]])):
+        try:
+            held.append(socket.create_connection((each, int(port)), 2))
+        except OSError:
+            pass
+    time.sleep(2)
+"""
+
+
+@attack(point=8, forms=["its own address", "other addresses"], sandboxes=["bubblewrap"])
+def a_job_takes_all_connections(lab: Lab, form: str) -> str:
+    """And says nothing on them, while the next command needs one."""
+    lab.write("hog.py", f"import sys\n{_HOG}")
+    with _service(_HERE) as service:
+        name = f"{_HERE}:{service.port}"
+        hog = {"tool": "bash", "args": {"command": f"python3 hog.py {shlex.quote(form)}", "async": True}}
+        asking = f"sleep 2; for i in 1 2 3; do curl -sS -m 5 http://{name}/; sleep 1; done"
+        ran = lab.agent([[hog], [{"tool": "bash", "args": {"command": asking}}]], "--allow", f"network({name})")
+        said = [call.text for call in ran.calls]
+        return "" if "hihihi" in said else f"the next command had no network: {said}"
+
+
 @attack(point=8, sandboxes=["bubblewrap"])
 def an_abstract_socket_is_reached(lab: Lab, form: str) -> str:
     name = f"\0sightline-attack-{lab.folder.name}"
@@ -243,3 +278,77 @@ def an_abstract_socket_is_reached(lab: Lab, form: str) -> str:
         service = Service(sock)
         script = f"import socket; s = socket.socket(socket.AF_UNIX); s.connect({name!r}); s.send(b'hello')"
         return _reached(lab, service, f"python3 -c {shlex.quote(script)}", "--allow", "network")
+
+
+_LEADS = {
+    "another port": ("redirect", f"{_HERE}:{{0}}", []),
+    "a port that is denied": ("redirect", f"{_HERE}:{{0}}", ["--deny", f"network({_HERE}:{{0}})"]),
+    "a port of another name for it": ("redirect", "localhost:{0}", []),
+    "a name that is denied": ("redirect", "localhost:{0}", ["--allow", "network", "--deny", "network(localhost)"]),
+    "an address that is denied": ("redirect", "localhost:{0}", ["--allow", "network", "--deny", "network(127.0.0.1)"]),
+    "its markdown elsewhere": ("alternate", f"{_HERE}:{{0}}", []),
+    "its feed elsewhere": ("feed", f"{_HERE}:{{0}}", []),
+}
+
+
+@attack(point=8, forms=list(_LEADS), sandboxes=["bubblewrap"])
+def a_page_leads_past_the_rules(lab: Lab, form: str) -> str:
+    """One host and port is allowed, and what it answers names another."""
+    how, there, options = _LEADS[form]
+    with _service() as service:
+        url = f"http://{there.format(service.port)}/"
+        kind = "text/markdown" if how == "alternate" else "application/rss+xml"
+        page = f'<html><head><link rel=alternate type={kind} href="{url}"></head><script></script></html>'
+        redirect = f"HTTP/1.1 302 Found\r\nlocation: {url}\r\ncontent-length: 0\r\n\r\n"
+        named = f"HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: {len(page)}\r\n\r\n{page}"
+        with _service(_HERE, answer=(redirect if how == "redirect" else named).encode()) as first:
+            name = f"{_HERE}:{first.port}"
+            words = [word.format(service.port) for word in options]
+            turn = [{"tool": "read", "args": {"path": f"http://{name}/page"}}]
+            lab.agent([turn], "--allow", f"network({name})", "--set", "web.private_hosts=true", *words)
+            if not first.calls:
+                return "the page was not read at all, which proves nothing"
+            return f"reached: {service.heard!r}" if service.calls else ""
+
+
+_OWN = ["93.184.216.34", "[2606:2800:220:1::1]", "[::ffff:93.184.216.34]", "192.0.0.192", "192.88.99.1", "[3fff::1]"]
+_LISTENS = """
+import socket, sys
+server = socket.create_server(("::", 8080), family=socket.AF_INET6, dualstack_ipv6=True)
+while True:
+    client = server.accept()[0]
+    open(sys.argv[1], "a").write("reached\\n")
+    client.close()
+"""
+
+
+@attack(
+    point=8,
+    forms=[f"{each}, {how}" for each in _OWN for how in ("a command", "a page")],
+    users=["root"],
+    sandboxes=["bubblewrap"],
+)
+def every_host_is_allowed_and_an_own_address_is_reached(lab: Lab, form: str) -> str:
+    """A machine on the open internet, made of a network namespace, and what listens on it behind its firewall."""
+    alone = ["unshare", "-n", "--"]
+    if not shutil.which("ip") or subprocess.run([*alone, "true"], check=False, capture_output=True).returncode:
+        return ""  # such a machine cannot be made here
+    host, how = form.split(", ")
+    command = {"tool": "bash", "args": {"command": f"curl -sS -g -m 5 http://{host}:8080/"}}
+    page = {"tool": "read", "args": {"path": f"http://{host}:8080/"}}
+    turns = [[command if how == "a command" else page], [{"text": "done"}]]
+    script, heard = lab.write(lab.folder / "own.json", json.dumps(turns)), lab.folder / "heard"
+    address = host.strip("[]").rpartition("::ffff:")[2]
+    lines = [
+        "ip link set lo up",
+        f"ip addr add {address}/{128 if ':' in address else 32} dev lo",
+        f'"{lab.python}" -c {shlex.quote(_LISTENS)} {heard} & listening=$!',
+        "sleep 0.5",
+        f"curl -s -g -m 5 http://{host}:8080/ >/dev/null; test -s {heard} || exit 9; rm {heard}",
+        f'"{lab.sightline}" -p go --model scripted:{script} --allow "network(*)" --set web.timeout=5; kill $listening',
+    ]
+    process = lab.spawn([*alone, "sh", "-c", "\n".join(lines)])
+    process.communicate(timeout=60)
+    if process.returncode == 9:
+        return "the service did not answer at all, which proves nothing"
+    return "the machine itself was reached" if heard.exists() else ""

@@ -1,5 +1,6 @@
 // What somebody must answer before an agent can go on: approvals, questions, dialogs of extensions. A card stands as long
 // as its request is open: whoever answers it, here or elsewhere, closes it everywhere. The focus is never taken.
+// A yes that has just come, moved or been enabled takes no click: that was meant for what stood there before.
 
 import * as api from "./api.js";
 import { button, byId, make, setText } from "./dom.js";
@@ -9,7 +10,53 @@ import { say } from "./say.js";
 const [ONCE, SESSION, ALWAYS, NO] = ["once", "this session", "always here", "no"];
 const LABELS = { [ONCE]: "Yes, this once", [SESSION]: "Yes, for this session", [ALWAYS]: "Yes, always in this folder", [NO]: "No" };
 
+const SETTLED_AFTER = 700; // milliseconds
+
 let made = 0;
+
+// Answers that allow, of one card. `aria-disabled` and not `disabled`: a button that is waited for keeps the focus.
+class Settling {
+  constructor() {
+    this.watched = new Map(); // button → where it was seen last, and since when
+    this.frame = 0;
+  }
+
+  hold(...buttons) {
+    for (const each of buttons) {
+      this.watched.set(each, { where: "", since: 0 });
+      each.addEventListener("click", (event) => {
+        this.look();
+        if (event.detail <= 1 && each.ariaDisabled !== "true") return;
+        event.preventDefault();
+        event.stopImmediatePropagation();
+      }, { capture: true });
+    }
+    this.restart();
+  }
+
+  restart() {
+    for (const seen of this.watched.values()) seen.where = "";
+    if (this.watched.size) this.look();
+  }
+
+  look() {
+    cancelAnimationFrame(this.frame);
+    const now = performance.now();
+    for (const [each, seen] of this.watched) {
+      const { x, y, width, height } = each.getBoundingClientRect();
+      const where = `${x} ${y} ${width} ${height} ${each.disabled} ${document.hidden}`;
+      if (where !== seen.where) Object.assign(seen, { where, since: now });
+      const waits = String(now - seen.since < SETTLED_AFTER);
+      if (each.ariaDisabled !== waits) each.ariaDisabled = waits;
+    }
+    this.frame = requestAnimationFrame(() => this.look());
+  }
+
+  end() {
+    cancelAnimationFrame(this.frame);
+    this.watched.clear();
+  }
+}
 
 class Card {
   constructor(session, request) {
@@ -24,6 +71,7 @@ class Card {
       make("h3", { id: this.name, text: titleOf(request, this.details) }),
       ...(who ? [make("p", { className: "who", text: who })] : []));
     this.closed = () => {};
+    this.settling = new Settling();
     (BODIES[request.what] ?? BODIES[this.details.ui?.kind] ?? dialog)(this);
     this.element.append(this.problem);
   }
@@ -110,7 +158,9 @@ function drawApproval(card, place) {
     { className: choice === main ? "main" : "", "data-choice": choice }));
   place.append(reason.row, make("div", { className: "choices" }, ...buttons));
   reason.input.addEventListener("keydown", (event) => { if (event.key === "Enter") card.answer(answers[NO]()); });
-  waitForEnd(card, box, end, buttons.filter((each) => each.dataset.choice !== NO), place);
+  const allowing = buttons.filter((each) => each.dataset.choice !== NO);
+  waitForEnd(card, box, end, allowing, place);
+  card.settling.hold(...allowing);
 }
 
 const sentence = (text) => `${text[0].toUpperCase()}${text.slice(1)}.`;
@@ -190,12 +240,14 @@ function dialog(card) {
   const close = () => card.answer({ value: null });
   if (message) card.add(make("p", { className: "message", text: message }));
   if (ui.kind === "confirm") {
-    return card.add(make("div", { className: "choices" }, button("Yes", () => card.answer({ value: true }), { className: "main" }),
-      button("No", () => card.answer({ value: false })), button("Close", close)));
+    const yes = button("Yes", () => card.answer({ value: true }), { className: "main" });
+    card.settling.hold(yes);
+    return card.add(make("div", { className: "choices" }, yes, button("No", () => card.answer({ value: false })), button("Close", close)));
   }
   if (ui.kind === "select") {
-    return card.add(make("div", { className: "choices" },
-      ...(card.request.choices ?? []).map((choice) => button(choice, () => card.answer({ value: choice }))), button("Close", close)));
+    const choices = (card.request.choices ?? []).map((choice) => button(choice, () => card.answer({ value: choice })));
+    card.settling.hold(...choices);
+    return card.add(make("div", { className: "choices" }, ...choices, button("Close", close)));
   }
   if (ui.kind !== "input" && ui.kind !== "editor") {
     return card.add(make("p", { className: "message", text: `This page cannot show ${name || "this"}: answer it in the console.` }),
@@ -233,8 +285,10 @@ export class Requests {
   close(id, card, session) {
     const focused = card.element.contains(document.activeElement);
     card.closed();
+    card.settling.end();
     card.element.remove();
     this.cards.delete(id);
+    for (const other of this.cards.values()) other.settling.restart();
     if (card.session !== session) return; // another session was chosen
     say("The request is closed");
     if (focused) this.onLeft();
