@@ -1,9 +1,10 @@
 """Databases for tests."""
 
 import sqlite3
-import struct
 from contextlib import closing
 from pathlib import Path
+
+from sightline.testing.databases import interrupted
 
 
 def make_database(path: Path, *statements: str) -> Path:
@@ -42,21 +43,8 @@ def rows(path: Path, sql: str) -> list[tuple[object, ...]]:
 
 
 def make_interrupted(path: Path, super_journal: Path) -> Path:
-    """A database in the middle of a change, as a killed writer leaves it, whose journal names another file: SQLite
-    deletes that one when it has undone the change."""
-    made, victim = path.with_name("made.db"), bytes(super_journal)
-    with closing(sqlite3.connect(made, isolation_level=None)) as connection:
-        connection.execute("CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT)")
-        connection.execute("BEGIN")
-        connection.executemany("INSERT INTO notes (text) VALUES (?)", [("x" * 200,)] * 2000)
-        connection.execute("COMMIT")
-        connection.execute("PRAGMA cache_size = 1")
-        connection.execute("BEGIN")
-        connection.execute("UPDATE notes SET text = text || 'y'")
-        path.write_bytes(made.read_bytes())
-        journal = Path(f"{made}-journal").read_bytes()
-    made.unlink()
-    page = struct.unpack(">I", journal[24:28])[0]
-    end = struct.pack(">I", 0x40000000 // page + 1) + victim + struct.pack(">II", len(victim), sum(victim))
-    Path(f"{path}-journal").write_bytes(journal + end + b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7")
+    """A database and the journal of a change that was not finished."""
+    data, journal = interrupted(path.parent, super_journal)
+    path.write_bytes(data)
+    Path(f"{path}-journal").write_bytes(journal)
     return path
