@@ -3,6 +3,7 @@
 import asyncio
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -126,3 +127,20 @@ def test_no_descriptor_is_left(work: Path) -> None:
             except OSError:
                 pass
     assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_a_link_that_is_exchanged_while_it_is_followed_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It was a link when it was looked at, and is a folder when it is read: not an invalid argument of anybody's."""
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "file").write_text("x")
+    (tmp_path / "link").symlink_to("folder")
+    real = os.readlink
+
+    def late(path: str, *args: Any) -> str:
+        os.unlink(tmp_path / "link")
+        (tmp_path / "folder").rename(tmp_path / "link")
+        return real(path, *args)
+
+    monkeypatch.setattr(os, "readlink", late)
+    with pytest.raises(Swapped, match="leads elsewhere now"):
+        handles.open_regular(tmp_path / "link" / "file")

@@ -87,9 +87,20 @@ def judged(real: str) -> Iterator[None]:
         _granted.reset(token)
 
 
+def real_path(path: str | Path) -> str:
+    """Where a path leads now, links followed. Swapped when a link on the way is exchanged while it is followed."""
+    try:
+        return os.path.realpath(path)
+    except OSError as problem:
+        # What was a link a moment ago is none any more, or is gone: that is not an argument of the caller's.
+        if problem.errno in (errno.EINVAL, errno.ENOENT):
+            raise Swapped(os.fspath(path)) from problem
+        raise
+
+
 def ours(path: str | Path) -> AbstractContextManager[None]:
     """The same for a path that no model chose: where it leads now."""
-    return judged(os.path.realpath(path))
+    return judged(real_path(path))
 
 
 class Entry:
@@ -195,7 +206,7 @@ def path_of(descriptor: int, path: str | Path) -> str:
 
 
 def _resolved(path: str | Path, access: Access) -> str:
-    real = os.path.realpath(path)
+    real = real_path(path)
     grants = _granted.get()
     if grants is not None and not grants.allow(access, real):
         raise Swapped(real)

@@ -1,6 +1,5 @@
 """Bad weather for a journal as it begins: no room, a folder that is not text, others who look at the same moment."""
 
-import fcntl
 import os
 import resource
 import threading
@@ -8,6 +7,7 @@ from contextlib import contextmanager
 
 import pytest
 
+from sightline import locks
 from sightline.exceptions import OutsideFailure
 from sightline.journal import Header, JobRecord, JournalWriter, Store, prune
 
@@ -64,7 +64,7 @@ def test_pruning_leaves_a_session_alone_that_is_just_beginning(store):
 def test_being_asked_whether_it_runs_does_not_keep_a_session_from_beginning(tmp_path):
     """Who asks holds the lock for a moment; a new session waits that moment out."""
     looking = os.open(tmp_path / "journal.jsonl", os.O_RDONLY | os.O_CREAT, 0o600)
-    fcntl.flock(looking, fcntl.LOCK_SH)
+    assert locks.acquire(looking, "shared")
     begun = []
     beginning = threading.Thread(target=lambda: begun.append(JournalWriter(tmp_path, Header("abcdef"))))
     beginning.start()

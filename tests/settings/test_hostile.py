@@ -222,11 +222,11 @@ for number in range(20):
 
 def test_many_programs_change_settings_at_once(tmp_path):
     """Each finds the others' changes in the file: none is lost, and nothing is left beside it."""
-    file = tmp_path / "settings.toml"
+    file = tmp_path / "config" / "settings.toml"
     programs = [subprocess.Popen([sys.executable, "-c", SETTING, str(file), str(number)]) for number in range(3)]
     assert [program.wait(60) for program in programs] == [0, 0, 0]
     assert file.read_text().count("base_url") == 60
-    assert os.listdir(tmp_path) == ["settings.toml"]
+    assert os.listdir(file.parent) == ["settings.toml"]
 
 
 def test_a_folder_nobody_may_write_to(tmp_path):

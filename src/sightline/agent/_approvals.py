@@ -10,6 +10,7 @@ Rules:
   run ends with exit code 3.
 """
 
+import asyncio
 import os
 import shlex
 from collections.abc import Awaitable, Callable, Iterable
@@ -103,9 +104,9 @@ class Approvals:
             answer = await self._requests.ask("approval", words, choices, details, agent=agent, id=request)
         finally:
             del self._open[request]
-        self._heed(answer, need, decision.suggestion, agent)
+        await self._heed(answer, need, decision.suggestion, agent)
 
-    def _heed(self, answer: Any, need: Need, rule: str, agent: str) -> None:
+    async def _heed(self, answer: Any, need: Need, rule: str, agent: str) -> None:
         """An answer is one of the choices, or `{"choice": …, "rule": …, "reason": …}`."""
         said = answer if isinstance(answer, dict) else {"choice": answer}
         choice = said.get("choice")
@@ -115,7 +116,7 @@ class Approvals:
             self._stage.publish(Notice(text, "warning", agent=agent, source="agent"))
         elif choice in (SESSION, ALWAYS):
             try:
-                problem = self._allow(rule, always=choice == ALWAYS)
+                problem = await self._allow(rule, always=choice == ALWAYS)
             except UserMistake as mistake:
                 text = f"allowed this once only: {mistake.message}"
                 self._stage.publish(Notice(text, "warning", mistake.hint, source="agent"))
@@ -184,12 +185,18 @@ class Approvals:
         folder = os.path.expanduser(named) if isinstance(named, str) else ""
         return os.path.normpath(os.path.join(self.policy.workspace, folder))
 
-    def _allow(self, rule: str, *, always: bool) -> str:
-        """What went wrong with remembering it, if anything did."""
+    async def _allow(self, rule: str, *, always: bool) -> str:
+        """What went wrong with remembering it, if anything did. It holds before that is done."""
         self.policy = self.policy.with_allowed(rule)
-        problem = remember_rule(self.policy.workspace, rule) if always else ""
-        self._answered.append(KnownRule(rule, "allow", "always" if always and not problem else "session"))
+        known = KnownRule(rule, "allow", "session")
+        self._answered.append(known)
         self._answer_open()
+        if not always:
+            return ""
+        problem = await asyncio.to_thread(remember_rule, self.policy.workspace, rule)
+        if not problem:
+            remembered = KnownRule(rule, "allow", "always")
+            self._answered = [remembered if each is known else each for each in self._answered]
         return problem
 
     def _answer_open(self) -> None:

@@ -30,7 +30,7 @@ from sightline.agent._stage import Stage
 from sightline.conversation import CallPart, Content, ImagePart, TextPart, ToolMessage
 from sightline.events import ToolResult, ToolUpdate, ToolUse
 from sightline.exceptions import SightlineError
-from sightline.handles import Grants, granted
+from sightline.handles import Grants, Swapped, granted
 from sightline.text import clean_line, clean_text, clean_value, cut_graphemes, first_line
 from sightline.tools import (
     Image,
@@ -305,6 +305,8 @@ def _outcome_of(task: "asyncio.Task[Outcome]") -> Outcome:
     if isinstance(error, SightlineError):
         text = f"{error.message}\nhint: {error.hint}" if error.hint else error.message
         return Outcome(text=text, is_error=True)
+    if isinstance(error, Swapped):
+        return Outcome(text=f"Cannot open {error.filename}: {error.strerror}.", is_error=True)
     log_bug("a tool failed", error)
     return Outcome(text=f"the tool failed: {type(error).__name__}: {error}", is_error=True)
 

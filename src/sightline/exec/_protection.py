@@ -8,25 +8,24 @@ Rules:
   read-only for all, removed after the last. What it holds changes nothing for a program that looks at it meanwhile. One
   left behind by a crash is removed by the next command.
 - One file for each workspace says what holds: whoever runs a command has a shared lock on it; whoever can have it alone
-  is the first or the last. Sessions in other processes count too. The lock is of the kind that only who may write the
-  file can have alone: a sandboxed command cannot, and so keeps nobody waiting.
+  is the first or the last. Sessions in other processes count too. A sandboxed command can have a shared one too,
+  and with it keeps nobody waiting (see `sightline.locks`).
 - Placeholders are made and removed through descriptors that follow no link.
 """
 
 import contextlib
-import fcntl
 import os
-import struct
 from collections.abc import Iterator
 from hashlib import sha256
 
 import msgspec
 
-from sightline import paths
+from sightline import locks, paths
 from sightline.exceptions import OutsideFailure
 from sightline.settings import Protected, protected
 
 _LARGEST = 1024 * 1024
+_SECONDS = 30.0  # for a set that another process computes
 _FOLDER = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -45,7 +44,7 @@ class Protection:
         self._workspace = workspace
         self._lock = _opened(workspace)
         try:
-            self.protected = self._first() if _locked(self._lock, fcntl.F_WRLCK) else self._joined()
+            self.protected = self._first() if locks.acquire(self._lock, "exclusive") else self._joined()
         except BaseException:
             os.close(self._lock)
             raise
@@ -58,8 +57,8 @@ class Protection:
 
     def release(self) -> None:
         try:
-            _locked(self._lock, fcntl.F_UNLCK)  # two that end at once would else both find the other
-            if _locked(self._lock, fcntl.F_WRLCK):
+            locks.release(self._lock)  # two that end at once would else both find the other
+            if locks.acquire(self._lock, "exclusive"):
                 self._remove(_read(self._lock))
         finally:
             os.close(self._lock)
@@ -74,11 +73,13 @@ class Protection:
         finally:
             if found != Protected():
                 _write(self._lock, _State(found, made))
-        _locked(self._lock, fcntl.F_RDLCK)
+        locks.acquire(self._lock, "shared")
         return found
 
     def _joined(self) -> Protected:
-        _locked(self._lock, fcntl.F_RDLCK, wait=True)
+        if not locks.acquire(self._lock, "shared", seconds=_SECONDS):
+            said = f"another process has been preparing {self._workspace} for a command for {_SECONDS:.0f} seconds"
+            raise OutsideFailure(said, "end it, or try again")
         state = _read(self._lock)
         return Protected() if state is None else state.protected
 
@@ -100,16 +101,6 @@ def _opened(workspace: str) -> int:
     except OSError as error:
         said = f"cannot write in {folder}: {error.strerror}"
         raise OutsideFailure(said, "make room, or move it elsewhere with SIGHTLINE_HOME") from error
-
-
-def _locked(lock: int, kind: int, *, wait: bool = False) -> bool:
-    """A lock of the open file, not of the process: one process runs several commands."""
-    wanted = struct.pack("hhqqixxxx", kind, os.SEEK_SET, 0, 0, 0)
-    try:
-        fcntl.fcntl(lock, fcntl.F_OFD_SETLKW if wait else fcntl.F_OFD_SETLK, wanted)
-    except (BlockingIOError, PermissionError):
-        return False
-    return True
 
 
 def _read(lock: int) -> _State | None:

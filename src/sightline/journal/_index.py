@@ -3,11 +3,11 @@
 Rules:
 
 - A cache. All of it can be made again from the journals; a line that cannot be read is skipped.
-- Many hosts write, each line with one append. Whoever rewrites the whole holds the lock alone; an appender that finds
-  the file replaced under its feet opens the new one.
+- Many hosts write, each line with one append, under a shared lock, which only a rewrite delays. Whoever rewrites the
+  whole holds the lock alone; where that is not to be had the next one does it. An appender that finds the file replaced
+  under its feet opens the new one.
 """
 
-import fcntl
 import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -15,7 +15,11 @@ from typing import Literal
 
 import msgspec
 
+from sightline import locks
 from sightline.paths import private_folder
+
+_APPEND_SECONDS = 0.5  # of a host's event loop: no rewrite takes as long
+_REWRITE_SECONDS = 3.0
 
 JobState = Literal["running", "ok", "failed", "cancelled", "timed_out", "lost"]
 
@@ -51,7 +55,7 @@ class JobIndex:
         """Note these jobs as they are now. Where that fails nothing is lost that could not be found again."""
         data = b"".join([_encoder.encode(record) + b"\n" for record in records])
         try:
-            fd = self._locked(fcntl.LOCK_SH)
+            fd = self._locked("shared", _APPEND_SECONDS)
         except OSError:
             return
         try:
@@ -80,8 +84,12 @@ class JobIndex:
         return found
 
     def rewrite(self, change: Callable[[dict[str, JobRecord]], Iterable[JobRecord]]) -> None:
-        """Replace what it has by what `change` makes of it; no line can be added meanwhile."""
-        fd = self._locked(fcntl.LOCK_EX)
+        """Replace what it has by what `change` makes of it; no line can be added meanwhile. Blocking, some seconds at
+        most: an index that is in use by then stays as it is."""
+        try:
+            fd = self._locked("exclusive", _REWRITE_SECONDS)
+        except locks.InUse:
+            return
         try:
             records = change(self.jobs())
             new = self._path.with_suffix(".new")
@@ -91,12 +99,13 @@ class JobIndex:
         finally:
             os.close(fd)
 
-    def _locked(self, how: int) -> int:
+    def _locked(self, kind: locks.Kind, seconds: float) -> int:
         private_folder(self._path.parent)
         while True:
             fd = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
             try:
-                fcntl.flock(fd, how)
+                if not locks.acquire(fd, kind, seconds=seconds):
+                    raise locks.InUse(self._path)
                 if os.path.samestat(os.fstat(fd), os.stat(self._path)):
                     return fd
             except FileNotFoundError:

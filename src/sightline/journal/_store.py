@@ -1,6 +1,5 @@
 """Everything that is kept, in one folder: a folder per session, the index of jobs, the list of conversations."""
 
-import fcntl
 import os
 import shutil
 import time
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from sightline import locks
 from sightline.events import Notice, stamp
 from sightline.exceptions import OutsideFailure, UserMistake
 from sightline.journal._artifact import ArtifactReader
@@ -66,6 +66,8 @@ class Store:
         header = Header(folder.name, clean_line(cwd), title, self._clock(), 1, parent_session, provider)
         try:
             return JournalWriter(folder, header)
+        except Busy as error:  # only who looks for new files and locks them can be that quick
+            raise OutsideFailure(f"another process locked {folder} as it was made", "try again") from error
         except OSError as error:
             shutil.rmtree(folder, ignore_errors=True)
             raise self.no_room(error) from error
@@ -88,12 +90,11 @@ class Store:
         except OSError:
             return False
         try:
-            fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            return locks.is_held(fd)
         except OSError:
             return True
         finally:
             os.close(fd)
-        return False
 
     def read(self, session: str) -> KeptSession:
         if not (self.folder(session) / "journal.jsonl").exists():

@@ -8,7 +8,6 @@ Rules, for a disk that is full:
   anything else once there is room; only what is beyond the cap is counted in the gap.
 """
 
-import fcntl
 import os
 import time
 from collections.abc import Callable, Sequence
@@ -16,12 +15,14 @@ from pathlib import Path
 
 import msgspec
 
+from sightline import locks
 from sightline.events import Event
 from sightline.journal._artifact import Artifact, ArtifactReader, index_path
 from sightline.journal._entry import Entry
 from sightline.journal._record import Header, encode_entry, encode_gap, encode_record
 
 _OWED_CAP = 64 * 1024 * 1024
+_NEW_SECONDS = 1.0
 
 
 class Place(msgspec.Struct, frozen=True, gc=False):
@@ -46,10 +47,11 @@ class JournalWriter:
         self._fd = os.open(folder / "journal.jsonl", flags, 0o600)
         try:
             # Nobody keeps the lock of a new one; somebody may just be asking whether it is held.
-            fcntl.flock(self._fd, fcntl.LOCK_EX | (fcntl.LOCK_NB if header is None else 0))
-        except OSError as error:
+            if not locks.acquire(self._fd, "exclusive", seconds=0.0 if header is None else _NEW_SECONDS):
+                raise Busy
+        except BaseException:
             os.close(self._fd)
-            raise Busy from error
+            raise
         self._end = os.fstat(self._fd).st_size
         self._artifacts: dict[str, Artifact] = {}
         self._lost: tuple[int, int] | None = None  # events, the first and the last

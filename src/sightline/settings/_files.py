@@ -5,11 +5,13 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from sightline import locks
 from sightline.exceptions import OutsideFailure
 from sightline.handles import NotRegular, read_at_most
-from sightline.paths import private_folder
+from sightline.paths import data_folder, private_folder
 
 LARGEST = 1024 * 1024
+SECONDS = 3.0  # until a change by another process is over
 
 
 class Unreadable(OutsideFailure):
@@ -82,17 +84,20 @@ def _unwritable(path: Path, error: OSError) -> OutsideFailure:
 
 @contextlib.contextmanager
 def held(path: Path, *, private: bool = True) -> Iterator[None]:
-    """Nobody else changes the file meanwhile who asks the same way: its folder is locked, so nothing is left behind."""
-    import fcntl
-
-    folder = path.parent
+    """Nobody else changes the file meanwhile who asks the same way: one lock for all such files of a user, beside none
+    of them. OutsideFailure when another process has it for too long."""
+    lock = data_folder() / "settings.lock"
     try:
-        _make_folder(folder, private=private)
-        descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+        _make_folder(path.parent, private=private)
+        private_folder(lock.parent)
+        # Without the right to read it: who may read a file can lock it against writers.
+        descriptor = os.open(lock, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o200)
     except OSError as error:
         raise _unwritable(path, error) from None
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        if not locks.acquire(descriptor, "exclusive", seconds=SECONDS):
+            said = f"cannot change {path}: {lock} is locked by another process"
+            raise OutsideFailure(said, "end what holds it, a command that runs perhaps, and try again")
         yield
     finally:
         os.close(descriptor)

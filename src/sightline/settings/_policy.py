@@ -24,6 +24,7 @@ from typing import Literal, Protocol
 
 import msgspec
 
+from sightline.handles import real_path
 from sightline.settings._protected import is_guarded
 from sightline.settings._rules import (
     Access,
@@ -81,7 +82,7 @@ class Policy:
         workspace: Path,
         *,
         guarded: Iterable[Path] | None = None,
-        resolve: Callable[[str], str] = os.path.realpath,
+        resolve: Callable[[str], str] = real_path,
     ) -> None:
         self.approval = approval
         self.allow = tuple(allow)

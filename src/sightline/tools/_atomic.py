@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
-from sightline.handles import Entry, entry, path_of, read_bytes
+from sightline.handles import Entry, entry, path_of, read_bytes, real_path
 from sightline.tools._file_lock import TEMPORARY, FileLock, locked
 from sightline.tools._regular import kind_of
 from sightline.tools._tool import ToolError
@@ -184,7 +184,7 @@ def replace_file(path: Path, data: bytes) -> Path:
 def refuse_special(path: Path) -> None:
     """ToolError when what `path` leads to is nothing that can be replaced."""
     try:
-        mode = os.stat(os.path.realpath(path), follow_symlinks=False).st_mode
+        mode = os.stat(real_path(path), follow_symlinks=False).st_mode
     except FileNotFoundError:
         return
     except (OSError, ValueError) as problem:

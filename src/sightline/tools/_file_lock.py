@@ -13,7 +13,6 @@ Rules:
 - Waiting for a lock has an end.
 """
 
-import fcntl
 import os
 import stat
 import time
@@ -22,13 +21,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from sightline import locks
 from sightline.handles import Entry, Grants, entry, granted
 from sightline.paths import data_folder, private_folder
 from sightline.tools._tool import ToolError
 
 SECONDS = 10.0
 TEMPORARY = (".sightline-", ".tmp")
-_FIRST_PAUSE, _LONGEST_PAUSE = 0.0005, 0.02
 _LOCK, _NEW = ".lock", ".new"
 _NOTE_BYTES = 64 * 1024
 
@@ -106,24 +105,18 @@ def _key(target: Entry) -> str:
 
 def _acquired(path: str, deadline: float) -> int | None:
     """None when it is not free by then."""
-    pause = _FIRST_PAUSE
     while True:
         descriptor = os.open(path, os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if _is_same(descriptor, path):
+            is_locked = locks.acquire(descriptor, "exclusive", seconds=deadline - time.monotonic())
+            if is_locked and _is_same(descriptor, path):
                 return descriptor
-            os.close(descriptor)  # released, and so removed, by whoever had it
-            continue
-        except BlockingIOError:
-            os.close(descriptor)
         except BaseException:
             os.close(descriptor)
             raise
-        if time.monotonic() >= deadline:
-            return None
-        time.sleep(pause)
-        pause = min(pause * 2, _LONGEST_PAUSE)
+        os.close(descriptor)
+        if not is_locked:
+            return None  # else it was released, and so removed, by whoever had it
 
 
 def _is_same(descriptor: int, path: str) -> bool:

@@ -18,7 +18,7 @@ from contextlib import aclosing
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from sightline.handles import ours
+from sightline.handles import ours, real_path
 from sightline.tools._tool import Access, Need, ToolError
 
 SUFFIX_SECONDS = 5.0
@@ -118,7 +118,7 @@ def display(path: Path, cwd: Path) -> str:
 
 def is_outside(path: Path, cwd: Path) -> bool:
     """Whether it leads out of the workspace once links are followed."""
-    return not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(cwd))
+    return not Path(real_path(path)).is_relative_to(real_path(cwd))
 
 
 def read_need(path: Path, cwd: Path) -> list[Need]:
@@ -132,8 +132,8 @@ def write_need(path: Path, cwd: Path) -> list[Need]:
 
 def _need(access: Access, path: Path, cwd: Path) -> Need:
     """Of where it really leads, so that a rule about a folder cannot be got around with a link."""
-    real = os.path.realpath(path)
-    why = f"{display(path, cwd)} leads there" if Path(os.path.realpath(path.parent)) / path.name != Path(real) else ""
+    real = real_path(path)
+    why = f"{display(path, cwd)} leads there" if Path(real_path(path.parent)) / path.name != Path(real) else ""
     what = shown(real)
     return Need(access, what, why=why, real=real if real != what else "")
 

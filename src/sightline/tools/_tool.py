@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
 import msgspec
 
 from sightline.exceptions import SightlineError
+from sightline.handles import real_path
 
 if TYPE_CHECKING:
     from sightline.tools._context import ToolContext
@@ -126,4 +127,4 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
 
 def is_inside(path: Path, folder: Path) -> bool:
     """Whether a path, links resolved, is in a folder."""
-    return path.resolve().is_relative_to(folder.resolve())
+    return Path(real_path(path)).is_relative_to(real_path(folder))

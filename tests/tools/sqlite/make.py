@@ -4,6 +4,8 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+from sightline.testing.databases import interrupted
+
 
 def make_database(path: Path, *statements: str) -> Path:
     with closing(sqlite3.connect(path)) as connection:
@@ -38,3 +40,11 @@ def make_users(path: Path) -> Path:
 def rows(path: Path, sql: str) -> list[tuple[object, ...]]:
     with closing(sqlite3.connect(path)) as connection:
         return connection.execute(sql).fetchall()
+
+
+def make_interrupted(path: Path, super_journal: Path) -> Path:
+    """A database and the journal of a change that was not finished."""
+    data, journal = interrupted(path.parent, super_journal)
+    path.write_bytes(data)
+    Path(f"{path}-journal").write_bytes(journal)
+    return path

@@ -1,6 +1,5 @@
 """The emulators at pinned versions, from npm into the project's cache."""
 
-import fcntl
 import hashlib
 import shlex
 import shutil
@@ -8,6 +7,7 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
+from sightline import locks
 from sightline.testing.emulators._types import EmulatorError, EmulatorMissing
 
 _HERE = Path(__file__).parent
@@ -32,7 +32,8 @@ def ensure(report: Callable[[str], None] = lambda line: None) -> Path:
         return folder
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not locks.acquire(lock.fileno(), "exclusive", seconds=_TIME_LIMIT):
+            raise EmulatorError(f"another process has been installing into {folder} for {_TIME_LIMIT} seconds")
         if not _is_ready(folder):
             report(f"emulators: installing into {folder}")
             _install(folder)

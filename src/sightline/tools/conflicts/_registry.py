@@ -1,12 +1,12 @@
 """The conflicts a session knows, by id. An id is given out once and means one conflict as it was shown."""
 
-import os
 import threading
 from collections.abc import Iterable
 from pathlib import Path
 
 import msgspec
 
+from sightline.handles import real_path
 from sightline.tools._tool import ToolError
 from sightline.tools.conflicts._regions import Region, find_regions, readable
 
@@ -31,7 +31,7 @@ class Conflicts:
         """The conflicts in a file's text, in order. One that was there before keeps its id; the others of the file are
         forgotten."""
         regions = find_regions(text)[:MOST]
-        real = Path(os.path.realpath(path))
+        real = Path(real_path(path))
         with self._lock:
             before = [conflict for conflict in self._known.values() if conflict.path == real]
             for conflict in before:

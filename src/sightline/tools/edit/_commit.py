@@ -5,10 +5,10 @@ program killed in between leaves the files before that moment new and the others
 locked first, and looked at again: between that look and the new content no other edit comes in, of any session.
 """
 
-import os
 from collections.abc import Sequence
 from contextlib import ExitStack
 
+from sightline.handles import real_path
 from sightline.tools._atomic import Writing, writing
 from sightline.tools._tool import ToolError
 from sightline.tools.edit._files import Plan
@@ -19,7 +19,7 @@ def commit(plans: Sequence[Plan]) -> None:
     with ExitStack() as stack:
         files = {}
         # In one order everywhere: two sessions that edit the same files must not wait for each other.
-        for plan in sorted(plans, key=lambda plan: os.path.realpath(plan.path)):
+        for plan in sorted(plans, key=lambda plan: real_path(plan.path)):
             files[plan.path] = stack.enter_context(writing(plan.path, make_folders=plan.created))
         for plan in plans:
             _refuse_changed(plan, files[plan.path])

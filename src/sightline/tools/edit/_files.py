@@ -17,6 +17,7 @@ from pathlib import Path
 import msgspec
 from msgspec import structs
 
+from sightline.handles import real_path
 from sightline.tools import _notebook as notebook
 from sightline.tools._context import PLACEHOLDER, Restored, not_restored
 from sightline.tools._paths import display, refuse_impossible, resolve
@@ -78,8 +79,8 @@ def file_of(path: str, cwd: Path, local: Path) -> Path:
     if not is_note(path):
         raise ToolError(f"edit changes files; {scheme[0]} is none. Edit the file it was made from, or use write.")
     refuse_impossible(path)
-    folder = Path(os.path.realpath(local))
-    target = Path(os.path.realpath(folder / path[scheme.end() :]))
+    folder = Path(real_path(local))
+    target = Path(real_path(folder / path[scheme.end() :]))
     if not target.is_relative_to(folder):
         raise ToolError(f"{path} leads out of local://.")
     if target == folder:
@@ -201,7 +202,7 @@ def _creation(section: Section, path: Path, shown: str, snapshots: Snapshots, re
 
 
 def _existing_folder(path: Path) -> Path:
-    folder = Path(os.path.realpath(path)).parent
+    folder = Path(real_path(path)).parent
     while not folder.exists():
         folder = folder.parent
     return folder

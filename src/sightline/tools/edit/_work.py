@@ -2,11 +2,11 @@
 is told."""
 
 import asyncio
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
+from sightline.handles import real_path
 from sightline.tools._context import ToolContext
 from sightline.tools._paths import shown, write_need
 from sightline.tools._tool import Need, Outcome, Proposal, ToolError
@@ -58,7 +58,7 @@ def _sections(patch: str, context: ToolContext) -> list[tuple[Section, Path]]:
         raise ToolError("The input contains half of a surrogate pair, which no text can. Write it again.") from problem
     sections = parse(patch)
     paths = [file_of(section.path, context.cwd, context.workplace.local) for section in sections]
-    merged = merge(sections, [os.path.realpath(path) for path in paths])
+    merged = merge(sections, [real_path(path) for path in paths])
     for section in merged:
         refuse_overlaps(section.hunks)
     return [(section, file_of(section.path, context.cwd, context.workplace.local)) for section in merged]
@@ -67,7 +67,7 @@ def _sections(patch: str, context: ToolContext) -> list[tuple[Section, Path]]:
 def _refuse_denied(section: Section, path: Path, context: ToolContext) -> None:
     """An edit that does not fit shows the lines it was meant for, and so must not be tried on what may not be read."""
     is_denied = context.workplace.is_denied
-    if is_denied is not None and is_denied(shown(os.path.realpath(path))):
+    if is_denied is not None and is_denied(shown(real_path(path))):
         raise ToolError(f"A rule forbids to read {section.path}, and so to edit it.")
 
 

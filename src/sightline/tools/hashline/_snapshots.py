@@ -10,7 +10,6 @@ Rules:
 - An edit of ours is kept as a step from one state to the next, so that line numbers can be followed through it.
 """
 
-import os
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
@@ -18,6 +17,8 @@ from hashlib import blake2b
 from pathlib import Path
 
 import msgspec
+
+from sightline.handles import real_path
 
 MAX_PATHS = 30
 MAX_VERSIONS = 64  # tags per path
@@ -129,7 +130,7 @@ class Snapshots:
 
 
 def _key(path: Path) -> str:
-    return os.path.realpath(path)
+    return real_path(path)
 
 
 def _digest(text: str) -> str:

@@ -10,7 +10,7 @@ from typing import Annotated, ClassVar
 import msgspec
 from msgspec import Meta
 
-from sightline.handles import judged
+from sightline.handles import judged, real_path
 from sightline.tools import _paths
 from sightline.tools._context import ToolContext
 from sightline.tools._tool import Need, Outcome, Tool, ToolError
@@ -120,7 +120,7 @@ def _judged_path(target: Target, name: str, context: ToolContext) -> str:
     opened, is_denied = _targets.container_of(target), context.workplace.is_denied
     if opened is None:
         return ""
-    real = os.path.realpath(opened)
+    real = real_path(opened)
     if _paths.is_outside(Path(real), context.cwd):
         raise ToolError(f"'{name}' is the only path that ends like this, and leads elsewhere.")
     if is_denied is not None and is_denied(_paths.shown(real)):

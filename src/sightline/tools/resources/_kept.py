@@ -1,9 +1,9 @@
 """What sessions keep: the artifacts of calls, and conversations. Blocking."""
 
-import os
 import re
 from pathlib import Path
 
+from sightline.handles import real_path
 from sightline.tools._context import ToolContext
 from sightline.tools._tool import Need, ToolError
 from sightline.tools.resources._resource import Resource
@@ -54,7 +54,7 @@ def history_needs(rest: str, context: ToolContext) -> list[Need]:
 
 
 def _of_another_session(file: Path) -> list[Need]:
-    return [Need("read", os.path.realpath(file), why="it is what another session keeps")]
+    return [Need("read", real_path(file), why="it is what another session keeps")]
 
 
 def history(rest: str, context: ToolContext) -> Resource:

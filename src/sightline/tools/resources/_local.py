@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 
+from sightline.handles import real_path
 from sightline.tools._selectors import split_selector
 from sightline.tools._tool import ToolError
 from sightline.tools.resources._resource import Resource
@@ -45,14 +46,14 @@ def _inside(rest: str, folder: Path) -> Path:
     is_text = "\0" not in rest and not any("\ud800" <= one <= "\udfff" for one in rest)
     if not can_be_named or not is_text or ".." in parts or "\\" in rest:
         raise ToolError(f"{f'local://{rest}'[:200]!a} is no name in the session's folder: short names, no .., no \\.")
-    path = Path(os.path.realpath(folder / "/".join(part for part in parts if part)))
-    if not path.is_relative_to(os.path.realpath(folder)):
+    path = Path(real_path(folder / "/".join(part for part in parts if part)))
+    if not path.is_relative_to(real_path(folder)):
         raise ToolError(f"local://{rest} leads out of the session's folder and is not followed.")
     return path
 
 
 def _name(path: Path, folder: Path) -> str:
-    name = path.relative_to(os.path.realpath(folder)).as_posix()
+    name = path.relative_to(real_path(folder)).as_posix()
     return "" if name == "." else name
 
 

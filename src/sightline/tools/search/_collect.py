@@ -2,6 +2,7 @@
 
 import os
 
+from sightline.handles import real_path
 from sightline.tools._paths import shown
 from sightline.tools._selectors import LineRange
 from sightline.tools.search._query import MATCHES_IN_ANY_ORDER, Found, Hits, Line, Query
@@ -56,7 +57,7 @@ class Collector:
         self._done.add(self._current.path)
         if self._in_order and len(self._files) <= self._query.first:
             self._current.lines = []  # of an earlier page
-        if self._query.is_denied is not None and self._query.is_denied(shown(os.path.realpath(path))):
+        if self._query.is_denied is not None and self._query.is_denied(shown(real_path(path))):
             self._done.add(path)
         self._current = Hits(path, [])
         self._current_ranges = self._ranges.get(path, ())

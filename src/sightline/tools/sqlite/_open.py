@@ -1,31 +1,27 @@
 """Opening a database nobody vouches for.
 
-- For reading it is opened read-only, and an authorizer refuses every action but reading: no ATTACH, no PRAGMA that
+- The library opens no file: it works on the database's bytes, in memory (see `_file`). Whatever it makes of them, or is
+  made to do by them, nothing on the disk is touched but the database, and that only by a change that went well.
+- For reading, an authorizer refuses every action but reading: no ATTACH, no PRAGMA that
   sets something, no extension, no function that touches files. For writing it also lets rows be inserted, updated and
   deleted, triggers included, and nothing else. Functions in the schema that could do harm are refused by the library
   itself (trusted_schema).
 - A statement that runs for longer than five seconds is stopped. A value is at most 16 MiB, and
   512 KiB in a statement that uses instr or replace: one call of these could take an hour.
 - A database that another process is writing is waited for, three seconds.
-- Reading leaves no files behind: one in WAL mode that nobody has open is read as it lies there.
-- The library opens files by their names alone. The database is opened here first (see `sightline.handles`), and then it
-  is looked up which file the library opened: another one is not read and not written. Its journal and log beside it
-  must not be links.
 """
 
-import os
 import sqlite3
-import stat
-import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
-from sightline.handles import Entry, NotRegular, Swapped, entry
+from sightline.handles import entry
+from sightline.tools._file_lock import locked
 from sightline.tools._tool import ToolError
+from sightline.tools.sqlite._file import LARGEST, DatabaseFile
 
-BUSY_MS = 3000
 SECONDS = 5.0
 VALUE_BYTES = 16 * 1024 * 1024
 _STEPS = 2000  # of the database's machine between two looks at the clock
@@ -51,8 +47,6 @@ _ENDLESS = frozenset({"printf", "format"})
 # One call takes the square of its arguments' length and cannot be stopped: values are shorter where these are used.
 _SQUARE = frozenset({"instr", "replace"})
 _SQUARE_BYTES = 512 * 1024
-_WAL = 2
-_ONE_AT_A_TIME = threading.Lock()  # of our own openings
 
 
 class Clock:
@@ -71,93 +65,69 @@ class Clock:
 
 
 @contextmanager
-def opened(path: Path, *, writing: bool = False) -> Iterator[sqlite3.Connection]:
+def opened(path: Path) -> Iterator[sqlite3.Connection]:
     """A connection under the rules above. Whatever the library raises in here becomes a ToolError."""
-    connection: sqlite3.Connection | None = None
+    with _explained(path), entry(path, "read") as file:
+        with closing(DatabaseFile(file, writing=False)) as database:
+            image = database.image()
+        with _loaded(image, file.name) as connection:
+            del image
+            _restrict(connection, writing=False)
+            yield connection
+
+
+@contextmanager
+def changing(path: Path) -> Iterator[sqlite3.Connection]:
+    """The same, for changing rows: what they are at the end of the block is in the file then."""
+    with (
+        _explained(path),
+        entry(path, "write") as file,
+        locked(file),
+        closing(DatabaseFile(file, writing=True)) as database,
+    ):
+        database.refuse_log()
+        stamp, image = database.stamp(), database.image()
+        with _loaded(image, file.name) as connection:
+            del image
+            _restrict(connection, writing=True)
+            yield connection
+            connection.set_authorizer(None)
+            after = bytearray(connection.serialize()) if connection.total_changes else None
+        if after is not None:
+            database.commit(after, stamp)
+
+
+@contextmanager
+def _explained(path: Path) -> Iterator[None]:
     try:
-        with entry(path, "write" if writing else "read") as file:
-            _refuse_links_beside(file)
-            judged = file.open_regular()
-            try:
-                connection = _connected(file, judged, writing=writing)
-            finally:
-                os.close(judged)
-        _restrict(connection, writing)
-        yield connection
+        yield
     except (sqlite3.Error, sqlite3.Warning, OSError, UnicodeError, OverflowError, MemoryError) as problem:
         raise ToolError(explain(problem, path)) from problem
-    finally:
-        if connection is not None:
-            connection.close()
 
 
-def _refuse_links_beside(file: Entry) -> None:
-    for ending in ("-journal", "-wal", "-shm"):
-        beside = Entry(file.folder, f"{file.name}{ending}", file.path.with_name(f"{file.name}{ending}"))
-        status = beside.status()
-        if status is not None and not stat.S_ISREG(status.st_mode):
-            raise NotRegular(str(beside.path), status.st_mode)
+@contextmanager
+def _loaded(image: bytearray, name: str) -> Iterator[sqlite3.Connection]:
+    if not hasattr(sqlite3.Connection, "deserialize"):
+        raise ToolError(f"{name} cannot be opened: this Python's SQLite has no deserialize. Use a command.")
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        connection.deserialize(image)
+        del image  # the library has its own
+        yield connection
 
 
-def _connected(file: Entry, judged: int, *, writing: bool) -> sqlite3.Connection:
-    with _ONE_AT_A_TIME:
-        before = _opened_files()
-        uri = _uri(file, judged, writing=writing)
-        connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=BUSY_MS / 1000)
-        if not _has_opened(judged, _opened_files() - before, file):
-            connection.close()
-            raise Swapped(str(file.path))
-    return connection
-
-
-def _opened_files() -> set[tuple[int, int, int]]:
-    """The descriptors of this process, each with the file it is of; none where that cannot be told."""
-    found = set()
-    try:
-        names = os.listdir("/proc/self/fd")
-    except OSError:
-        return set()
-    for name in names:
-        try:
-            status = os.fstat(int(name))
-        except OSError:  # closed meanwhile: that of the listing itself, or another thread's
-            continue
-        found.add((int(name), status.st_dev, status.st_ino))
-    return found
-
-
-def _has_opened(judged: int, new: set[tuple[int, int, int]], file: Entry) -> bool:
-    wanted = os.fstat(judged)
-    if not os.path.isdir("/proc/self/fd"):
-        status = file.status()
-        return status is not None and os.path.samestat(status, wanted)
-    return any((device, number) == (wanted.st_dev, wanted.st_ino) for _, device, number in new)
-
-
-def _uri(file: Entry, judged: int, *, writing: bool) -> str:
-    if writing:
-        return f"{file.path.as_uri()}?mode=rw"
-    return f"{file.path.as_uri()}?mode=ro" + ("&immutable=1" if _is_idle_wal(file, judged) else "")
-
-
-def _is_idle_wal(file: Entry, judged: int) -> bool:
-    """Nobody has it open: then it has no log beside it, and cannot change without getting one."""
-    head = os.pread(judged, 20, 0)
-    if len(head) < 20 or head[19] != _WAL:
-        return False
-    return Entry(file.folder, f"{file.name}-wal", file.path).status() is None
-
-
-def _restrict(connection: sqlite3.Connection, writing: bool) -> None:
+def _restrict(connection: sqlite3.Connection, *, writing: bool) -> None:
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, VALUE_BYTES)
     connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
     connection.setlimit(sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1000)
     connection.text_factory = lambda data: data.decode("utf-8", "replace")
-    connection.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
+    connection.execute("PRAGMA temp_store = MEMORY")
+    connection.execute("PRAGMA journal_mode = MEMORY")
     connection.execute("PRAGMA trusted_schema = OFF")
     connection.execute("PRAGMA cell_size_check = ON")
-    connection.execute("PRAGMA mmap_size = 0")  # a file cut short by another process would end ours
-    if not writing:
+    if writing:
+        page = connection.execute("PRAGMA page_size").fetchone()[0]
+        connection.execute(f"PRAGMA max_page_count = {LARGEST // page}")
+    else:
         connection.execute("PRAGMA query_only = ON")
     Clock(connection)
     allowed = _READING | _WRITING if writing else _READING
@@ -186,7 +156,7 @@ def _judge_function(name: str, *, in_schema: bool) -> int:
 
 def explain(problem: BaseException, path: Path) -> str:
     """What went wrong with a database, and what to do."""
-    said = str(problem) or type(problem).__name__
+    said = (isinstance(problem, OSError) and problem.strerror) or str(problem) or type(problem).__name__
     for sign, message in _EXPLAINED.items():
         if sign in said:
             return message.format(name=path.name, said=said)
@@ -200,7 +170,6 @@ _EXPLAINED = {
     "not authorized": _REFUSED,
     "authorization denied": _REFUSED,
     "is prohibited": _REFUSED + " {said}.",
-    "locked": f"{{name}} is locked by another process (waited {BUSY_MS} ms). Try again later.",
     "too big": f"A value in {{name}} is larger than {VALUE_BYTES // 2**20} MiB ({_SQUARE_BYTES // 2**10} KiB beside "
     "instr or replace). Choose other columns with ?q=SELECT …",
     "malformed": "{name} is damaged: {said}.",
@@ -208,5 +177,5 @@ _EXPLAINED = {
     "one statement": "Only one SQL statement at a time.",
     "number of bindings": _UNBOUND,
     "did not supply a value": _UNBOUND,
-    "readonly database": "{name} cannot be written, or an interrupted change must be undone first: {said}.",
+    "is full": f"{{name}} would become larger than {LARGEST // 2**20} MiB. Use a command.",
 }

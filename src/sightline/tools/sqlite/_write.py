@@ -10,7 +10,7 @@ import msgspec
 
 from sightline.tools._tool import ToolError
 from sightline.tools.sqlite._detect import is_sqlite_file
-from sightline.tools.sqlite._open import opened
+from sightline.tools.sqlite._open import changing, opened
 from sightline.tools.sqlite._selection import RowTarget
 from sightline.tools.sqlite._tables import Table, find_table, key_condition, quoted
 
@@ -26,7 +26,7 @@ def write_row(path: Path, target: RowTarget, content: str) -> str:
     if deleting and target.key is None:
         raise ToolError("The row is empty. Give a JSON5 object, {} for default values, or name a row to delete it.")
     values = {} if deleting else payload(content)
-    with opened(path, writing=True) as connection:
+    with changing(path) as connection:
         table = find_table(connection, target.table)
         if target.key is None:
             return _insert(connection, table, values)
@@ -50,7 +50,7 @@ def preview_row(path: Path, target: RowTarget, content: str) -> RowChange:
     """What `write_row` would do; an insert has only the columns that are given."""
     deleting = not content.strip()
     values = {} if deleting else payload(content)
-    with opened(path, writing=False) as connection:
+    with opened(path) as connection:
         table = find_table(connection, target.table)
         triggers = connection.execute(
             "SELECT 1 FROM sqlite_master WHERE type = 'trigger' AND tbl_name = ? COLLATE NOCASE LIMIT 1", (table.name,)

@@ -7,6 +7,7 @@ import stat
 
 import pytest
 
+from sightline import locks
 from sightline.views.console.input import Draft, Drafts, _drafts
 
 from .support import FakeDesk, paste, png, press, prompt_editor, until
@@ -140,14 +141,14 @@ async def test_a_session_that_is_left_and_come_back_to_at_once_has_one_place(des
 def test_a_console_that_comes_while_another_leaves_gets_its_place(drafts, tmp_path, monkeypatch):
     """Also when the lock is taken away between looking at it and having it: the draft is not passed by."""
     drafts.save(SESSION, Draft("half a thought"))
-    flock, leaving = _drafts.fcntl.flock, [tmp_path / "kept" / "drafts" / f".{SESSION}.lock"]
+    acquire, leaving = locks.acquire, [tmp_path / "kept" / "drafts" / f".{SESSION}.lock"]
 
-    def late(lock, how):
+    def late(lock, kind):
         if leaving:
             leaving.pop().unlink()
-        flock(lock, how)
+        return acquire(lock, kind)
 
-    monkeypatch.setattr(_drafts.fcntl, "flock", late)
+    monkeypatch.setattr(locks, "acquire", late)
     place = drafts.claim(SESSION)
     assert place.name == SESSION
     assert drafts.claim(SESSION).name == f"{SESSION}.1"
@@ -157,10 +158,10 @@ def test_a_console_that_comes_while_another_leaves_gets_its_place(drafts, tmp_pa
 def test_a_file_system_without_locks_keeps_drafts_all_the_same(drafts, monkeypatch):
     """For one console; and no file stays open for each try."""
 
-    def refuse(lock, how):
+    def refuse(lock, kind):
         raise OSError(errno.ENOLCK, "no locks available")
 
-    monkeypatch.setattr(_drafts.fcntl, "flock", refuse)
+    monkeypatch.setattr(locks, "acquire", refuse)
     drafts.claim(SESSION)
     before = len(os.listdir("/dev/fd"))
     assert drafts.claim(SESSION).name == SESSION

@@ -1,10 +1,13 @@
 """Links, pipes and files of others, put where the program opens something after it was decided, or by itself."""
 
 import io
+import json
 import os
 import sqlite3
+import subprocess
 import tarfile
 import threading
+import time
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -13,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from sightline.testing.attack import Lab, attack
+from sightline.testing.databases import interrupted
 
 _SECRET = "what-is-outside-4711"
 _CALLS = 40
@@ -64,6 +68,8 @@ def a_link_is_swapped_under_a_write(lab: Lab, form: str) -> str:
     _swap(lab, "place", "other")
     tool, args = _WRITES[kind]
     ran = lab.agent(_repeated(tool, args))
+    if unknown := [call.text for call in ran.calls if "the tool failed" in call.text]:
+        return f"a tool failed in a way it does not know: {unknown[0]}"
     return lab.written() or ("" if len(ran.calls) == _CALLS else f"{len(ran.calls)} calls were made")
 
 
@@ -140,8 +146,104 @@ def a_database_writes_through_a_link_beside_it(lab: Lab, form: str) -> str:
     """Judged is the database; the library would open its journal wherever that leads."""
     lab.write("a.db", _database(lab.folder, "x"))
     lab.link(f"a.db{form}", lab.outside / "planted")
-    lab.agent([[{"tool": "write", "args": {"path": "a.db:notes", "content": "{text: 'y'}"}}]])
+    lab.agent([[_ROW]])
     return lab.written()
+
+
+_ROW = {"tool": "write", "args": {"path": "a.db:notes", "content": "{text: 'y'}"}}
+_DATABASE_CALLS = {"write": _ROW, "read": {"tool": "read", "args": {"path": "a.db:notes"}}}
+
+
+@attack(point=3, forms=[f"{call}: {named}" for call in _DATABASE_CALLS for named in ("file", "pipe")])
+def the_journal_of_a_database_names_a_file(lab: Lab, form: str) -> str:
+    """Of a change that was interrupted: the library undoes it, and opens and deletes the file the journal names."""
+    call, _, named = form.partition(": ")
+    victim = lab.write(lab.outside / "victim", _SECRET)
+    if named == "pipe":
+        victim.unlink()
+        os.mkfifo(victim, 0o666)
+        os.chown(victim, lab.account.uid, lab.account.gid)
+    data, journal = interrupted(lab.folder, victim)
+    lab.write("a.db", data)
+    lab.write("a.db-journal", journal)
+    ran = lab.agent([[_DATABASE_CALLS[call]]], seconds=_SECONDS)
+    if ran.code < 0:
+        return "it had to be killed"
+    return "" if victim.exists() else "a file outside was deleted"
+
+
+@attack(point=3, forms=["-journal", "-wal", "-shm"])
+def a_folder_is_swapped_under_a_database(lab: Lab, form: str) -> str:
+    """The library would open what is beside the database by its name, in whatever folder that is by then."""
+    lab.make("place")
+    lab.link("other", lab.outside)
+    lab.write("place/a.db", _database(lab.folder, "x"))
+    database = lab.write(lab.outside / "a.db", _database(lab.folder, "theirs"))
+    beside = lab.write(lab.outside / f"a.db{form}", _SECRET * 100)
+    before = database.read_bytes(), beside.read_bytes()
+    _swap(lab, "place", "other")
+    ran = lab.agent(_repeated("write", {"path": "place/a.db:notes", "content": "{text: 'y'}"}))
+    if not beside.exists() or (database.read_bytes(), beside.read_bytes()) != before:
+        return "files outside were changed"
+    if unknown := [call.text for call in ran.calls if "the tool failed" in call.text]:
+        return f"a tool failed in a way it does not know: {unknown[0]}"
+    return "" if len(ran.calls) == _CALLS else f"{len(ran.calls)} calls were made"
+
+
+_LOCKER = """
+import fcntl, os, struct, sys, time
+how, *paths = sys.argv[1:]
+held = []
+for path in paths:
+    try:
+        held.append(os.open(path, os.O_RDONLY))
+        if how == "flock":
+            fcntl.flock(held[-1], fcntl.LOCK_EX)
+        else:
+            fcntl.fcntl(held[-1], fcntl.F_OFD_SETLK, struct.pack("hhqqixxxx", fcntl.F_RDLCK, 0, 0, 0, 0))
+    except OSError:
+        pass
+open("locked", "w").close()
+time.sleep(120)
+"""
+_LOCKED = {
+    "exec": ("exec", "--", "true"),
+    "config": ("config", "set", "models.default", "x/y"),
+    "trust": ("trust", "."),
+    "jobs": ("jobs",),
+    "agent": ("-p", "go", "--timeout", "10"),
+}
+
+
+@attack(point=10, forms=[f"{how}: {words}" for how in ("flock", "read lock") for words in _LOCKED])
+def a_command_locks_what_it_may_read(lab: Lab, form: str) -> str:
+    """Files of the program, which then waits for them."""
+    how, _, words = form.partition(": ")
+    lab.write("locker.py", _LOCKER)
+    for first in ("exec", "config"):  # so that there is something to lock
+        lab.start(*_LOCKED[first]).communicate(timeout=_SECONDS)
+    settings = lab.make(lab.home / ".config" / "sightline")
+    files = [lab.data, settings, *(lab.data / name for name in ("jobs.jsonl", "prompts.jsonl", "settings.lock"))]
+    locking = f"python3 locker.py '{how}' {' '.join(map(str, files))}"
+    script = lab.write(lab.folder / "locking.json", json.dumps([[{"tool": "bash", "args": {"command": locking}}]]))
+    lab.start("-p", "go", "--model", f"scripted:{script}")
+    _wait_for(lab.workspace / "locked")
+    job = [[{"tool": "bash", "args": {"command": "echo hi", "async": True}}], [{"text": "done"}]]
+    model = lab.write(lab.folder / "job.json", json.dumps(job))
+    process = lab.start(*_LOCKED[words], *(["--model", f"scripted:{model}"] if words == "agent" else []))
+    try:
+        process.communicate(timeout=25)
+    except subprocess.TimeoutExpired:
+        return "it waits without an end"
+    return ""
+
+
+def _wait_for(path: Path) -> None:
+    deadline = time.monotonic() + _SECONDS
+    while not path.exists():
+        if time.monotonic() > deadline:
+            raise AssertionError("the command did not begin")
+        time.sleep(0.05)
 
 
 _INSTRUCTIONS = ("AGENTS.md", "CLAUDE.md")

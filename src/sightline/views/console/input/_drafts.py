@@ -9,7 +9,6 @@ the first that nobody has, and of those one in which a console that is gone left
 """
 
 import asyncio
-import fcntl
 import os
 import re
 import threading
@@ -20,6 +19,7 @@ from typing import Any
 
 import msgspec
 
+from sightline import locks
 from sightline.paths import private_folder
 
 KEPT = 100
@@ -129,15 +129,15 @@ class Drafts:
         for _ in range(_CONSOLES):
             lock = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if not locks.acquire(lock, "exclusive"):
+                    os.close(lock)
+                    return None
                 if os.path.samestat(os.fstat(lock), os.stat(file)):
                     return Place(name, lock, file)
             except FileNotFoundError:
                 pass  # another one had it until now, and has taken its file away: there is a new one to be had
-            except OSError as problem:
+            except OSError:
                 os.close(lock)
-                if isinstance(problem, BlockingIOError):
-                    return None
                 raise
             os.close(lock)
         return None

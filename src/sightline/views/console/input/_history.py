@@ -1,15 +1,15 @@
 """What the person wrote, in all sessions: one file, `prompts.jsonl`, shared by all consoles.
 
-- A line is one prompt: its text, when, and in which folder. Lines are added at the end, under a lock on the file; the
-  file is for its owner alone.
+- A line is one prompt: its text, when, and in which folder. Lines are added at the end, each with one write, under a
+  shared lock on the file, which only a replacement delays; the file is for its owner alone.
 - Secrets the console knows are masked in it, as they are in the conversation.
 - The same text counts once, as the newest. A prompt that begins with a blank is not kept (the caller's doing), nor is
   one longer than 32 KB.
-- It is bounded: a file that has grown past a megabyte is replaced by its newest two thousand prompts.
+- It is bounded: a file that has grown past a megabyte is replaced by its newest two thousand prompts, by
+  whoever can have it alone at that moment.
 - A line that cannot be read, such as one that was torn by a full disk, costs that line only.
 """
 
-import fcntl
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -18,12 +18,14 @@ from pathlib import Path
 
 import msgspec
 
+from sightline import locks
 from sightline.paths import private_folder
 
 FILE = "prompts.jsonl"
 KEPT = 2000
 LARGEST_FILE = 1024**2
 LONGEST = 32 * 1024
+_SECONDS = 3.0
 
 
 class Written(msgspec.Struct, frozen=True):
@@ -71,7 +73,7 @@ class PromptHistory:
                 size = os.fstat(descriptor).st_size
                 torn = size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"
                 os.write(descriptor, b"\n" + line if torn else line)
-                if size > LARGEST_FILE:
+                if size > LARGEST_FILE and locks.acquire(descriptor, "exclusive") and _is_still(descriptor, self._file):
                     self._shorten()
         except OSError as problem:
             return f"prompts are not kept in the history: {problem.strerror or problem}: {self._file}"
@@ -79,12 +81,13 @@ class PromptHistory:
 
     @contextmanager
     def _held(self) -> Iterator[int]:
-        """The file, locked. One that was replaced while we waited for it is let go: it is nobody's any more."""
+        """The file, locked against being replaced. One that was replaced while we waited is let go: it is nobody's."""
         private_folder(self._file.parent)
         while True:
             descriptor = os.open(self._file, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
             try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX)
+                if not locks.acquire(descriptor, "shared", seconds=_SECONDS):
+                    raise locks.InUse(self._file)
                 if _is_still(descriptor, self._file):
                     yield descriptor
                     return
