@@ -148,10 +148,10 @@ def test_a_placeholder_is_not_made_through_a_link(work, tmp_path):
 
     (tmp_path / "outside").mkdir()
     (work / "way").symlink_to(tmp_path / "outside")
-    made: dict[str, str] = {}
-    _protection._make(str(work), str(work / "way" / "commondir"), "x", made)
-    _protection._make(str(work), str(work / "way" / "hooks") + "/", "", made)
-    assert (made, list((tmp_path / "outside").iterdir())) == ({}, [])
+    for name in ("commondir", "hooks/"):
+        with pytest.raises(NotADirectoryError):
+            _protection._make(str(work), f"{work}/way/{name}", "")
+    assert not list((tmp_path / "outside").iterdir())
 
 
 def test_a_command_cannot_have_the_lock_alone(work, monkeypatch):
@@ -175,7 +175,7 @@ def test_what_cannot_be_held_is_said(work):
     (work / ".git").symlink_to("store")
     box = sandboxed(["true"], "", SandboxSpec(workspace=str(work)), _kind="bubblewrap")
     box.cleanup()
-    assert box.message == "the sandbox cannot protect .git: a link, or a file with a second name"
+    assert box.message.startswith("the sandbox cannot protect .git: a link, ")
 
 
 def test_our_own_package_cannot_be_changed_from_a_workspace_around_it(tmp_path):
