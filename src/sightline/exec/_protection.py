@@ -6,7 +6,8 @@ Rules:
   otherwise exchange a folder that the next sandbox is about to mount as its own: with nobody inside, nobody can.
 - A missing path is held by a placeholder, because only what exists can be mounted over: made before the first command,
   read-only for all, removed after the last. What it holds changes nothing for a program that looks at it meanwhile. All
-  are noted before the first is made: one left behind by a crash is removed by the next command.
+  are noted before the first is made: one left behind by a crash, or that a command took us the right to remove, is
+  removed by a later command.
 - Where a placeholder cannot be made, its folder is read-only; where that is the workspace itself, no command starts.
 - One file for each workspace says what holds: whoever runs a command has a shared lock on it; whoever can have it alone
   is the first or the last. Sessions in other processes count too. The lock is of the kind that only who may write the
@@ -43,8 +44,11 @@ _Identity = tuple[int, int]
 
 
 class _State(msgspec.Struct, frozen=True):
-    """In bytes: names of files need not be text. `made`: placeholders with their content, in the order they were made.
-    `files`: which file each protected path was."""
+    """In bytes: names of files need not be text. `in_force`: commands run; otherwise it only tells which placeholders
+    are left. `made`: these with their content, in the order they were made. `files`: which file each protected path
+    was."""
+
+    in_force: bool
 
     read_only: tuple[bytes, ...] = ()
     absent: dict[bytes, bytes] = {}
@@ -91,7 +95,7 @@ class Protection:
                 return self._first()
             _locked(self._lock, fcntl.F_RDLCK, wait=True)
             state = _read(self._lock)
-            if state is not None:
+            if state is not None and state.in_force:
                 return self._joined(state)
             # The last command ended while we waited, or the first could not be started: one of us is the first now.
             _locked(self._lock, fcntl.F_UNLCK)
@@ -102,19 +106,19 @@ class Protection:
         )
 
     def _first(self) -> Protected:
-        self._remove()  # of a program that was killed
+        left = self._remove()
         found = protected(self._workspace)
         plan = _plan(self._workspace, found.absent)
-        _write(self._lock, _stored(found, plan))
+        _write(self._lock, _stored(found, left | plan))
         try:
-            found = self._made(found, plan)
+            found = self._made(found, plan, left)
         except BaseException:
             self._remove()
             raise
         _locked(self._lock, fcntl.F_RDLCK)
         return found
 
-    def _made(self, found: Protected, plan: dict[str, str]) -> Protected:
+    def _made(self, found: Protected, plan: dict[str, str], left: dict[str, str]) -> Protected:
         """The set with what holds it; it is noted when that differs from the plan."""
         failed: dict[str, OSError] = {}
         others = set()
@@ -128,7 +132,7 @@ class Protection:
         if failed or others:
             found = _without(found, self._workspace, failed)
             made = {path: content for path, content in plan.items() if path not in failed and path not in others}
-            _write(self._lock, _stored(found, made))
+            _write(self._lock, _stored(found, left | made))
         return found
 
     def _joined(self, state: _State) -> Protected:
@@ -142,13 +146,19 @@ class Protection:
         replaced = [os.fsdecode(path) for path, identity in state.files.items() if _identity(path) != identity]
         return msgspec.structs.replace(found, exposed=tuple(dict.fromkeys((*found.exposed, *replaced))))
 
-    def _remove(self) -> None:
+    def _remove(self) -> dict[str, str]:
+        """What is left of the placeholders: for lack of rights, which may come back."""
         state = _read(self._lock)
         if state is None:
-            return
-        for path, content in reversed(state.made.items()):
-            _unmake(self._workspace, os.fsdecode(path), content)
+            return {}
+        made = {os.fsdecode(path): content.decode() for path, content in state.made.items()}
+        left = [path for path in reversed(made) if not _unmake(self._workspace, path, made[path])]
         os.truncate(self._lock, 0)
+        if not left:
+            return {}
+        kept = {path: made[path] for path in reversed(left)}
+        _write(self._lock, msgspec.structs.replace(_stored(Protected(), kept), in_force=False))
+        return kept
 
 
 @contextlib.contextmanager
@@ -161,9 +171,19 @@ def replacing(path: str) -> Iterator[bool]:
             with contextlib.suppress(FileNotFoundError):
                 lock = os.open(_file(at), os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
                 stack.callback(os.close, lock)
-                is_held = not _locked(lock, fcntl.F_WRLCK) and _is_held(lock, os.fsencode(path))
+                if _locked(lock, fcntl.F_WRLCK):
+                    _retire(lock)
+                else:
+                    is_held = _is_held(lock, os.fsencode(path))
             at = os.path.dirname(at)
         yield is_held
+
+
+def _retire(lock: int) -> None:
+    """What a killed program left is in force no more: a command that waits for us must not take it over."""
+    state = _read(lock)
+    if state is not None and state.in_force:
+        _write(lock, msgspec.structs.replace(state, in_force=False))
 
 
 def _is_held(lock: int, path: bytes) -> bool:
@@ -231,6 +251,7 @@ def _write(lock: int, state: _State) -> None:
 def _stored(found: Protected, made: dict[str, str]) -> _State:
     files = {path: _identity(path) for path in _encoded(found.read_only)}
     return _State(
+        in_force=True,
         read_only=_encoded(found.read_only),
         absent={os.fsencode(path): content.encode() for path, content in found.absent.items()},
         exposed=_encoded(found.exposed),
@@ -316,20 +337,28 @@ def _make(workspace: str, path: str, content: str) -> None:
             os.close(descriptor)
 
 
-def _unmake(workspace: str, path: str, content: bytes) -> None:
-    """Only what is still as it was made."""
-    with contextlib.suppress(OSError), _parent(workspace, path) as folder:
-        name = os.path.basename(path.rstrip(os.sep))
-        if path.endswith(os.sep):
-            os.rmdir(name, dir_fd=folder)
-            return
-        descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
-        try:
-            is_ours = os.read(descriptor, len(content) + 1) == content
-        finally:
-            os.close(descriptor)
-        if is_ours:
-            os.unlink(name, dir_fd=folder)
+def _unmake(workspace: str, path: str, content: str) -> bool:
+    """Only what is still as it was made. False when that cannot be said or done for lack of rights."""
+    try:
+        with _parent(workspace, path) as folder:
+            name = os.path.basename(path.rstrip(os.sep))
+            if path.endswith(os.sep):
+                os.rmdir(name, dir_fd=folder)
+            elif _reads(name, folder, content.encode()):
+                os.unlink(name, dir_fd=folder)
+    except PermissionError:
+        return False
+    except OSError:
+        pass
+    return True
+
+
+def _reads(name: str, folder: int, content: bytes) -> bool:
+    descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
+    try:
+        return os.read(descriptor, len(content) + 1) == content
+    finally:
+        os.close(descriptor)
 
 
 @contextlib.contextmanager

@@ -110,7 +110,7 @@ def _words(command: str) -> tuple[str, ...]:
         lexer.whitespace_split, lexer.commenters = True, ""
         words = list(lexer)
     except ValueError:
-        words = command.split()
+        words = re.split(r"[\s'\"();&|<>]+", command)
     return tuple(word for word in words if word and "\0" not in word)
 
 
