@@ -1,5 +1,6 @@
 """The protected set while commands run: real commands that try to change it, and what is left behind."""
 
+import errno
 import os
 import subprocess
 import sys
@@ -7,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from sightline.exceptions import OutsideFailure
 from sightline.exec import SandboxSpec, _bubblewrap, sandboxed
 from sightline.exec._protection import Protection
+from sightline.settings import Protected
 
 from .test_sandbox import run_argv
 
@@ -84,6 +87,7 @@ def test_git_works_in_the_sandbox_as_before(work):
     who = "git -c user.name=a -c user.email=a@b"
     lines = ["git add f", f"{who} commit -qm one", "git branch other", "git checkout -q other", "echo y >> f"]
     lines += [f"{who} stash -q", f"{who} stash pop -q", f"{who} commit -qam two", "git status --short", "git gc -q"]
+    lines += ["git worktree add -q ../work/tree -b tree", "mkdir -p node_modules/.bin", "echo x > node_modules/.bin/y"]
     lines += ["git log --oneline | wc -l", "git clean -fdxq"]
     done = run(work, " && ".join(lines))
     assert (done.stdout.strip(), done.returncode) == ("2", 0), done.stderr
@@ -148,10 +152,10 @@ def test_a_placeholder_is_not_made_through_a_link(work, tmp_path):
 
     (tmp_path / "outside").mkdir()
     (work / "way").symlink_to(tmp_path / "outside")
-    made: dict[str, str] = {}
-    _protection._make(str(work), str(work / "way" / "commondir"), "x", made)
-    _protection._make(str(work), str(work / "way" / "hooks") + "/", "", made)
-    assert (made, list((tmp_path / "outside").iterdir())) == ({}, [])
+    for name in ("commondir", "hooks/"):
+        with pytest.raises(NotADirectoryError):
+            _protection._make(str(work), f"{work}/way/{name}", "")
+    assert not list((tmp_path / "outside").iterdir())
 
 
 def test_a_command_cannot_have_the_lock_alone(work, monkeypatch):
@@ -175,7 +179,7 @@ def test_what_cannot_be_held_is_said(work):
     (work / ".git").symlink_to("store")
     box = sandboxed(["true"], "", SandboxSpec(workspace=str(work)), _kind="bubblewrap")
     box.cleanup()
-    assert box.message == "the sandbox cannot protect .git: a link, or a file with a second name"
+    assert box.message.startswith("the sandbox cannot protect .git: a link, ")
 
 
 def test_our_own_package_cannot_be_changed_from_a_workspace_around_it(tmp_path):
@@ -199,3 +203,146 @@ def test_our_own_package_cannot_be_changed_from_a_workspace_around_it(tmp_path):
     done = subprocess.run([sys.executable, "-c", code], env=env, cwd="/", capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (0, f"{package}/__init__.py\n"), done.stderr
     assert not list(package.parent.glob("*.pth"))
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="modes mean nothing to root; the attack corpus tries it as a user")
+@pytest.mark.parametrize(
+    ("before", "attempt", "target"),
+    [
+        ("chmod 000 .git", "chmod 755 .git; echo EVIL >> .git/config", ".git/config"),
+        ("chmod 555 .git", "chmod 755 .git; echo EVIL > .git/commondir", ".git/commondir"),
+        ("chmod 000 sub", "chmod 755 sub; echo EVIL >> sub/inner/.git/config", "sub/inner/.git/config"),
+        ("chmod 300 sub", "chmod 755 sub; echo EVIL >> sub/inner/.git/config", "sub/inner/.git/config"),
+    ],
+)
+def test_taking_rights_away_opens_nothing(work, before, attempt, target):
+    """What cannot be looked at, or no placeholder be made in, is read-only with its folder."""
+    subprocess.run(["git", "init", "-q", str(work / "sub" / "inner")], check=True)
+    assert run(work, before).returncode == 0
+    assert run(work, attempt).returncode != 0
+    subprocess.run(["chmod", "-R", "u+rwX", str(work)], check=True)
+    assert not (work / target).exists() or "EVIL" not in (work / target).read_text()
+
+
+def test_without_a_state_nobody_joins(work, monkeypatch):
+    """A state that is empty or unreadable never means that nothing is protected."""
+    from sightline.exec import _protection
+
+    monkeypatch.setattr(_protection, "_BETWEEN_ATTEMPTS", 0.0)
+    first = Protection(str(work))
+    for content in (b"", b"half"):
+        os.truncate(first._lock, 0)
+        os.pwrite(first._lock, content, 0)
+        with pytest.raises(OutsideFailure, match="cannot be read"):
+            Protection(str(work))
+    first.release()
+    (work / ".git" / "commondir").unlink()
+
+
+def test_a_large_state_is_read_whole(work, monkeypatch):
+    """So much is protected that the state is larger than any one read."""
+    from sightline.exec import _protection
+
+    found = Protected(read_only=tuple(f"{work}/{number:0200}" for number in range(10_000)))
+    monkeypatch.setattr(_protection, "protected", lambda workspace: found)
+    first, second = Protection(str(work)), Protection(str(work))
+    assert os.fstat(first._lock).st_size > 2_000_000
+    assert second.protected.read_only == found.read_only
+    first.release()
+    second.release()
+
+
+def test_where_nothing_is_protected_that_is_said(tmp_path):
+    """Joining finds it."""
+    first, second = Protection(str(tmp_path)), Protection(str(tmp_path))
+    assert second.protected == first.protected
+    second.release()
+    first.release()
+
+
+def test_a_name_that_is_no_text_stops_nothing(work):
+    """And nothing is left behind."""
+    folder = os.path.join(os.fsencode(work), b"a\xff")
+    os.mkdir(folder)
+    with open(os.path.join(folder, b".envrc"), "w"):
+        pass
+    assert run(work, "echo hello; ! echo x > a*/.envrc").returncode == 0
+    assert not (work / ".git" / "commondir").exists()
+
+
+def test_a_placeholder_that_cannot_be_made_in_the_workspace_is_a_refusal(work, monkeypatch):
+    """A folder of ours that is full or not writable: a command could make room, or give itself the right."""
+    from sightline.exec import _protection
+
+    def full(workspace, path, content):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(_protection, "protected", lambda workspace: Protected(absent={f"{work}/hooks/": ""}))
+    monkeypatch.setattr(_protection, "_make", full)
+    with pytest.raises(OutsideFailure, match="No space left"):
+        Protection(str(work))
+
+
+def test_a_placeholder_that_cannot_be_removed_is_not_forgotten(work, monkeypatch):
+    """A command may have taken us the right to. Nobody joins what only says what is left."""
+    from sightline.exec import _protection
+
+    usual = _protection._unmake
+    monkeypatch.setattr(_protection, "_unmake", lambda workspace, path, content: False)
+    Protection(str(work)).release()
+    assert (work / ".git" / "commondir").exists()
+    monkeypatch.setattr(_protection, "_unmake", usual)
+    protection = Protection(str(work))
+    assert str(work / ".git" / "config") in protection.protected.read_only
+    protection.release()
+    assert not (work / ".git" / "commondir").exists()
+
+
+def test_joining_says_what_was_replaced_from_outside(work):
+    """The mount that kept the running commands from it is gone with the old file."""
+    first = Protection(str(work))
+    subprocess.run(["git", "-C", str(work), "config", "user.name", "me"], check=True)
+    second = Protection(str(work))
+    assert second.protected.exposed == (str(work / ".git" / "config"),)
+    second.release()
+    first.release()
+
+
+def test_our_tools_write_a_held_file_in_place(work):
+    """While commands run; what they can write anyway, and after them everything, is replaced."""
+    from sightline.tools._atomic import replace_file
+
+    files = [work / ".envrc", work / "code.py"]
+    for file in files:
+        file.write_text("before, and longer")
+
+    def replaced() -> list[bool]:
+        numbers = [file.stat().st_ino for file in files]
+        for file in files:
+            replace_file(file, b"after")
+        assert [file.read_bytes() for file in files] == [b"after", b"after"]
+        return [file.stat().st_ino != number for file, number in zip(files, numbers, strict=True)]
+
+    protection = Protection(str(work))
+    assert replaced() == [False, True]
+    protection.release()
+    assert not (work / ".git" / "commondir").exists()
+    assert replaced() == [True, True]
+
+
+@pytest.mark.parametrize("name", [".bash_aliases", ".vimrc", ".gnupg/gpg.conf", "bin/ls", ".config/x", "new"])
+def test_when_home_is_the_workspace_nothing_new_is_made_in_it(work, monkeypatch, name):
+    """What is visible there can be written, and so can the cache."""
+    monkeypatch.setenv("HOME", str(work))
+    monkeypatch.setenv("PATH", f"{work}/bin:{os.environ['PATH']}")
+    for folder in ("project", ".cache"):
+        (work / folder).mkdir()
+    (work / "notes").touch()
+    run(work, f"mkdir -p {os.path.dirname(name) or '.'}; echo x > {name}")
+    assert not (work / name).exists()
+    who = "git -c user.name=a -c user.email=a@b"
+    lines = ["echo x > project/f", "mkdir project/new", "echo x > .cache/y", "echo x >> notes", "git add project"]
+    done = run(work, " && ".join([*lines, f"{who} commit -qm x"]))
+    assert done.returncode == 0, done.stderr
+    assert run(work, "echo x >> .git/config; rm -r project").returncode != 0
+    assert (work / "project").is_dir()

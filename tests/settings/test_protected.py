@@ -1,13 +1,17 @@
 """The protected set: what is in it, for a sandbox and for the policy, and what no sandbox can hold."""
 
+import errno
 import os
+import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from sightline.settings import Policy, Protected, _protected, protected
+from sightline.settings import Policy, Protected, _noted, _protected, open_entries, protected
 
 from .test_policy import verdict
 
@@ -20,7 +24,7 @@ def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     for name in ("XDG_CONFIG_HOME", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(_protected, "_last_look", ("", (), 0.0, []))
+    monkeypatch.setattr(_noted, "_last_look", _noted._Look())
     return tmp_path / "work"
 
 
@@ -137,6 +141,22 @@ def test_a_git_file_is_protected_with_the_folder_it_names(work, tmp_path):
         ('[includeIf "gitdir:nowhere"]\n\tpath = ../tools/included\n', {"tools/included", "tools/run.sh"}),
         ('[branch "main"]\n\tremote = origin\n\tmerge = refs/heads/main\n', set()),
         ("[commit]\n\ttemplate = tools/run.sh\n", set()),
+        ("[core]\n\tfsmonitor = sh tools/run.sh\n", {"tools/run.sh"}),
+        ("[core]\n\tfsmonitor = sh -c 'tools/run.sh x'\n", {"tools/run.sh"}),
+        ("[core]\n\tsshCommand = ssh -oProxyCommand=tools/run.sh\n", {"tools/run.sh"}),
+        ("[alias]\n\tx = \"!f() { tools/run.sh; }; f\"\n", {"tools/run.sh"}),
+        ("[imap]\n\ttunnel = tools/run.sh\n", {"tools/run.sh"}),
+        ("[sendemail]\n\tsmtpServer = {work}/tools/run.sh\n", {"tools/run.sh"}),
+        ('[lfs "customtransfer.x"]\n\tpath = tools/run.sh\n', {"tools/run.sh"}),
+        ('[lfs "customtransfer.x"]\n\tpath = sh\n\targs = tools/run.sh\n', {"tools/run.sh"}),
+        ("[svn]\n\tauthorsProg = tools/run.sh\n", {"tools/run.sh"}),
+        ("[gc]\n\trecentObjectsHook = tools/run.sh\n", {"tools/run.sh"}),
+        ('[hook "x"]\n\tcommand = tools/run.sh\n', {"tools/run.sh"}),
+        ('[trailer "x"]\n\tcmd = tools/run.sh\n', {"tools/run.sh"}),
+        ('[tar "x"]\n\tcommand = tools/run.sh\n', {"tools/run.sh"}),
+        ("[core]\n\tattributesFile = tools/run.sh\n", {"tools/run.sh"}),
+        ('[remote "x"]\n\turl = "ext::tools/run.sh %S"\n', {"tools/run.sh"}),
+        ('[remote "x"]\n\turl = tools/run.sh\n', set()),
     ],
 )  # fmt: skip
 def test_what_git_is_configured_to_run_is_protected(work, tmp_path, config, expected):
@@ -189,15 +209,30 @@ def test_ours_is_protected_wherever_it_is(work, monkeypatch):
 
 
 def test_when_home_is_the_workspace_its_hidden_files_are_protected(work, monkeypatch):
-    """Those a shell reads must not be made either; the cache stays writable."""
+    """And nothing new is made in it: no list of what programs read there is complete. The cache stays writable."""
     monkeypatch.setenv("HOME", str(work))
-    for name in (".ssh", ".config", ".cache", ".local", "project"):
+    monkeypatch.setenv("PATH", f"{work}/bin:{work}/tools/bin:{work}/.local/bin:/usr/bin")
+    for name in (".ssh", ".config", ".cache", ".local", ".git", "project", "tools"):
         (work / name).mkdir()
-    (work / ".profile").touch()
+    for name in (".profile", "notes"):
+        (work / name).touch()
+    (work / "linked").symlink_to("/etc")
     found = protected(work)
     assert names(found, work) == {".ssh", ".config", ".local", ".profile"}
-    assert {".bashrc", ".bash_profile", ".zshenv", ".gitconfig"} <= absent(found, work)
-    assert ".profile" in found.absent[str(work / ".bash_profile")], "as long as it stands, bash reads it in its place"
+    assert found.closed == (str(work),)
+    assert absent(found, work) == {"tools/bin/", ".git/config", ".git/hooks/", ".git/commondir"}
+    opened = {os.path.relpath(path, work) for path in open_entries(str(work))}
+    assert opened == {".cache", ".git", "project", "tools", "notes"}
+
+
+def test_a_hidden_link_of_home_is_held_with_what_it_leads_to(work, monkeypatch):
+    """Nobody can replace it where nothing can be made; those who manage their dotfiles with links are not asked."""
+    monkeypatch.setenv("HOME", str(work))
+    (work / "dotfiles").mkdir()
+    (work / "dotfiles" / "bashrc").touch()
+    (work / ".bashrc").symlink_to("dotfiles/bashrc")
+    found = protected(work)
+    assert (names(found, work), exposed(found, work)) == ({"dotfiles/bashrc"}, set())
 
 
 @pytest.mark.parametrize("linked", [".git", ".sightline", ".husky", ".envrc"])
@@ -219,13 +254,193 @@ def test_a_file_with_a_second_name_is_exposed(work):
 
 
 def test_autorun_files_that_exist_are_read_only(work):
-    """Further in, too. Of an editor's folder only what runs."""
+    """Further in, too. An editor's folder is so as a whole: a file of it alone loses its mount when it is replaced."""
     for place in (".", "sub"):
         for name in (".husky/pre-commit", ".vscode/tasks.json", ".vscode/other.json", ".envrc", ".idea/x.xml"):
             (work / place / name).parent.mkdir(parents=True, exist_ok=True)
             (work / place / name).touch()
-    expected = {".husky", ".vscode/tasks.json", ".envrc", ".idea"}
+    expected = {".husky", ".vscode", ".envrc", ".idea"}
     assert names(protected(work), work) == {*expected, *(f"sub/{name}" for name in expected)}
+
+
+def look_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the next session would."""
+    monkeypatch.setattr(_noted, "_last_look", _noted._Look())
+    _noted._scanned.clear()
+
+
+@pytest.fixture
+def no_rights(monkeypatch: pytest.MonkeyPatch) -> Callable[[Path], None]:
+    """What is in a folder can be neither seen nor listed, as after `chmod 000`; also for root, who could."""
+    closed: set[str] = set()
+
+    def guarded(function: Callable[..., Any], *, itself: bool) -> Callable[..., Any]:
+        def wrapper(path: Any, *args: Any, **kwargs: Any) -> Any:
+            text = str(path)
+            if any(text.startswith(folder + "/") or (itself and text == folder) for folder in closed):
+                raise PermissionError(errno.EACCES, "Permission denied", text)
+            return function(path, *args, **kwargs)
+
+        return wrapper
+
+    for name, itself in (("lstat", False), ("stat", False), ("open", True), ("scandir", True), ("listdir", True)):
+        monkeypatch.setattr(os, name, guarded(getattr(os, name), itself=itself))
+    return lambda folder: closed.add(str(folder))
+
+
+def test_what_cannot_be_looked_at_is_not_missing(work, no_rights):
+    """A command can take away the right to: the nearest folder that can be seen is read-only."""
+    repository(work / "packages" / "inner")
+    (work / ".vscode").mkdir()
+    for folder in (work / "packages", work / ".vscode"):
+        no_rights(folder)
+    found = protected(work)
+    assert (names(found, work), exposed(found, work)) == ({"packages", ".vscode"}, set())
+
+
+def test_a_repository_that_cannot_be_read_is_exposed(work, no_rights):
+    """It is read-only as a whole; which files it makes git run is unknown."""
+    git = repository(work)
+    no_rights(git)
+    found = protected(work)
+    assert names(found, work) == {".git"}
+    assert ".git/config" in exposed(found, work)
+
+
+def test_a_workspace_that_cannot_be_listed_is_exposed(work, monkeypatch):
+    """There is no folder around it that could be read-only. What has a known name is held all the same."""
+    (work / ".envrc").touch()
+
+    def refused(path):
+        raise PermissionError(errno.EACCES, "Permission denied", path)
+
+    monkeypatch.setattr(os, "scandir", refused)
+    found = protected(work)
+    assert (exposed(found, work), names(found, work)) == ({"."}, {".envrc"})
+
+
+def test_what_was_found_once_stays_known(work, monkeypatch):
+    """However many folders come before it now; in the next session, too. What is gone is forgotten."""
+    repository(work / "packages" / "inner")
+    assert "packages/inner/.git/config" in names(protected(work), work)
+    for number in range(400):
+        (work / f"a{number}").mkdir()
+    look_again(monkeypatch)
+    monkeypatch.setattr(_noted, "_FOLDERS_AT_MOST", 1)
+    assert "packages/inner/.git/config" in names(protected(work), work)
+    shutil.rmtree(work / "packages")
+    look_again(monkeypatch)
+    assert protected(work) == Protected()
+    repository(work / "packages" / "inner")
+    look_again(monkeypatch)
+    assert protected(work) == Protected(), "beyond what is looked at"
+
+
+def test_a_folder_is_read_again_whatever_its_time_says(work, monkeypatch):
+    """A command can set the time of a change, but not when it was set."""
+    (work / "sub").mkdir()
+    monkeypatch.setattr(_noted, "_MAY_CHANGE_UNSEEN", -(10**12))
+    protected(work)
+    before = os.stat(work / "sub").st_mtime_ns
+    (work / "sub" / ".envrc").touch()
+    os.utime(work / "sub", ns=(before, before))
+    monkeypatch.setattr(_noted, "_last_look", _noted._Look())
+    assert names(protected(work), work) == {"sub/.envrc"}
+
+
+@pytest.mark.parametrize("decoys", [40, 600])
+@pytest.mark.parametrize(("place", "sign"), [("modules", "config"), ("worktrees", "commondir")])
+def test_decoys_do_not_hide_submodules_or_worktrees(work, place, sign, decoys):
+    """Beyond what is looked at one by one, the whole folder is read-only."""
+    git = repository(work)
+    (git / place / "real").mkdir(parents=True)
+    for name in ("HEAD", "gitdir", sign):
+        (git / place / "real" / name).touch()
+    for number in range(decoys):
+        (git / place / f"{number:03}").mkdir()
+    assert {f".git/{place}", f".git/{place}/real/{sign}"} & names(protected(work), work)
+
+
+def test_a_submodule_may_have_any_depth_and_be_inside_another(work):
+    """A command can make the folder around it look like one."""
+    git = repository(work)
+    repository(git / "modules" / "a" / "b" / "c" / "d" / "e")
+    (git / "modules" / "a" / "b" / "HEAD").touch()
+    assert {".git/modules/a/b/c/d/e/config", ".git/modules/a/b/c/d/e/hooks"} <= names(protected(work), work)
+    deep = git / "modules"
+    for _ in range(30):
+        deep = deep / "/".join("x" * 30)
+    subprocess.run(["mkdir", "-p", str(deep)], check=True)
+    assert ".git/config" in names(protected(work), work)
+
+
+def test_linked_worktrees_are_protected_wherever_they_are(work):
+    """Their `.git` file, the configuration each would have, and what the repository runs in each."""
+    git = repository(work, "[extensions]\n\tworktreeConfig = true\n[core]\n\thooksPath = hooks\n")
+    (git / "worktrees" / "side").mkdir(parents=True)
+    (git / "worktrees" / "side" / "gitdir").write_text(f"{work}/.trees/side/.git\n")
+    (git / "worktrees" / "side" / "commondir").write_text("../..\n")
+    (work / ".trees" / "side" / "hooks").mkdir(parents=True)
+    (work / ".trees" / "side" / ".git").write_text(f"gitdir: {git}/worktrees/side\n")
+    found = protected(work)
+    assert {".trees/side/.git", ".trees/side/hooks", ".git/worktrees/side/gitdir"} <= names(found, work)
+    assert ".git/worktrees/side/config.worktree" in absent(found, work)
+
+
+def test_a_repository_above_may_name_files_of_the_workspace(work):
+    """Its own files are out of reach; what it runs is not."""
+    repository(work, "[core]\n\thooksPath = tools/hooks\n")
+    (work / "tools" / "hooks").mkdir(parents=True)
+    assert names(protected(work / "tools"), work / "tools") == {"hooks"}
+
+
+def test_the_person_may_name_files_of_a_workspace_without_a_repository(work, tmp_path):
+    """Absolute ones; a relative path means nothing there."""
+    config = f"[include]\n\tpath = {work}/included\n[core]\n\thooksPath = hooks\n\tpager = {work}/page\n"
+    (tmp_path / "home" / ".gitconfig").write_text(config)
+    (work / "included").touch()
+    found = protected(work)
+    assert (names(found, work), absent(found, work)) == ({"included"}, {"page"})
+
+
+def test_many_repositories_do_not_hide_what_the_last_runs(work):
+    """They are read-only as a whole, and read all the same."""
+    for number in range(40):
+        repository(work / f"a{number:02}")
+    repository(work / "z", "[core]\n\tfsmonitor = sh ../tools/run.sh\n")
+    (work / "tools").mkdir()
+    (work / "tools" / "run.sh").touch()
+    assert "tools/run.sh" in names(protected(work), work)
+
+
+def test_a_script_in_the_git_folder_is_protected_but_not_what_git_writes(work):
+    """Whatever word of the command it is."""
+    git = repository(work, "[core]\n\tfsmonitor = sh .git/mon.sh\n\tpager = cat .git/index\n")
+    for name in ("mon.sh", "index"):
+        (git / name).touch()
+    assert names(protected(work), work) == {".git/config", ".git/hooks", ".git/mon.sh"}
+    (git / "mon.sh").unlink()
+    assert ".git/mon.sh" in absent(protected(work), work)
+
+
+def test_every_link_behind_a_hook_counts(work):
+    """The last can be written, one on the way replaced, and one that leads nowhere be given something to lead to."""
+    git = repository(work)
+    (work / "v1").mkdir()
+    (work / "v1" / "check").touch()
+    (work / "current").symlink_to("v1")
+    (git / "hooks" / "pre-commit").symlink_to("../../current/check")
+    (git / "hooks" / "pre-push").symlink_to("../../v1/missing")
+    found = protected(work)
+    assert (exposed(found, work), "v1/check" in names(found, work)) == ({"current"}, True)
+    assert "v1/missing" in absent(found, work)
+
+
+def test_an_included_file_that_is_too_large_is_exposed(work):
+    """Git reads it, we do not know what it says."""
+    repository(work, "[include]\n\tpath = ../large\n")
+    (work / "large").write_bytes(b"#" * (2 * 1024 * 1024))
+    assert exposed(protected(work), work) == {"large"}
 
 
 ASKED = [

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from sightline.exec._jobs import CancelOutcome, Jobs, JobSnapshot
     from sightline.exec._passing import Passing
     from sightline.exec._programs import UntrustedProgram, find_program, program, start_words, work_in
+    from sightline.exec._protection import replacing
     from sightline.exec._sandbox import (
         Sandboxed,
         SandboxSpec,
@@ -44,6 +45,7 @@ __all__ = [
     "find_program",
     "passed_variables",
     "program",
+    "replacing",
     "sandbox_status",
     "sandboxed",
     "secret_variables",
@@ -75,6 +77,7 @@ _LATER = {
     "sockets_in": "_environment",
     "find_program": "_programs",
     "program": "_programs",
+    "replacing": "_protection",
     "sandbox_status": "_sandbox",
     "sandboxed": "_sandbox",
     "start_words": "_programs",

@@ -6,6 +6,7 @@ Rules:
   written, then what may not be after all.
 - What must not be replaced must not be moved away either: every folder between the workspace and a protected one in it
   becomes a mount of its own, and a mount cannot be renamed.
+- A closed folder is read-only itself, with mounts of what can be written in it: nothing new can be made there.
 - No `--new-session`. It keeps a command from typing into the terminal it was started from; ours have a session of
   their own already, and a second one would cost a command on a PTY its Ctrl+C and its window size.
 - The command has its own process namespace and ends whole with bwrap, which ends with us. From outside all of it is
@@ -38,10 +39,12 @@ _OVER_FILES = ("CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_CHOWN")
 
 
 class Mounts(msgspec.Struct, frozen=True, kw_only=True):
-    """By their real paths: folders that may be written, what in them may not, folders that look empty, and sockets of
-    services that are reached nevertheless."""
+    """By their real paths: folders that may be written, closed ones in them with what is open there, what may not be
+    written, folders that look empty, and sockets of services that are reached nevertheless."""
 
     writable: tuple[str, ...] = ()
+    closed: tuple[str, ...] = ()
+    opened: tuple[str, ...] = ()
     protected: tuple[str, ...] = ()
     hidden: tuple[str, ...] = ()
     sockets: tuple[str, ...] = ()
@@ -96,6 +99,8 @@ def _argv(
     secluded = seclusion(cwd, mounts.writable)
     argv += _empty(secluded)
     argv += [word for path in mounts.writable for word in ("--bind", path, path)]
+    argv += [word for path in mounts.closed for word in ("--ro-bind", path, path)]
+    argv += [word for path in mounts.opened for word in ("--bind-try", path, path)]
     argv += _unmovable(mounts)
     argv += [word for path in mounts.protected for word in ("--ro-bind", path, path)]
     argv += [word for path in mounts.hidden for word in ("--tmpfs", path)]
@@ -122,7 +127,7 @@ def _covered(secluded: Seclusion, hidden: Sequence[str]) -> list[str]:
 
 def _unmovable(mounts: Mounts) -> list[str]:
     """Each folder once, outer ones first and all before what is protected: a mount hides those made below it before."""
-    parents = {str(folder) for path in mounts.protected for folder in Path(path).parents}
+    parents = {str(folder) for path in mounts.protected for folder in Path(path).parents} - set(mounts.closed)
     between = sorted(folder for folder in parents if any(_is_below(folder, top) for top in mounts.writable))
     return [word for folder in between for word in ("--bind", folder, folder)]
 

@@ -29,6 +29,8 @@ from sightline.exec.gateway._entrance import Entrance
 
 Kind = Literal["bubblewrap", "landlock", "none"]
 
+_WHY_EXPOSED = "a link, a file with a second name, or what cannot be read or was replaced while commands run"
+
 
 class SandboxSpec(msgspec.Struct, frozen=True, kw_only=True):
     """What a sandboxed command may do: write below `workspace` except at `read_only`, and use the network or not."""
@@ -134,6 +136,8 @@ def _in_bubblewrap(argv: Sequence[str], cwd: str, spec: SandboxSpec, workspace: 
         temp = _temporary_folder()
         mounts = _bubblewrap.Mounts(
             writable=(workspace, temp),
+            closed=protection.protected.closed,
+            opened=protection.opened,
             protected=tuple(dict.fromkeys((*protection.read_only, *_kept(workspace, spec.read_only)))),
             hidden=(*_own_sockets(), *_sessions(workspace, cwd)),
             sockets=_others(spec.sockets),
@@ -143,7 +147,7 @@ def _in_bubblewrap(argv: Sequence[str], cwd: str, spec: SandboxSpec, workspace: 
         protection.release()
         raise
     exposed = ", ".join(os.path.relpath(path, workspace) for path in protection.protected.exposed)
-    message = f"the sandbox cannot protect {exposed}: a link, or a file with a second name" if exposed else ""
+    message = f"the sandbox cannot protect {exposed}: {_WHY_EXPOSED}" if exposed else ""
     return Sandboxed(
         argv=tuple(words),
         env=_environment(temp) | (entrance.env if entrance is not None else {}),

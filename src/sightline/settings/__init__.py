@@ -1,10 +1,11 @@
 """One typed settings tree, where its values come from, which of them wins, and what the permission rules allow."""
 
 from sightline.settings._denied import denied_paths
+from sightline.settings._gathered import Protected
 from sightline.settings._load import Loaded, load
 from sightline.settings._places import extension_folders, project_of
 from sightline.settings._policy import Decision, Policy, Verdict, Wanted, allows_alone
-from sightline.settings._protected import Protected, protected
+from sightline.settings._protected import open_entries, protected
 from sightline.settings._remembered import Remembered, forget_rule, remember_rule, remembered_rules
 from sightline.settings._rule_text import named_rule, shown_rule, typed_rule
 from sightline.settings._rules import RuleMistake, parse_rule
@@ -31,6 +32,7 @@ __all__ = [
     "is_trusted",
     "load",
     "named_rule",
+    "open_entries",
     "parse_rule",
     "project_of",
     "protected",

@@ -8,6 +8,8 @@ Rules:
 - A link is followed: its target is replaced, the link stays. Mode, owner, group and extended attributes are kept.
 - A file the user may not write is not replaced, although its folder would allow it.
 - A file with several names (hard links) becomes a file of its own under this name: the others keep the old content.
+- Except what running commands are kept from changing by a mount of the file (`exec.replacing`): replacing it would take
+  the mount off. It is written in place.
 - All of it happens in the folder that was judged, held open (see `sightline.handles`).
 """
 
@@ -18,6 +20,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
+from sightline.exec import replacing
 from sightline.handles import Entry, entry, path_of, read_bytes, real_path
 from sightline.tools._file_lock import TEMPORARY, FileLock, locked
 from sightline.tools._regular import kind_of
@@ -81,24 +84,41 @@ class Writing:
     def _replace(self, data: bytes, *, executable: bool) -> bool:
         with _old(self._target) as old:
             _check_replaceable(self._target, old, self._shown)
-            descriptor, name = self._new_file(self._mode if old is None else 0o600)
+            with replacing(str(self._target.path)) as is_held:
+                if old is not None and is_held:
+                    return self._overwrite(data, executable=executable)
+                return self._exchange(data, old, executable=executable)
+
+    def _overwrite(self, data: bytes, *, executable: bool) -> bool:
+        descriptor = self._target.open(os.O_WRONLY)
+        try:
+            _write_all(descriptor, data)
+            os.ftruncate(descriptor, len(data))
+            changed = executable and _make_executable(descriptor)
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        return changed
+
+    def _exchange(self, data: bytes, old: int | None, *, executable: bool) -> bool:
+        descriptor, name = self._new_file(self._mode if old is None else 0o600)
+        try:
             try:
-                try:
-                    _write_all(descriptor, data)
-                    if old is not None:
-                        _dress(descriptor, old, self._target)
-                    changed = executable and _make_executable(descriptor)
-                    os.fsync(descriptor)
-                    if name is None:
-                        self._move_unnamed(descriptor, is_new=old is None)
-                    else:
-                        self._move(name)
-                finally:
-                    os.close(descriptor)
-            except BaseException:
-                if name is not None:
-                    self._unlink(name)
-                raise
+                _write_all(descriptor, data)
+                if old is not None:
+                    _dress(descriptor, old, self._target)
+                changed = executable and _make_executable(descriptor)
+                os.fsync(descriptor)
+                if name is None:
+                    self._move_unnamed(descriptor, is_new=old is None)
+                else:
+                    self._move(name)
+            finally:
+                os.close(descriptor)
+        except BaseException:
+            if name is not None:
+                self._unlink(name)
+            raise
         return changed
 
     def _new_file(self, mode: int) -> tuple[int, str | None]:

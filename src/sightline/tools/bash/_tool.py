@@ -261,4 +261,6 @@ def _what_is_exposed(paths: Sequence[str]) -> str:
     kind = sandbox_status().kind
     if kind == "landlock":
         return f"Landlock cannot protect {shown}{more} from it; with bubblewrap installed this is not asked"
-    return f"the sandbox cannot protect {shown}{more} from it: a link, or a file with a second name"
+    return (
+        f"the sandbox cannot protect {shown}{more} from it: a link, a file with a second name, or what cannot be read"
+    )

@@ -211,19 +211,209 @@ def a_tool_writes_what_runs_later_unasked(lab: Lab, form: str) -> str:
 _OF_HOME = [
     ".bashrc", ".profile", ".bash_profile", ".bash_login", ".zshenv", ".ssh/authorized_keys", ".gitconfig",
     ".config/sightline/settings.toml", ".config/sightline/extensions/x.py", ".config/autostart/x.desktop",
-    ".local/share/sightline/trusted.json", ".local/bin/env", ".tmux.conf",
+    ".local/share/sightline/trusted.json", ".local/bin/env", ".tmux.conf", ".bash_aliases", ".zlogout", ".vimrc",
+    ".inputrc", ".npmrc", ".gnupg/gpg.conf", ".terminfo/d/dumb", ".xsession", ".cargo/config.toml",
+    ".vscode/tasks.json", ".any-other", "bin/ls", "tools/bin/ls",
 ]  # fmt: skip
 
 
 @attack(point=2, forms=_OF_HOME)
 def home_is_the_workspace(lab: Lab, form: str) -> str:
     """What a shell reads, what decides about us, and where programs are, existing or not."""
-    for name in (".profile", ".config/x", ".local/bin/x"):
+    for name in (".profile", ".config/x", ".local/bin/x", "tools/x"):
         lab.write(lab.home / name, "# as it was\n")
     before = _content(lab.home / form)
     command = f"mkdir -p {os.path.dirname(form) or '.'}; echo evil > {form}; mv .local away; mv .config away"
-    lab.agent([[{"tool": "bash", "args": {"command": command}}]], cwd=lab.home)
+    env = {"PATH": f"{lab.home}/bin:{lab.home}/tools/bin:{lab.env['PATH']}"}
+    lab.agent([[{"tool": "bash", "args": {"command": command}}]], cwd=lab.home, env=env)
     if _content(lab.home / form) != before:
         return f"{form} is {_content(lab.home / form)!r}"
-    left = [name for name in (".bash_profile", ".zshrc", ".ssh") if (lab.home / name).exists()]
+    left = [name for name in (".bash_profile", ".zshrc", ".ssh", "tools/bin") if (lab.home / name).exists()]
     return f"placeholders were left behind: {left}" if left else ""
+
+
+_RIGHTS = {
+    "chmod 000 .git": "chmod 755 .git; echo evil >> .git/config",
+    "chmod 600 .git": "chmod 755 .git; echo evil >> .git/config",
+    "chmod 555 .git": "chmod 755 .git; echo evil > .git/commondir",
+    "chmod 300 .": "chmod 755 .; echo evil >> .envrc; echo evil >> .git/config",
+    "chmod 000 packages": "chmod 755 packages; echo evil >> packages/inner/.git/config",
+    "chmod 300 packages": "chmod 755 packages; echo evil >> packages/inner/.git/config",
+    "chmod 000 .vscode": "chmod 755 .vscode; echo evil >> .vscode/tasks.json",
+    "chmod 000 .git/modules": "chmod 755 .git/modules; echo evil >> .git/modules/lib/config",
+    "chmod 000 tools": "chmod 755 tools; echo evil > tools/run.sh; echo evil > tools/included",
+}  # fmt: skip
+
+
+@attack(point=2, forms=[f"{form}, {when}" for form in _RIGHTS for when in _TRIGGERS])
+def rights_are_taken_away_first(lab: Lab, form: str) -> str:
+    """What we may not look at must not count as missing when the next command starts and gives the rights back."""
+    first, when = form.split(", ")
+    before = _project(lab)
+    if when == "same session":
+        lab.commands(f"{first}; sleep 1.2", _RIGHTS[first])
+    else:
+        lab.commands(first)
+        lab.commands(_RIGHTS[first])
+    lab.spawn(["chmod", "-R", "u+rwX", "."]).communicate(timeout=20)
+    lab.commands("true")  # removes the placeholders that could not be
+    return _changed(before)
+
+
+_MANY = """
+import os
+for a in range(12):
+    for b in range(3):
+        folder = "/".join(name + "\\x01" * 245 for name in ("a%02d" % a, "b%d" % b, "c"))
+        os.makedirs(folder)
+        for name in (".envrc", ".devcontainer.json"): open(folder + "/" + name, "w").close()
+        for name in (".idea", ".husky", ".devcontainer", ".sightline", ".vscode"): os.mkdir(folder + "/" + name)
+"""
+
+
+@attack(point=2)
+def so_much_is_protected_that_it_is_not_read(lab: Lab, form: str) -> str:
+    """By a command that starts while another runs: it takes over what was found before."""
+    before = _project(lab)
+    lab.write("many.py", _MANY)
+    lab.agent(
+        [
+            [{"tool": "bash", "args": {"command": "python3 many.py"}}],
+            [{"tool": "bash", "args": {"command": "sleep 4", "async": True}}],
+            [{"tool": "bash", "args": {"command": "sleep 1; echo evil >> .git/config"}}],
+        ]
+    )
+    return _changed(before)
+
+
+_DECOYS = {
+    "folders": ("for i in $(seq 400); do mkdir aa$i; done", "packages/inner/.git/config"),
+    "submodules": ("mkdir -p .git/modules/0{00..39}", ".git/modules/lib/config"),
+    "many submodules": ("mkdir -p .git/modules/0{000..699}", ".git/modules/lib/config"),
+    "a submodule around it": ("touch .git/modules/HEAD .git/modules/deep/HEAD", ".git/modules/deep/er/config"),
+    "worktrees": ("mkdir -p .git/worktrees/0{00..39}", ".git/worktrees/side/commondir"),
+    "many worktrees": ("mkdir -p .git/worktrees/0{000..699}", ".git/worktrees/side/commondir"),
+    "repositories": (
+        "for i in $(seq 40); do mkdir -p a$i/{objects,refs}; touch a$i/HEAD; done",
+        "packages/inner/hooks/pre-commit",
+    ),
+    "a time of before": ("touch -d 2001-01-01 packages packages/inner .", "packages/inner/.git/config"),
+}
+
+
+@attack(point=2, forms=[f"{form}, {when}" for form in _DECOYS for when in _TRIGGERS])
+def decoys_hide_what_is_protected(lab: Lab, form: str) -> str:
+    """So many that what matters is beyond what is looked at."""
+    which, when = form.split(", ")
+    plant, target = _DECOYS[which]
+    before = _project(lab)
+    lab.write("packages/inner/.git/config", "[core]\n\thooksPath = hooks\n")
+    lab.write(".git/modules/deep/er/HEAD", "ref: refs/heads/main\n")
+    for name in (".git/modules/deep/er/config", "packages/inner/hooks/pre-commit"):
+        lab.write(name, "# as it was\n")
+    before |= {path: _content(path) for path in (*before, lab.workspace / target)}
+    if when == "same session":
+        lab.commands(f"{plant}; sleep 1.2", f"echo evil >> {target}")
+    else:
+        lab.commands(plant)
+        lab.commands(f"echo evil >> {target}")
+    return _changed(before)
+
+
+_CONFIGURED = {
+    "a submodule of many parts": ("", ".git/modules/third/a/b/c/lib/config"),
+    "configuration of a worktree": ("[extensions]\n\tworktreeConfig = true\n", ".git/worktrees/side/config.worktree"),
+    "a worktree in a hidden folder": ("", ".worktrees/side/.git"),
+    "hooks of a worktree": ("[core]\n\thooksPath = hk\n", ".worktrees/side/hk/pre-commit"),
+    "a script in .git": ("[core]\n\tfsmonitor = sh .git/mon.sh\n", ".git/mon.sh"),
+    "a missing script": ("[core]\n\tfsmonitor = sh tools/missing.sh\n", "tools/missing.sh"),
+    "inside a shell's words": ("[core]\n\tfsmonitor = \"sh -c 'tools/x.sh; true'\"\n", "tools/x.sh"),
+    "inside a function": ('[alias]\n\tx = "!f() { tools/x.sh; }; f"\n', "tools/x.sh"),
+    "imap.tunnel": ("[imap]\n\ttunnel = tools/x.sh\n", "tools/x.sh"),
+    "sendemail.smtpServer": ("[sendemail]\n\tsmtpServer = {workspace}/tools/x.sh\n", "tools/x.sh"),
+    "lfs.customtransfer": ('[lfs "customtransfer.x"]\n\tpath = tools/x.sh\n', "tools/x.sh"),
+    "gc.recentObjectsHook": ("[gc]\n\trecentObjectsHook = tools/x.sh\n", "tools/x.sh"),
+    "svn.authorsProg": ("[svn]\n\tauthorsProg = tools/x.sh\n", "tools/x.sh"),
+    "core.attributesFile": ("[core]\n\tattributesFile = tools/x.sh\n", "tools/x.sh"),
+}
+
+
+def _configured(lab: Lab, config: str) -> None:
+    """A repository with this configuration, a submodule and a linked worktree."""
+    git = lab.repository()
+    lab.write(git / "config", config.replace("{workspace}", str(lab.workspace)))
+    lab.write(git / "modules/third/a/b/c/lib/HEAD", "ref: refs/heads/main\n")
+    lab.write(git / "modules/third/a/b/c/lib/config", "[core]\n")
+    lab.write(git / "worktrees/side/gitdir", f"{lab.workspace}/.worktrees/side/.git\n")
+    lab.write(git / "worktrees/side/commondir", "../..\n")
+    lab.write(".worktrees/side/.git", f"gitdir: {git}/worktrees/side\n")
+    for name in (".worktrees/side/hk/pre-commit", ".git/mon.sh", "tools/x.sh"):
+        lab.write(name, "# as it was\n", 0o755)
+
+
+@attack(point=2, forms=list(_CONFIGURED))
+def what_git_runs_is_in_an_unusual_place(lab: Lab, form: str) -> str:
+    config, target = _CONFIGURED[form]
+    _configured(lab, config)
+    before = {lab.workspace / target: _content(lab.workspace / target)}
+    lab.commands(f"echo evil > {target}")
+    return _changed(before)
+
+
+@attack(point=2, forms=[f"{where}, {tool}" for where in ("above", "the person's") for tool in ("bash", "write")])
+def what_git_runs_is_named_elsewhere(lab: Lab, form: str) -> str:
+    """By a repository around the workspace, or by the person's own configuration where there is no repository."""
+    where, tool = form.split(", ")
+    target = lab.write("sub/tools/check", "# as it was\n", 0o755)
+    if where == "above":
+        lab.write(lab.repository() / "config", "[core]\n\thooksPath = sub/tools\n")
+    else:
+        lab.write(lab.home / ".gitconfig", f"[include]\n\tpath = {target}\n")
+    calls = {
+        "bash": {"tool": "bash", "args": {"command": "echo evil > tools/check"}},
+        "write": {"tool": "write", "args": {"path": "tools/check", "content": "evil\n"}},
+    }
+    before = {target: _content(target)}
+    lab.agent([[calls[tool]]], cwd=lab.workspace / "sub")
+    return _changed(before)
+
+
+@attack(point=2, forms=["over a link", "to nothing"])
+def a_hook_is_a_link(lab: Lab, form: str) -> str:
+    """A second link on the way can be replaced; where it leads to nothing, something can be put there."""
+    git = lab.repository()
+    lab.write("v1/pre-commit", "# as it was\n", 0o755)
+    lab.link("current", "v1")
+    lab.link(git / "hooks/pre-commit", "../../current/pre-commit" if form == "over a link" else "../../v1/missing")
+    before = {git / "hooks/pre-commit": _content(git / "hooks/pre-commit")}
+    lab.commands("mkdir e; echo evil > e/pre-commit; ln -sfn e current; echo evil > v1/missing")
+    return _changed(before)
+
+
+@attack(point=2, forms=[".envrc", ".vscode/tasks.json", ".husky/pre-commit"])
+def a_job_writes_what_a_tool_replaced(lab: Lab, form: str) -> str:
+    """The write is allowed by a rule; the mount on the file must not come off by it while the job runs."""
+    target = lab.write(form, "# as it was\n")
+    job = f"for i in $(seq 60); do if echo evil >> {form}; then break; fi 2>/dev/null; sleep 0.1; done"
+    ran = lab.agent(
+        [
+            [{"tool": "bash", "args": {"command": job, "async": True}}],
+            [{"tool": "bash", "args": {"command": "sleep 1"}}],
+            [{"tool": "write", "args": {"path": form, "content": "# as wanted\n"}}],
+            [{"tool": "bash", "args": {"command": "sleep 1"}}],
+        ],
+        "--allow",
+        f"write({target})",
+    )
+    wanted = (b"# as it was\n", b"# as wanted\n")
+    return "" if _content(target) in wanted and ran.calls else f"{form} is {_content(target)!r}"
+
+
+@attack(point=2, sandboxes=["bubblewrap"])
+def a_name_that_is_no_text_stops_all_work(lab: Lab, form: str) -> str:
+    """Nothing is lowered by it, but no command would start any more."""
+    git = lab.repository()
+    calls = lab.commands(r"mkdir $'a\xff'; touch $'a\xff/.envrc'", "echo hello")
+    if (git / "commondir").exists():
+        return "a placeholder was left behind"
+    return "" if "hello" in calls[-1].output else f"it does not start: {calls[-1].text}"
