@@ -29,6 +29,8 @@ from sightline.exec import (
     work_in,
 )
 
+from .running import how_to_start
+
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 needs_bubblewrap = pytest.mark.skipif(bool(_bubblewrap.problem()), reason="bubblewrap does not work here")
@@ -74,7 +76,7 @@ def run_argv(argv, spec: SandboxSpec, kind: str | None, cwd: Path) -> subprocess
         return subprocess.run(
             box.argv,
             cwd=cwd,
-            env={**os.environ, **box.env},
+            **how_to_start(box, os.environ),
             capture_output=True,
             start_new_session=True,
             text=True,
@@ -401,7 +403,7 @@ def test_root_cannot_undo_the_mounts(run, outside):
 
 async def start(kind: str, workspace: Path, script: str) -> tuple[Process, _sandbox.Sandboxed]:
     box = sandboxed(["sh", "-c", script], str(workspace), SandboxSpec(workspace=str(workspace)), _kind=kind)  # type: ignore[arg-type]
-    return Process(box.argv, cwd=str(workspace), env=box.env, grace=5.0), box
+    return Process(box.argv, cwd=str(workspace), env=box.env, grace=5.0, handover=box.handover), box
 
 
 async def until(condition: Callable[[], bool]) -> None:
@@ -445,8 +447,9 @@ async def test_it_ends_with_whoever_started_it(workspace):
     """Killed without a chance to end anything."""
     mark = f"32{os.getpid()}.5"
     box = sandboxed(["sleep", mark], str(workspace), SandboxSpec(workspace=str(workspace)), _kind="bubblewrap")
-    code = f"import subprocess; subprocess.Popen({list(box.argv)!r}).wait()"
-    starter = await asyncio.create_subprocess_exec(sys.executable, "-c", code, start_new_session=True)
+    options = how_to_start(box, os.environ)
+    code = f"import subprocess; subprocess.Popen({list(box.argv)!r}, pass_fds={options['pass_fds']}).wait()"
+    starter = await asyncio.create_subprocess_exec(sys.executable, "-c", code, start_new_session=True, **options)
     await until(lambda: bool(sleepers(mark)))
     starter.kill()
     await starter.wait()

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from sightline.exec._descent import descends_from_command
     from sightline.exec._environment import filtered_environment, passed_variables, secret_variables, sockets_in
     from sightline.exec._jobs import CancelOutcome, Jobs, JobSnapshot
+    from sightline.exec._launching import bare_environment, trusted_environment
     from sightline.exec._passing import Passing
     from sightline.exec._programs import UntrustedProgram, find_program, program, start_words, work_in
     from sightline.exec._sandbox import (
@@ -39,6 +40,7 @@ __all__ = [
     "Sandboxed",
     "Sink",
     "UntrustedProgram",
+    "bare_environment",
     "descends_from_command",
     "filtered_environment",
     "find_program",
@@ -49,6 +51,7 @@ __all__ = [
     "secret_variables",
     "sockets_in",
     "start_words",
+    "trusted_environment",
     "unprotected",
     "work_in",
 ]
@@ -68,6 +71,8 @@ _LATER = {
     "Sandboxed": "_sandbox",
     "Sink": "_spec",
     "UntrustedProgram": "_programs",
+    "bare_environment": "_launching",
+    "trusted_environment": "_launching",
     "descends_from_command": "_descent",
     "filtered_environment": "_environment",
     "passed_variables": "_environment",

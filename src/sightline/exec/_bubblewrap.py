@@ -16,6 +16,8 @@ Rules:
   would let it write to the kernel's settings (they are guarded by ownership alone).
 - Read-only is not unreachable: whoever may open a service's socket may ask it to write. What is done about that is in
   `_seclusion`; the sockets of our own hosts are hidden with their folders.
+- What comes before the barrier (`sh`, `nsenter`, `bwrap`) has an environment of its own; the command's is read by bwrap
+  from a descriptor, after all its libraries are loaded.
 - What looks empty is made read-only last: bubblewrap makes in it the folders that other mounts need.
 """
 
@@ -26,6 +28,7 @@ from pathlib import Path
 
 import msgspec
 
+from sightline.exec._launching import LEFT_BY_SHELLS, bare_environment
 from sightline.exec._programs import UntrustedProgram, find_program, program
 from sightline.exec._seccomp import filter_file
 from sightline.exec._seclusion import Seclusion, is_within, seclusion
@@ -58,11 +61,16 @@ def problem(entering: tuple[str, ...] = ()) -> str:
 
 
 def _probe(binary: str, entering: tuple[str, ...]) -> str:
-    argv = _argv(binary, [program("true")], Mounts(), cwd="/", network=False, entering=entering)
+    argv = [*_argv(binary, Mounts(), cwd="/", network=False, entering=entering), *_becoming([program("true")])]
     try:
         # In a session of its own: a child it leaves to us is collected like any other orphan.
         done = subprocess.run(
-            argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=_SECONDS_FOR_A_PROBE, start_new_session=True
+            argv,
+            env=bare_environment(),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_SECONDS_FOR_A_PROBE,
+            start_new_session=True,
         )
     except subprocess.TimeoutExpired:
         return "bubblewrap does not answer"
@@ -75,16 +83,24 @@ def _probe(binary: str, entering: tuple[str, ...]) -> str:
 
 
 def wrapped(
-    command: Sequence[str], mounts: Mounts, *, cwd: str, network: bool, entering: tuple[str, ...] = ()
+    command: Sequence[str],
+    mounts: Mounts,
+    *,
+    cwd: str,
+    network: bool,
+    entering: tuple[str, ...] = (),
+    environment: int | None = None,
 ) -> list[str]:
     """The command line that runs `command` with these mounts. `entering`: words that start it in a network namespace
-    there is, in place of a new and empty one."""
-    return _argv(program("bwrap"), command, mounts, cwd=cwd, network=network, entering=entering)
+    there is, in place of a new and empty one. `environment`: the descriptor of a `Handover`."""
+    words = _argv(program("bwrap"), mounts, cwd=cwd, network=network, entering=entering)
+    if environment is not None:
+        words += [word for name in LEFT_BY_SHELLS for word in ("--unsetenv", name)]
+        words += ["--args", str(environment)]
+    return [*words, *_becoming(command)]
 
 
-def _argv(
-    binary: str, command: Sequence[str], mounts: Mounts, *, cwd: str, network: bool, entering: tuple[str, ...]
-) -> list[str]:
+def _argv(binary: str, mounts: Mounts, *, cwd: str, network: bool, entering: tuple[str, ...]) -> list[str]:
     calls = filter_file(network=True)  # what network there is, is decided by the namespace
     argv = [program("sh"), "-c", _START, calls or "/dev/null", *entering, binary, "--die-with-parent"]
     argv += ["--seccomp", "9"] if calls else []
@@ -105,7 +121,11 @@ def _argv(
     if cwd:  # a link in a folder that looks empty is not there; what it leads to is
         linked = any(is_within(os.path.abspath(cwd), folder) for folder in secluded.private)
         argv += ["--chdir", os.path.realpath(cwd) if linked else cwd]
-    return [*argv, "--", program("env"), "--default-signal=TERM", "--", *_startable(command)]
+    return argv
+
+
+def _becoming(command: Sequence[str]) -> list[str]:
+    return ["--", program("env"), "--default-signal=TERM", "--", *_startable(command)]
 
 
 def _empty(secluded: Seclusion) -> list[str]:

@@ -24,6 +24,7 @@ import msgspec
 
 from sightline import paths
 from sightline.exceptions import OutsideFailure, UserMistake
+from sightline.exec._launching import Handover
 from sightline.exec._programs import program, work_in
 from sightline.exec.gateway._entrance import Entrance
 
@@ -50,6 +51,7 @@ class SandboxStatus(msgspec.Struct, frozen=True, kw_only=True):
 
 class Sandboxed(msgspec.Struct, frozen=True, kw_only=True):
     """A command line to start in place of another, with `env` added. `message` says what is not protected, if anything.
+    The environment goes through `handover`, where there is one: what is started before the command must not have it.
 
     Start it from a thread that lives as long as the command does: bubblewrap ends with the thread that started it.
     """
@@ -58,11 +60,14 @@ class Sandboxed(msgspec.Struct, frozen=True, kw_only=True):
     env: dict[str, str] = {}
     message: str = ""
     temp: str = ""
+    handover: Handover | None = None
     release: Callable[[], None] | None = None
     leaves_children: bool = False  # its end does not end all it started
 
     def cleanup(self) -> None:
         """Remove the temporary folder and the placeholders. May take a while; call it when the command has ended."""
+        if self.handover is not None:
+            self.handover.close()
         if self.release is not None:
             self.release()
         if self.temp:
@@ -129,7 +134,7 @@ def _in_bubblewrap(argv: Sequence[str], cwd: str, spec: SandboxSpec, workspace: 
         )
     entrance = None if spec.network else spec.entrance
     entering = entrance.argv if entrance is not None else ()
-    protection = Protection(workspace)
+    protection, handover = Protection(workspace), Handover()
     try:
         temp = _temporary_folder()
         mounts = _bubblewrap.Mounts(
@@ -138,8 +143,11 @@ def _in_bubblewrap(argv: Sequence[str], cwd: str, spec: SandboxSpec, workspace: 
             hidden=_own_sockets(),
             sockets=_others(spec.sockets),
         )
-        words = _bubblewrap.wrapped(argv, mounts, cwd=cwd, network=spec.network, entering=entering)
+        words = _bubblewrap.wrapped(
+            argv, mounts, cwd=cwd, network=spec.network, entering=entering, environment=handover.descriptor
+        )
     except BaseException:
+        handover.close()
         protection.release()
         raise
     exposed = ", ".join(os.path.relpath(path, workspace) for path in protection.protected.exposed)
@@ -149,6 +157,7 @@ def _in_bubblewrap(argv: Sequence[str], cwd: str, spec: SandboxSpec, workspace: 
         env=_environment(temp) | (entrance.env if entrance is not None else {}),
         message=message,
         temp=temp,
+        handover=handover,
         release=protection.release,
     )
 
@@ -158,13 +167,21 @@ def _in_landlock(argv: Sequence[str], cwd: str, spec: SandboxSpec, workspace: st
     from sightline.exec._seccomp import filter_file
     from sightline.settings import protected
 
-    temp = _temporary_folder()
-    words = [sys.executable, "-I", "-S", _landlock.__file__, "network" if spec.network else "no-network"]
-    words += [filter_file(network=spec.network), workspace, temp, "--", *argv]
     found = dict.fromkeys((*protected(workspace).all, *_kept(workspace, spec.read_only)))
     names = [os.path.relpath(path, workspace) for path in found if os.path.lexists(path)]
     message = _gaps(_landlock.abi(), network=spec.network, kept=names)
-    return Sandboxed(argv=tuple(words), env=_environment(temp), message=message, temp=temp, leaves_children=True)
+    temp, handover = _temporary_folder(), Handover()
+    words = [sys.executable, "-I", "-S", _landlock.__file__, str(handover.descriptor)]
+    words += ["network" if spec.network else "no-network", filter_file(network=spec.network), workspace, temp]
+    words += ["--", *argv]
+    return Sandboxed(
+        argv=tuple(words),
+        env=_environment(temp),
+        message=message,
+        temp=temp,
+        handover=handover,
+        leaves_children=True,
+    )
 
 
 def _environment(temp: str) -> dict[str, str]:

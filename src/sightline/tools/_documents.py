@@ -96,7 +96,7 @@ async def _converted(path: Path, folder: Path, python: str, seconds: float) -> s
     await asyncio.to_thread(shutil.copyfile, path, copy)
     argv = [python, "-I", "-B", str(_CONVERTER), str(copy)]
     boxed = await asyncio.to_thread(sandboxed, argv, str(folder), SandboxSpec(workspace=str(folder)))
-    process = Process(boxed.argv, cwd=str(folder), env=boxed.env, grace=0.5)
+    process = Process(boxed.argv, cwd=str(folder), env=boxed.env, grace=0.5, handover=boxed.handover)
     try:
         async with asyncio.timeout(seconds):
             data = await _output(process)
