@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import shlex
 import shutil
 import socket
 import subprocess
@@ -84,6 +85,20 @@ def run_argv(argv, spec: SandboxSpec, kind: str | None, cwd: Path) -> subprocess
         )
     finally:
         box.cleanup()
+
+
+def test_folders_deeper_than_a_path_can_be_are_removed(run):
+    """3,000 in each other, some of them closed to us."""
+    code = (
+        "import os; os.chdir(os.environ['TMPDIR']); print(os.getcwd())\n"
+        "for number in range(3000):\n"
+        "    os.mkdir('d'); open('file', 'w').close(); os.symlink('/etc', 'link')\n"
+        "    os.chdir('d'); number % 100 or os.chmod('.', 0o755)\n"
+        "os.chmod('..', 0o500); os.chmod('.', 0)\n"
+    )
+    done = run(f"{sys.executable} -c {shlex.quote(code)}")
+    assert done.returncode == 0, done.stderr
+    assert not os.path.exists(done.stdout.strip())
 
 
 def test_writing_in_the_workspace_works(run, workspace):
@@ -503,7 +518,18 @@ def test_a_bubblewrap_that_does_not_work_at_the_start_is_not_used(undecided, mon
     monkeypatch.setenv("PATH", f"{undecided}:/usr/bin:/bin")
     status = sandbox_status()
     assert status.kind != "bubblewrap"
-    assert "bubblewrap does not work here: bwrap: no permission to make namespaces" in status.why
+    assert "bubblewrap does not work here: bwrap: no permission to make namespaces (tried 3 times)" in status.why
+
+
+@needs_bubblewrap
+def test_a_bubblewrap_that_fails_for_a_moment_is_used(undecided, tmp_path, monkeypatch):
+    """No room for a process just then: a process has its sandbox for as long as it lives."""
+    failed = tmp_path / "failed"
+    once = f"[ -e {failed} ] || {{ : > {failed}; echo 'bwrap: no child: try again' >&2; exit 1; }}"
+    program_in(undecided, "bwrap", f'{once}; exec {_bubblewrap_path()} "$@"')
+    monkeypatch.setenv("PATH", f"{undecided}:/usr/bin:/bin")
+    assert sandbox_status() == SandboxStatus(kind="bubblewrap")
+    assert failed.exists()
 
 
 @needs_bubblewrap

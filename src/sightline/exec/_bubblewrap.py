@@ -23,6 +23,7 @@ Rules:
 
 import os
 import subprocess
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -34,9 +35,12 @@ from sightline.exec._seccomp import filter_file
 from sightline.exec._seclusion import Seclusion, is_within, seclusion
 
 _SECONDS_FOR_A_PROBE = 30.0  # on a busy machine, too: what seems not to work is not used by this process again
+_PROBES = 3  # a machine that is short of processes or memory for a moment must not cost the process its sandbox
+_SECONDS_BETWEEN_PROBES = 0.05
 
 # Becomes bwrap, with SIGTERM ignored and the filter open.
 _START = 'trap \'\' TERM; exec "$@" 9<"$0"'
+_NO_ANSWER = "bubblewrap does not answer"
 _OVER_FILES = ("CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_CHOWN")
 
 
@@ -57,7 +61,16 @@ def problem(entering: tuple[str, ...] = ()) -> str:
         binary = find_program("bwrap")
     except UntrustedProgram as refused:
         return refused.message
-    return "bubblewrap is not installed" if binary is None else _probe(binary, entering)
+    if binary is None:
+        return "bubblewrap is not installed"
+    why = ""
+    for number in range(_PROBES):
+        if number:
+            time.sleep(_SECONDS_BETWEEN_PROBES)
+        why = _probe(binary, entering)
+        if not why or why == _NO_ANSWER:
+            return why
+    return f"{why} (tried {_PROBES} times)"
 
 
 def _probe(binary: str, entering: tuple[str, ...]) -> str:
@@ -73,7 +86,7 @@ def _probe(binary: str, entering: tuple[str, ...]) -> str:
             start_new_session=True,
         )
     except subprocess.TimeoutExpired:
-        return "bubblewrap does not answer"
+        return _NO_ANSWER
     except OSError as error:
         return f"bubblewrap cannot be started: {error.strerror}"
     if done.returncode == 0:
