@@ -306,7 +306,7 @@ time.sleep(60)
 
 @pytest.mark.slow
 def test_a_command_with_a_line_break_in_its_name_ends_nobody_else(tmp_path: Path):
-    """After it the number of a process that has nothing to do with it: the guard must not take it for one of the run."""
+    """After it the number of another process: the guard must not take that for one of the run."""
     (tmp_path / "0").mkdir()
     other = subprocess.Popen(["sleep", "60"], start_new_session=True)
     script = f"exec {sys.executable} -c {shlex.quote(_NAMED_AS_ANOTHER)} {other.pid}"

@@ -13,7 +13,14 @@ if TYPE_CHECKING:
     from sightline.exec._jobs import CancelOutcome, Jobs, JobSnapshot
     from sightline.exec._launching import bare_environment, trusted_environment
     from sightline.exec._passing import Passing
-    from sightline.exec._programs import UntrustedProgram, find_program, program, start_words, work_in
+    from sightline.exec._programs import (
+        UntrustedProgram,
+        find_program,
+        planted_programs,
+        program,
+        start_words,
+        work_in,
+    )
     from sightline.exec._sandbox import (
         Sandboxed,
         SandboxSpec,
@@ -45,6 +52,7 @@ __all__ = [
     "filtered_environment",
     "find_program",
     "passed_variables",
+    "planted_programs",
     "program",
     "sandbox_status",
     "sandboxed",
@@ -79,6 +87,7 @@ _LATER = {
     "secret_variables": "_environment",
     "sockets_in": "_environment",
     "find_program": "_programs",
+    "planted_programs": "_programs",
     "program": "_programs",
     "sandbox_status": "_sandbox",
     "sandboxed": "_sandbox",

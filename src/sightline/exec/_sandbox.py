@@ -26,6 +26,7 @@ import msgspec
 
 from sightline import paths
 from sightline.exceptions import OutsideFailure, UserMistake
+from sightline.exec._known_workspaces import remember
 from sightline.exec._launching import Handover
 from sightline.exec._programs import program, work_in
 from sightline.exec.gateway._entrance import Entrance
@@ -40,6 +41,7 @@ class SandboxSpec(msgspec.Struct, frozen=True, kw_only=True):
     network: bool = False
     sockets: tuple[str, ...] = ()  # real paths of services it may speak to, because a person named them
     read_only: tuple[str, ...] = ()  # absolute paths; what is not there or not in the workspace is passed over
+    is_passing: bool = False  # the workspace is a folder of ours that is removed afterwards: nobody looks into it later
     entrance: Entrance | None = None  # into a network where a proxy decides; in place of none, with bubblewrap only
 
 
@@ -122,6 +124,8 @@ def sandboxed(argv: Sequence[str], cwd: str, spec: SandboxSpec, *, _kind: Kind |
     _refuse_own_files(workspace, kind)
     if kind == "none":
         return Sandboxed(argv=tuple(argv), message=f"no sandbox here: {status.why}; the command runs unprotected")
+    if not spec.is_passing:
+        remember(workspace)
     return (_in_bubblewrap if kind == "bubblewrap" else _in_landlock)(argv, cwd, spec, workspace)
 
 

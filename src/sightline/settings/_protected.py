@@ -30,6 +30,7 @@ from itertools import islice
 
 import msgspec
 
+from sightline._working_folder import places_imported_from
 from sightline.paths import data_folder
 from sightline.settings import _git_config
 from sightline.settings._places import PROJECT_FOLDER, user_file
@@ -209,7 +210,7 @@ class _Gathered:
 def _gather_ours(gathered: _Gathered, known: "_Known") -> None:
     for path in known.places:
         gathered.add(path)
-    for path in known.folders:
+    for path in (*known.folders, *places_imported_from()):
         gathered.add(path)
         if _is_in(path, gathered.root) and not os.path.lexists(path):
             gathered.add_missing_folder(path)

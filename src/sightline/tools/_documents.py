@@ -91,11 +91,8 @@ def _copied(path: Path, folder: Path) -> Path:
 async def _converted(path: Path, folder: Path, python: str, seconds: float) -> str:
     from sightline.exec import Process, SandboxSpec, sandboxed
 
-    # A copy: the document may be where a sandboxed command sees nothing, such as /tmp.
-    copy = folder / path.name
-    await asyncio.to_thread(shutil.copyfile, path, copy)
-    argv = [python, "-I", "-B", str(_CONVERTER), str(copy)]
-    boxed = await asyncio.to_thread(sandboxed, argv, str(folder), SandboxSpec(workspace=str(folder)))
+    argv = [python, "-I", "-B", str(_CONVERTER), str(path)]
+    boxed = await asyncio.to_thread(sandboxed, argv, str(folder), SandboxSpec(workspace=str(folder), is_passing=True))
     process = Process(boxed.argv, cwd=str(folder), env=boxed.env, grace=0.5, handover=boxed.handover)
     try:
         async with asyncio.timeout(seconds):
