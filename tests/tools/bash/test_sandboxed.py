@@ -298,7 +298,7 @@ async def test_a_rule_does_not_let_a_planted_program_out(tmp_path: Path, monkeyp
         outcome = await here.run()
         assert outcome.exit_code == 3
         notice = here.of(Notice)[-1]
-        assert f"PATH leads to {tmp_path}/work/.venv/bin/uname in the workspace" in notice.content
+        assert f"PATH leads to {tmp_path}/work/.venv/bin/uname in the workspace" in notice.text
         assert "by its path" in notice.hint
     assert not (tmp_path / "ran").exists()
 
