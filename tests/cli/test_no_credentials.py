@@ -172,3 +172,4 @@ def test_a_server_that_quotes_the_key_is_quoted_without_it(settings, tmp_path):
     stored = [path.read_bytes().decode(errors="replace") for path in settings.parent.rglob("*") if path.is_file()]
     kept = [one for one in stored if "[models.servers.x]" not in one]
     assert not any(HEADER in one for one in (text, log.read_text(), *kept))
+    assert log.stat().st_mode & 0o777 == 0o600

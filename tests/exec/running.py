@@ -4,14 +4,15 @@ import asyncio
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
 
 from sightline.events import Event, ToolOutput, ToolResult, ToolUse
-from sightline.exec import Command, CommandSpec, _orphans
+from sightline.exec import Command, CommandSpec, Sandboxed, _orphans
 from sightline.text import clean_output
 
 
@@ -126,6 +127,14 @@ class Ran:
                 streams.add(stream)
             offset += size
         return streams
+
+
+def how_to_start(box: Sandboxed, environment: Mapping[str, str]) -> dict[str, Any]:
+    """The environment and the descriptors that a process is made with which runs in a sandbox."""
+    if box.handover is None:
+        return {"env": {**environment, **box.env}}
+    given = box.handover.fill({**environment, **box.env})
+    return {"env": given, "pass_fds": (box.handover.descriptor,)}
 
 
 def sh(script: str, **spec) -> Ran:

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import os
 import resource
+import shlex
 import signal
 import subprocess
 import sys
@@ -293,6 +294,36 @@ def test_a_program_that_dies_takes_all_its_commands_along(tmp_path: Path, number
     program.send_signal(number)
     assert program.wait(10) == -number
     wait_for(lambda: all(is_gone(pid) for pid in pids), "all of them ended", 15)
+
+
+_NAMED_AS_ANOTHER = """
+import ctypes, sys, time
+ctypes.CDLL(None).prctl(15, f"\\n{sys.argv[1]} (".encode(), 0, 0, 0)
+open("stray", "w").write(str(__import__("os").getpid()))
+time.sleep(60)
+"""
+
+
+@pytest.mark.slow
+def test_a_command_with_a_line_break_in_its_name_ends_nobody_else(tmp_path: Path):
+    """After it the number of another process: the guard must not take that for one of the run."""
+    (tmp_path / "0").mkdir()
+    other = subprocess.Popen(["sleep", "60"], start_new_session=True)
+    script = f"exec {sys.executable} -c {shlex.quote(_NAMED_AS_ANOTHER)} {other.pid}"
+    program = subprocess.Popen(
+        [sys.executable, "-c", _PROGRAM, str(tmp_path), script],
+        cwd=Path(__file__).parents[2],
+        stdin=subprocess.DEVNULL,
+    )
+    try:
+        pid = noted(tmp_path / "0", "stray")
+        program.kill()
+        program.wait(10)
+        wait_for(lambda: is_gone(pid), "it ended itself", 15)
+        assert other.poll() is None
+    finally:
+        other.kill()
+        other.wait()
 
 
 async def test_without_a_free_descriptor_a_cancel_still_ends_the_command():

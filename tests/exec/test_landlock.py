@@ -7,13 +7,21 @@ import sys
 import pytest
 
 from sightline.exec import _landlock
+from sightline.exec._launching import Handover
 
 pytestmark = pytest.mark.skipif(not _landlock.abi(), reason="the kernel has no Landlock")
 
 
 def launch(*arguments: str, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-    argv = [sys.executable, "-I", "-S", _landlock.__file__, *arguments]
-    return subprocess.run(argv, capture_output=True, text=True, timeout=30, env=env)
+    handover = Handover()
+    given = handover.fill(dict(os.environ) if env is None else env)
+    argv = [sys.executable, "-I", "-S", _landlock.__file__, str(handover.descriptor), *arguments]
+    try:
+        return subprocess.run(
+            argv, capture_output=True, text=True, timeout=30, env=given, pass_fds=[handover.descriptor]
+        )
+    finally:
+        handover.close()
 
 
 def test_it_becomes_the_command(tmp_path):
@@ -89,8 +97,12 @@ def test_the_terminal_it_was_started_on_can_be_opened_by_name():
     code = (
         "import os; os.write(os.open(os.ttyname(0), os.O_RDWR), b'by name'); os.close(os.open('/dev/tty', os.O_RDWR))"
     )
-    argv = [sys.executable, "-I", "-S", _landlock.__file__, "no-network", "", "/tmp", "--", sys.executable, "-c", code]
-    child = subprocess.Popen(["setsid", "-c", "-w", *argv], stdin=its, stdout=its, stderr=its)
+    handover = Handover()
+    argv = [sys.executable, "-I", "-S", _landlock.__file__, str(handover.descriptor), "no-network", "", "/tmp", "--"]
+    argv = ["setsid", "-c", "-w", *argv, sys.executable, "-c", code]
+    given = handover.fill({})
+    child = subprocess.Popen(argv, env=given, stdin=its, stdout=its, stderr=its, pass_fds=[handover.descriptor])
+    handover.close()
     assert child.wait(30) == 0, os.read(ours, 1000)
     assert os.read(ours, 7) == b"by name"
     os.close(its)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sightline.exceptions import OutsideFailure
-from sightline.exec import UntrustedProgram, _programs, find_program, program, start_words, work_in
+from sightline.exec import UntrustedProgram, _known_workspaces, _programs, find_program, program, start_words, work_in
 
 
 @pytest.fixture
@@ -15,6 +15,7 @@ def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path
     """A workspace and a folder outside it, both on PATH, the workspace's first. Nothing else is known."""
     monkeypatch.setattr(_programs, "_workspaces", set())
     monkeypatch.setattr(_programs, "_found", {})
+    monkeypatch.setenv("SIGHTLINE_HOME", str(tmp_path / "data"))
     inside, outside = tmp_path / "work" / ".venv" / "bin", tmp_path / "programs"
     inside.mkdir(parents=True)
     outside.mkdir()
@@ -99,6 +100,51 @@ def test_the_answer_stays(folders):
     work_in(outside)
     with pytest.raises(UntrustedProgram):
         find_program("tool")
+
+
+def test_a_program_in_the_workspace_of_another_session_is_refused(folders, tmp_path, monkeypatch):
+    """Whichever process that was, and whenever: also after the program was found there."""
+    _, outside = folders
+    put(outside, "tool")
+    assert find_program("tool") == str(outside / "tool")
+    _known_workspaces.remember(str(outside))
+    with pytest.raises(UntrustedProgram):
+        find_program("tool")
+    assert _programs.trusted_path() == os.defpath
+    assert (tmp_path / "data" / "used-workspaces").stat().st_mode & 0o777 == 0o600
+
+
+def test_where_commands_ran_is_remembered_once_and_within_bounds(folders, tmp_path, monkeypatch):
+    """Those that are gone go first."""
+    monkeypatch.setattr(_known_workspaces, "_AT_MOST", 10)
+    lasting = [tmp_path / str(number) for number in range(3)]
+    for each in (*lasting, *lasting, *(tmp_path / f"gone-{number}" for number in range(7))):
+        if each in lasting:
+            each.mkdir(exist_ok=True)
+        _known_workspaces.remember(str(each))
+    assert len(_known_workspaces.known()) == 10
+    _known_workspaces.remember(str(tmp_path))
+    assert _known_workspaces.known() == {*map(str, lasting), str(tmp_path)}
+
+
+def test_a_session_in_home_does_not_cost_the_programs_there(folders, tmp_path, monkeypatch):
+    """Those on PATH were read-only for its commands."""
+    _, outside = folders
+    put(outside, "tool")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr(_programs, "_workspaces", set())
+    _known_workspaces.remember(str(tmp_path))
+    assert find_program("tool") == str(outside / "tool")
+
+
+def test_what_sets_up_the_sandbox_comes_from_the_system(folders, monkeypatch):
+    """Wherever its folders stand on PATH; other programs are found in the order of PATH."""
+    _, outside = folders
+    for name in ("sh", "env", "cat"):
+        put(outside, name)
+    monkeypatch.setenv("PATH", f"{outside}:/usr/bin:/bin")
+    assert [program(name) for name in ("sh", "env", "cat")] == ["/usr/bin/sh", "/usr/bin/env", str(outside / "cat")]
+    assert _programs.trusted_path() == f"/usr/bin:/bin:{outside}"
 
 
 def test_a_script_is_started_with_an_interpreter_from_outside(folders):

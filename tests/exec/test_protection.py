@@ -195,7 +195,9 @@ def test_our_own_package_cannot_be_changed_from_a_workspace_around_it(tmp_path):
         "import sys, subprocess, os; from sightline.exec import SandboxSpec, sandboxed\n"
         f"for line in {attempts!r}:\n"
         f"    box = sandboxed(['sh', '-c', line], {str(work)!r}, SandboxSpec(workspace={str(work)!r}))\n"
-        "    assert subprocess.run(box.argv, env={**os.environ, **box.env}).returncode != 0, line\n"
+        "    env = box.handover.fill({**os.environ, **box.env})\n"
+        "    done = subprocess.run(box.argv, env=env, pass_fds=[box.handover.descriptor])\n"
+        "    assert done.returncode != 0, line\n"
         "    box.cleanup()\n"
         "import sightline; print(sightline.__file__)"
     )

@@ -22,12 +22,15 @@ from sightline.exec import (
     SandboxStatus,
     _bubblewrap,
     _landlock,
+    _programs,
     _sandbox,
     _seccomp,
     sandbox_status,
     sandboxed,
     work_in,
 )
+
+from .running import how_to_start
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -74,7 +77,7 @@ def run_argv(argv, spec: SandboxSpec, kind: str | None, cwd: Path) -> subprocess
         return subprocess.run(
             box.argv,
             cwd=cwd,
-            env={**os.environ, **box.env},
+            **how_to_start(box, os.environ),
             capture_output=True,
             start_new_session=True,
             text=True,
@@ -82,6 +85,18 @@ def run_argv(argv, spec: SandboxSpec, kind: str | None, cwd: Path) -> subprocess
         )
     finally:
         box.cleanup()
+
+
+def test_folders_deeper_than_a_path_can_be_are_removed(tmp_path):
+    """More of them in each other than Python calls itself, the last of them closed to us."""
+    code = (
+        "import os\nfor _ in range(1100): os.mkdir('four'); os.chdir('four')\nos.symlink('/etc', 'x'); os.chmod('.', 0)"
+    )
+    folder = tmp_path / "temporary"
+    (folder / "0").mkdir(parents=True)
+    subprocess.run([sys.executable, "-c", code], cwd=folder / "0", check=True)
+    _sandbox._remove(str(folder))
+    assert not folder.exists()
 
 
 def test_writing_in_the_workspace_works(run, workspace):
@@ -313,7 +328,8 @@ def test_our_own_files_stay_as_they_are_inside_the_workspace(workspace, monkeypa
     script = "; ".join([*attempts, "echo x > other"]).format("share/deep/sightline", rename)
     run_argv(["sh", "-c", script], SandboxSpec(workspace=str(workspace)), "bubblewrap", workspace)
     assert (workspace / "other").exists()
-    assert [path.read_text() for path in own.iterdir() if path.name != "workspaces"] == (["kept"] if exists else [])
+    kept = [path.read_text() for path in own.iterdir() if path.name not in ("workspaces", "used-workspaces")]
+    assert kept == (["kept"] if exists else [])
 
 
 @needs_bubblewrap
@@ -412,7 +428,7 @@ def test_root_cannot_undo_the_mounts(run, outside):
 
 async def start(kind: str, workspace: Path, script: str) -> tuple[Process, _sandbox.Sandboxed]:
     box = sandboxed(["sh", "-c", script], str(workspace), SandboxSpec(workspace=str(workspace)), _kind=kind)  # type: ignore[arg-type]
-    return Process(box.argv, cwd=str(workspace), env=box.env, grace=5.0), box
+    return Process(box.argv, cwd=str(workspace), env=box.env, grace=5.0, handover=box.handover), box
 
 
 async def until(condition: Callable[[], bool]) -> None:
@@ -456,8 +472,9 @@ async def test_it_ends_with_whoever_started_it(workspace):
     """Killed without a chance to end anything."""
     mark = f"32{os.getpid()}.5"
     box = sandboxed(["sleep", mark], str(workspace), SandboxSpec(workspace=str(workspace)), _kind="bubblewrap")
-    code = f"import subprocess; subprocess.Popen({list(box.argv)!r}).wait()"
-    starter = await asyncio.create_subprocess_exec(sys.executable, "-c", code, start_new_session=True)
+    options = how_to_start(box, os.environ)
+    code = f"import subprocess; subprocess.Popen({list(box.argv)!r}, pass_fds={options['pass_fds']}).wait()"
+    starter = await asyncio.create_subprocess_exec(sys.executable, "-c", code, start_new_session=True, **options)
     await until(lambda: bool(sleepers(mark)))
     starter.kill()
     await starter.wait()
@@ -471,6 +488,7 @@ def undecided(monkeypatch, tmp_path) -> Path:
     folder = tmp_path / "programs"
     folder.mkdir()
     monkeypatch.setattr(_sandbox, "_decided", None)
+    monkeypatch.setattr(_programs, "_OF_THE_SYSTEM", frozenset())
     monkeypatch.setenv("PATH", str(folder))
     return folder
 
@@ -511,7 +529,18 @@ def test_a_bubblewrap_that_does_not_work_at_the_start_is_not_used(undecided, mon
     monkeypatch.setenv("PATH", f"{undecided}:/usr/bin:/bin")
     status = sandbox_status()
     assert status.kind != "bubblewrap"
-    assert "bubblewrap does not work here: bwrap: no permission to make namespaces" in status.why
+    assert "bubblewrap does not work here: bwrap: no permission to make namespaces (tried 3 times)" in status.why
+
+
+@needs_bubblewrap
+def test_a_bubblewrap_that_fails_for_a_moment_is_used(undecided, tmp_path, monkeypatch):
+    """No room for a process just then: a process has its sandbox for as long as it lives."""
+    failed = tmp_path / "failed"
+    once = f"[ -e {failed} ] || {{ : > {failed}; echo 'bwrap: no child: try again' >&2; exit 1; }}"
+    program_in(undecided, "bwrap", f'{once}; exec {_bubblewrap_path()} "$@"')
+    monkeypatch.setenv("PATH", f"{undecided}:/usr/bin:/bin")
+    assert sandbox_status() == SandboxStatus(kind="bubblewrap")
+    assert failed.exists()
 
 
 @needs_bubblewrap

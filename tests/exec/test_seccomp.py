@@ -70,6 +70,15 @@ def test_families_of_sockets(family, network, local):
         ("302, 0, 10, 1 << 40, 0", "EPERM"),
         ("302, 0, 10, 0, 0", "done"),  # and none
         ("302, 0, 7, 0, 0", "done"),
+        ("302, 0, 7, 4096, 0", "EFAULT"),  # prlimit64(RLIMIT_NOFILE) of the caller is the kernel's to judge
+        ("302, 1, 0, 4096, 0", "EPERM"),  # of another process: a new limit of CPU time would end it
+        ("302, 1, 0, 1 << 40, 0", "EPERM"),
+        ("302, os.getppid(), 0, 0, 0", "done"),  # and none
+        ("435, 0, 0", "ENOSYS"),  # clone3: its flags cannot be looked at
+        ("272, 0x02000000", "EPERM"),  # unshare(CLONE_NEWCGROUP)
+        ("272, 0x12020000", "EPERM"),  # with a user and a mount namespace
+        ("272, 0", "done"),
+        ("56, 0x02000011, 0, 0, 0, 0", "EPERM"),  # clone
         ("39", "done"),  # getpid
         ("0x40000000 + 39", "ENOSYS"),  # the same for programs with short pointers
         ("0x40000000 + 41, 2, 1, 0", "ENOSYS"),
@@ -94,6 +103,16 @@ def test_calls_of_32_bit_programs_are_refused_as_well():
     )
     expected = f"True {-errno.EACCES} {-errno.EACCES} {-errno.EPERM} {-errno.ENOSYS}"
     assert filtered(code, network=False) == expected
+
+
+def test_threads_and_programs_start_without_the_call_that_is_missing():
+    """Whoever knows clone3 knows what to do without."""
+    code = (
+        "import threading, subprocess; thread = threading.Thread(target=print, args=('thread',), daemon=True)\n"
+        "thread.start(); thread.join(); sys.stdout.flush(); subprocess.run(['echo', 'program'])\n"
+        "os.waitpid(os.posix_spawn('/bin/echo', ['echo', 'spawned'], {}), 0)"
+    )
+    assert filtered(code, network=True).split() == ["thread", "program", "spawned"]
 
 
 def test_a_filter_stays_for_what_is_started():

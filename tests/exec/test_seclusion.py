@@ -15,6 +15,8 @@ import pytest
 
 from sightline.exec import SandboxSpec, _bubblewrap, _seclusion, sandboxed
 
+from .running import how_to_start
+
 pytestmark = pytest.mark.skipif(bool(_bubblewrap.problem()), reason="bubblewrap does not work here")
 
 CONNECT = (
@@ -57,7 +59,11 @@ def inside(argv: list[str], workspace: Path, env: Mapping[str, str], *, network:
     box = sandboxed(argv, cwd or str(workspace), SandboxSpec(workspace=str(workspace), network=network))
     try:
         return subprocess.run(
-            box.argv, cwd=cwd or workspace, env={**os.environ, **env, **box.env}, capture_output=True, timeout=30
+            box.argv,
+            cwd=cwd or workspace,
+            **how_to_start(box, {**os.environ, **env}),
+            capture_output=True,
+            timeout=30,
         ).returncode
     finally:
         box.cleanup()
@@ -152,7 +158,7 @@ def test_folders_where_services_meet_their_clients_look_empty(workspace, folder)
     ready, code = workspace / "ready", f"open('ready', 'w'); open('go').read(); {CONNECT}"
     os.mkfifo(workspace / "go")
     box = sandboxed([sys.executable, "-c", code, name, Stream], str(workspace), SandboxSpec(workspace=str(workspace)))
-    process = subprocess.Popen(box.argv, cwd=workspace, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(box.argv, cwd=workspace, stderr=subprocess.DEVNULL, **how_to_start(box, os.environ))
     deadline = time.monotonic() + 20
     while not ready.exists():
         assert time.monotonic() < deadline

@@ -206,7 +206,8 @@ def test_starting_it_loads_nothing() -> None:
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     bare = subprocess.run([sys.executable, "-c", "import sys; print(*sys.modules)"], capture_output=True, text=True)
     more = set(loaded) - set(bare.stdout.split())
-    assert more == {"sightline", "sightline._later", "sightline.host", "sightline.host._console_launch"}
+    ours = {"sightline", "sightline._later", "sightline._working_folder"}
+    assert more == {*ours, "sightline.host", "sightline.host._console_launch"}
 
 
 async def test_a_request_made_while_nobody_watches_waits(launch: Launch, tmp_path: Path) -> None:

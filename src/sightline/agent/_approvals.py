@@ -3,6 +3,7 @@
 Rules:
 
 - A deny rule wins, then an allow rule, then what the approval level allows by itself.
+- No rule decides about a command that leaves the sandbox where a word of it means, by PATH, a program in the workspace.
 - What is left is asked of the person: once, for this session, always here, or no, with a reason. A rule that comes of
   an answer answers what else is open, where it fits, and the transcript has it. Where no rule would allow this and
   nothing else, none is offered: the answers are once and no.
@@ -22,11 +23,13 @@ from sightline.agent._stage import Stage
 from sightline.events import Notice
 from sightline.exceptions import UserMistake
 from sightline.settings import Approval, Decision, Policy, forget_rule, named_rule, remember_rule, shown_rule
+from sightline.text import clean_line
 from sightline.tools import Need, Proposal, ToolError
 
 ONCE, SESSION, ALWAYS, NO = "once", "this session", "always here", "no"
 Changes = Callable[[], Awaitable[Proposal]]
 _IN_THE_DIFF = ("content", "input")  # arguments that a diff shows
+_PLANTED_SHOWN = 2
 _NO_RULE = "no rule can say exactly this: allow it at another level (--approval), or answer it in the console"
 
 
@@ -66,10 +69,19 @@ class Approvals:
             self._decided(need)
 
     def _decided(self, need: Need) -> Decision:
-        decision = self.policy.decide(need)
+        decision = self._judged(need)
         if decision.verdict == "deny":
             raise Refusal(f"not allowed: {_words(need)} (rule: {decision.rule})")
         return decision
+
+    def _judged(self, need: Need) -> Decision:
+        """A rule names a program by its word. Where that means a file in the workspace, it says nothing about it: any
+        command could have written it. Whoever allows every command allows that one, too."""
+        decision = self.policy.decide(need)
+        everything = self.policy.approval == "full" or decision.rule in ("exec", "exec(*)")
+        if decision.verdict != "allow" or not need.planted or everything:
+            return decision
+        return Decision("ask", decision.rule, "", _planted_words(need, decision.rule))
 
     async def _ask_about(
         self, tool: str, call: str, need: Need, args: dict[str, Any], agent: str, changes: Changes | None
@@ -201,7 +213,7 @@ class Approvals:
 
     def _answer_open(self) -> None:
         for request, need in list(self._open.items()):
-            if self.policy.decide(need).verdict == "allow":
+            if self._judged(need).verdict == "allow":
                 self._requests.answer(request, ONCE)
 
     def _refuse(self, need: Need, rule: str, agent: str) -> None:
@@ -209,11 +221,18 @@ class Approvals:
         what = _words(need)
         hint = way_to_allow(rule)
         why = f" ({need.why})" if need.exposed else ""
+        if need.planted:
+            why, hint = f" ({_planted_words(need, '')})", "name the program by its path, in the command and in the rule"
         self._stage.publish(Notice(f"refused, nobody is there to ask: {what}{why}", "warning", hint, agent=agent))
         raise Refusal(
             f"refused: {what} needs a person's approval and nobody is there to give it. "
             "Go on without it, or say in your answer what you could not do."
         )
+
+
+def _planted_words(need: Need, rule: str) -> str:
+    files = ", ".join(clean_line(file) for file in need.planted[:_PLANTED_SHOWN])
+    return f"{shown_rule(rule) if rule else 'a rule'} does not decide about it: PATH leads to {files} in the workspace"
 
 
 def _proposed(proposal: Proposal, need: Need, args: dict[str, Any]) -> dict[str, Any]:

@@ -93,6 +93,7 @@ def _start_debug_log(path: str | None) -> None:
         def format(self, record: logging.LogRecord) -> str:
             return without_credentials(self.secrets.masked(super().format(record)))
 
+    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600))  # of the person's alone
     handler = logging.FileHandler(path)
     handler.setFormatter(Formatter("%(asctime)s %(name)s %(levelname)s %(message)s"))
     logging.basicConfig(level=logging.DEBUG, handlers=[handler])

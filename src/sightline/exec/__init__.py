@@ -11,8 +11,16 @@ if TYPE_CHECKING:
     from sightline.exec._descent import descends_from_command
     from sightline.exec._environment import filtered_environment, passed_variables, secret_variables, sockets_in
     from sightline.exec._jobs import CancelOutcome, Jobs, JobSnapshot
+    from sightline.exec._launching import bare_environment, trusted_environment
     from sightline.exec._passing import Passing
-    from sightline.exec._programs import UntrustedProgram, find_program, program, start_words, work_in
+    from sightline.exec._programs import (
+        UntrustedProgram,
+        find_program,
+        planted_programs,
+        program,
+        start_words,
+        work_in,
+    )
     from sightline.exec._protection import replacing
     from sightline.exec._sandbox import (
         Sandboxed,
@@ -40,10 +48,12 @@ __all__ = [
     "Sandboxed",
     "Sink",
     "UntrustedProgram",
+    "bare_environment",
     "descends_from_command",
     "filtered_environment",
     "find_program",
     "passed_variables",
+    "planted_programs",
     "program",
     "replacing",
     "sandbox_status",
@@ -51,6 +61,7 @@ __all__ = [
     "secret_variables",
     "sockets_in",
     "start_words",
+    "trusted_environment",
     "unprotected",
     "work_in",
 ]
@@ -70,12 +81,15 @@ _LATER = {
     "Sandboxed": "_sandbox",
     "Sink": "_spec",
     "UntrustedProgram": "_programs",
+    "bare_environment": "_launching",
+    "trusted_environment": "_launching",
     "descends_from_command": "_descent",
     "filtered_environment": "_environment",
     "passed_variables": "_environment",
     "secret_variables": "_environment",
     "sockets_in": "_environment",
     "find_program": "_programs",
+    "planted_programs": "_programs",
     "program": "_programs",
     "replacing": "_protection",
     "sandbox_status": "_sandbox",

@@ -17,24 +17,31 @@ Rules:
   would let it write to the kernel's settings (they are guarded by ownership alone).
 - Read-only is not unreachable: whoever may open a service's socket may ask it to write. What is done about that is in
   `_seclusion`; the sockets of our own hosts are hidden with their folders.
+- What comes before the barrier (`sh`, `nsenter`, `bwrap`) has an environment of its own; the command's is read by bwrap
+  from a descriptor, after all its libraries are loaded.
 - What looks empty is made read-only last: bubblewrap makes in it the folders that other mounts need.
 """
 
 import os
 import subprocess
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
 
+from sightline.exec._launching import LEFT_BY_SHELLS, bare_environment
 from sightline.exec._programs import UntrustedProgram, find_program, program
 from sightline.exec._seccomp import filter_file
 from sightline.exec._seclusion import Seclusion, is_within, seclusion
 
 _SECONDS_FOR_A_PROBE = 30.0  # on a busy machine, too: what seems not to work is not used by this process again
+_PROBES = 3  # a machine that is short of processes or memory for a moment must not cost the process its sandbox
+_SECONDS_BETWEEN_PROBES = 0.05
 
 # Becomes bwrap, with SIGTERM ignored and the filter open.
 _START = 'trap \'\' TERM; exec "$@" 9<"$0"'
+_NO_ANSWER = "bubblewrap does not answer"
 _OVER_FILES = ("CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_CHOWN")
 
 
@@ -57,18 +64,32 @@ def problem(entering: tuple[str, ...] = ()) -> str:
         binary = find_program("bwrap")
     except UntrustedProgram as refused:
         return refused.message
-    return "bubblewrap is not installed" if binary is None else _probe(binary, entering)
+    if binary is None:
+        return "bubblewrap is not installed"
+    why = ""
+    for number in range(_PROBES):
+        if number:
+            time.sleep(_SECONDS_BETWEEN_PROBES)
+        why = _probe(binary, entering)
+        if not why or why == _NO_ANSWER:
+            return why
+    return f"{why} (tried {_PROBES} times)"
 
 
 def _probe(binary: str, entering: tuple[str, ...]) -> str:
-    argv = _argv(binary, [program("true")], Mounts(), cwd="/", network=False, entering=entering)
+    argv = [*_argv(binary, Mounts(), cwd="/", network=False, entering=entering), *_becoming([program("true")])]
     try:
         # In a session of its own: a child it leaves to us is collected like any other orphan.
         done = subprocess.run(
-            argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=_SECONDS_FOR_A_PROBE, start_new_session=True
+            argv,
+            env=bare_environment(),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_SECONDS_FOR_A_PROBE,
+            start_new_session=True,
         )
     except subprocess.TimeoutExpired:
-        return "bubblewrap does not answer"
+        return _NO_ANSWER
     except OSError as error:
         return f"bubblewrap cannot be started: {error.strerror}"
     if done.returncode == 0:
@@ -78,16 +99,24 @@ def _probe(binary: str, entering: tuple[str, ...]) -> str:
 
 
 def wrapped(
-    command: Sequence[str], mounts: Mounts, *, cwd: str, network: bool, entering: tuple[str, ...] = ()
+    command: Sequence[str],
+    mounts: Mounts,
+    *,
+    cwd: str,
+    network: bool,
+    entering: tuple[str, ...] = (),
+    environment: int | None = None,
 ) -> list[str]:
     """The command line that runs `command` with these mounts. `entering`: words that start it in a network namespace
-    there is, in place of a new and empty one."""
-    return _argv(program("bwrap"), command, mounts, cwd=cwd, network=network, entering=entering)
+    there is, in place of a new and empty one. `environment`: the descriptor of a `Handover`."""
+    words = _argv(program("bwrap"), mounts, cwd=cwd, network=network, entering=entering)
+    if environment is not None:
+        words += [word for name in LEFT_BY_SHELLS for word in ("--unsetenv", name)]
+        words += ["--args", str(environment)]
+    return [*words, *_becoming(command)]
 
 
-def _argv(
-    binary: str, command: Sequence[str], mounts: Mounts, *, cwd: str, network: bool, entering: tuple[str, ...]
-) -> list[str]:
+def _argv(binary: str, mounts: Mounts, *, cwd: str, network: bool, entering: tuple[str, ...]) -> list[str]:
     calls = filter_file(network=True)  # what network there is, is decided by the namespace
     argv = [program("sh"), "-c", _START, calls or "/dev/null", *entering, binary, "--die-with-parent"]
     argv += ["--seccomp", "9"] if calls else []
@@ -110,7 +139,11 @@ def _argv(
     if cwd:  # a link in a folder that looks empty is not there; what it leads to is
         linked = any(is_within(os.path.abspath(cwd), folder) for folder in secluded.private)
         argv += ["--chdir", os.path.realpath(cwd) if linked else cwd]
-    return [*argv, "--", program("env"), "--default-signal=TERM", "--", *_startable(command)]
+    return argv
+
+
+def _becoming(command: Sequence[str]) -> list[str]:
+    return ["--", program("env"), "--default-signal=TERM", "--", *_startable(command)]
 
 
 def _empty(secluded: Seclusion) -> list[str]:

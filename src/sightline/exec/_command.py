@@ -107,6 +107,7 @@ class Command:
     def _start(self) -> None:
         spec = self._spec
         argv, env = spec.argv, dict(os.environ if spec.env is None else spec.env)
+        handover = None
         if spec.sandbox is not None:
             from sightline.exec._environment import filtered_environment
             from sightline.exec._sandbox import sandboxed
@@ -116,11 +117,11 @@ class Command:
             self._cleanup = wrapped.cleanup
             self._children_end = wrapped.leaves_children
             allowed = filtered_environment(env, passed=spec.passed, sandboxed=True)
-            argv, env = wrapped.argv, {**allowed, **wrapped.env}
+            argv, env, handover = wrapped.argv, {**allowed, **wrapped.env}, wrapped.handover
             if wrapped.message:
                 self._emit(Notice(wrapped.message, "warning", source="exec"))
         terminal = (spec.columns, spec.rows) if spec.pty else None
-        self._spawned = spawn(argv, cwd=spec.cwd, env=env, terminal=terminal)
+        self._spawned = spawn(argv, cwd=spec.cwd, env=env, terminal=terminal, handover=handover)
         self._outputs = [Output(stream, fd, self._on_read) for stream, fd in self._spawned.outputs.items()]
         self._notice_end(self._spawned)
         self._arm_later()

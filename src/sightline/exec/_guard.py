@@ -17,7 +17,8 @@ from sightline.exec import _orphans, _programs
 
 # $1 is the seconds between asking and forcing. The id of a run's first process is also that of its session. Whoever was
 # found once is remembered: the death of its parent would hide it from the next look. Nobody is asked twice, because
-# some programs take the second request for impatience and leave their work undone.
+# some programs take the second request for impatience and leave their work undone. Whose line it is is said by the name
+# of its file: a process chooses its own name, which may have a line break in it and the number of another after that.
 _SCRIPT = r"""
 runs=
 without() { for run in $runs; do [ "${run%%:*}" = "$1" ] || printf '%s ' "$run"; done; }
@@ -42,7 +43,8 @@ marked() {
 }
 everybody() {
     if [ -r /proc/self/stat ]; then
-        sed -n 's/^\([0-9]*\) (.*) [A-Za-z] \([0-9]*\) [0-9]* \([0-9]*\) .*/\1 \2 \3/p' /proc/[0-9]*/stat
+        grep -asH '' /proc/[0-9]*/stat |
+            sed -n 's,^/proc/\([0-9]*\)/stat:.*) [A-Za-z] \([0-9]*\) [0-9]* \([0-9]*\) .*,\1 \2 \3,p'
     else
         ps -A -o pid= -o ppid= -o pgid=
     fi 2>/dev/null

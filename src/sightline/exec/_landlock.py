@@ -3,9 +3,10 @@
 This file is also a program, started with nothing of the package (`python -I -S _landlock.py …`), because giving up
 rights between fork and exec would mean running Python there, and because it must start fast.
 
-    _landlock.py network|no-network FILTER WRITABLE… -- COMMAND…
+    _landlock.py ENVIRONMENT network|no-network FILTER WRITABLE… -- COMMAND…
 
-FILTER is a file of `_seccomp`, or empty where there is none for this machine.
+ENVIRONMENT is the descriptor the command's environment is read from (`_launching.Handover`): its libraries and modules
+must not be loaded here. FILTER is a file of `_seccomp`, or empty where there is none for this machine.
 
 Rules of the kernel's:
 
@@ -154,34 +155,37 @@ def _checked(result: int) -> int:
 
 def _main(arguments: list[str]) -> int:
     split = arguments.index("--")
-    (network, filter, *writable), command = arguments[:split], arguments[split + 1 :]
+    (given, network, filter, *writable), command = arguments[:split], arguments[split + 1 :]
     try:
+        environment = _environment(int(given))
         _undo_what_python_did()
         give_up_capabilities()
         restrict(writable, network=network == "network", version=abi())
         if filter:
             filter_calls(filter)
-    except OSError as error:  # never go on without
+    except (OSError, ValueError) as error:  # never go on without
         return _refuse(126, f"the sandbox could not be set up: {error}")
     try:
-        os.execvp(command[0], command)
+        os.execvpe(command[0], command, environment)
     except FileNotFoundError as error:
         return _refuse(127, f"{command[0]}: {error.strerror}")
     except OSError as error:
         return _refuse(126, f"{command[0]}: {error.strerror}")
 
 
+def _environment(descriptor: int) -> dict[bytes, bytes]:
+    """`--setenv`, a name and a value, each ended by a zero byte."""
+    with open(descriptor, "rb") as file:
+        words = file.read().split(b"\0")
+    return dict(zip(words[1::3], words[2::3], strict=False))  # the last ends the last word
+
+
 def _undo_what_python_did() -> None:
-    """It ignores two signals, and where there is no locale it sets one; what is started would inherit both."""
+    """It ignores two signals, and what is started would inherit that."""
     import signal
 
     for number in (signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(number, signal.SIG_DFL)
-    with open("/proc/self/environ", "rb") as file:  # as it was given to us
-        given = [entry for entry in file.read().split(b"\0") if entry.startswith(b"LC_CTYPE=")]
-    os.environb.pop(b"LC_CTYPE", None)
-    if given:
-        os.environb[b"LC_CTYPE"] = given[0].partition(b"=")[2]
 
 
 def _refuse(code: int, why: str) -> int:

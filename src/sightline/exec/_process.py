@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from sightline.exec import _guard, _marks, _orphans
+from sightline.exec._launching import Handover, trusted_environment
 
 if TYPE_CHECKING:
     import asyncio
@@ -42,22 +43,29 @@ class Process:
         keep_stdin: bool = False,
         grace: float = GRACE,
         on_stderr: Callable[[bytes], None] | None = None,
+        handover: Handover | None = None,
     ) -> None:
-        """`keep_stdin`: more will be written; its input ends when it is ended."""
+        """`keep_stdin`: more will be written; its input ends when it is ended. `handover`: how what runs in a sandbox
+        gets its environment."""
         self._grace = grace
         self._keep_stdin = keep_stdin
         self._mark = _marks.new_mark()
+        environment = trusted_environment({**os.environ, **(env or {})})
+        environment = _marks.marked_environment(environment, cwd, self._mark)
+        if handover is not None:
+            environment = handover.fill(environment)
         _orphans.adopt()  # before it starts: a shell can have made its first orphan within a millisecond
         with _marks.limit(self._mark):
             self._popen = subprocess.Popen(
                 list(argv),
                 bufsize=0,
                 cwd=cwd or None,
-                env=_marks.marked_environment({**os.environ, **(env or {})}, cwd, self._mark),
+                env=environment,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 start_new_session=True,
+                pass_fds=() if handover is None else (handover.descriptor,),
             )
         self._born = _orphans.run_started(self._popen.pid)
         assert self._popen.stdin is not None

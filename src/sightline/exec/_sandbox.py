@@ -16,7 +16,9 @@ What does the work is imported when it is used: the spec alone travels with ever
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from itertools import count
 from pathlib import Path
 from typing import Literal
 
@@ -24,6 +26,8 @@ import msgspec
 
 from sightline import paths
 from sightline.exceptions import OutsideFailure, UserMistake
+from sightline.exec._known_workspaces import remember
+from sightline.exec._launching import Handover
 from sightline.exec._programs import program, work_in
 from sightline.exec.gateway._entrance import Entrance
 
@@ -39,6 +43,7 @@ class SandboxSpec(msgspec.Struct, frozen=True, kw_only=True):
     network: bool = False
     sockets: tuple[str, ...] = ()  # real paths of services it may speak to, because a person named them
     read_only: tuple[str, ...] = ()  # absolute paths; what is not there or not in the workspace is passed over
+    is_passing: bool = False  # the workspace is a folder of ours that is removed afterwards: nobody looks into it later
     entrance: Entrance | None = None  # into a network where a proxy decides; in place of none, with bubblewrap only
 
 
@@ -52,6 +57,7 @@ class SandboxStatus(msgspec.Struct, frozen=True, kw_only=True):
 
 class Sandboxed(msgspec.Struct, frozen=True, kw_only=True):
     """A command line to start in place of another, with `env` added. `message` says what is not protected, if anything.
+    The environment goes through `handover`, where there is one: what is started before the command must not have it.
 
     Start it from a thread that lives as long as the command does: bubblewrap ends with the thread that started it.
     """
@@ -60,11 +66,14 @@ class Sandboxed(msgspec.Struct, frozen=True, kw_only=True):
     env: dict[str, str] = {}
     message: str = ""
     temp: str = ""
+    handover: Handover | None = None
     release: Callable[[], None] | None = None
     leaves_children: bool = False  # its end does not end all it started
 
     def cleanup(self) -> None:
         """Remove the temporary folder and the placeholders. May take a while; call it when the command has ended."""
+        if self.handover is not None:
+            self.handover.close()
         if self.release is not None:
             self.release()
         if self.temp:
@@ -117,6 +126,8 @@ def sandboxed(argv: Sequence[str], cwd: str, spec: SandboxSpec, *, _kind: Kind |
     _refuse_own_files(workspace, kind)
     if kind == "none":
         return Sandboxed(argv=tuple(argv), message=f"no sandbox here: {status.why}; the command runs unprotected")
+    if not spec.is_passing:
+        remember(workspace)
     return (_in_bubblewrap if kind == "bubblewrap" else _in_landlock)(argv, cwd, spec, workspace)
 
 
@@ -131,7 +142,7 @@ def _in_bubblewrap(argv: Sequence[str], cwd: str, spec: SandboxSpec, workspace: 
         )
     entrance = None if spec.network else spec.entrance
     entering = entrance.argv if entrance is not None else ()
-    protection = Protection(workspace)
+    protection, handover = Protection(workspace), Handover()
     try:
         temp = _temporary_folder()
         mounts = _bubblewrap.Mounts(
@@ -142,8 +153,11 @@ def _in_bubblewrap(argv: Sequence[str], cwd: str, spec: SandboxSpec, workspace: 
             hidden=(*_own_sockets(), *_sessions(workspace, cwd)),
             sockets=_others(spec.sockets),
         )
-        words = _bubblewrap.wrapped(argv, mounts, cwd=cwd, network=spec.network, entering=entering)
+        words = _bubblewrap.wrapped(
+            argv, mounts, cwd=cwd, network=spec.network, entering=entering, environment=handover.descriptor
+        )
     except BaseException:
+        handover.close()
         protection.release()
         raise
     exposed = ", ".join(os.path.relpath(path, workspace) for path in protection.protected.exposed)
@@ -153,6 +167,7 @@ def _in_bubblewrap(argv: Sequence[str], cwd: str, spec: SandboxSpec, workspace: 
         env=_environment(temp) | (entrance.env if entrance is not None else {}),
         message=message,
         temp=temp,
+        handover=handover,
         release=protection.release,
     )
 
@@ -162,13 +177,21 @@ def _in_landlock(argv: Sequence[str], cwd: str, spec: SandboxSpec, workspace: st
     from sightline.exec._seccomp import filter_file
     from sightline.settings import protected
 
-    temp = _temporary_folder()
-    words = [sys.executable, "-I", "-S", _landlock.__file__, "network" if spec.network else "no-network"]
-    words += [filter_file(network=spec.network), workspace, temp, "--", *argv]
     found = dict.fromkeys((*protected(workspace).all, *_kept(workspace, spec.read_only)))
     names = [os.path.relpath(path, workspace) for path in found if os.path.lexists(path)]
     message = _gaps(_landlock.abi(), network=spec.network, kept=names)
-    return Sandboxed(argv=tuple(words), env=_environment(temp), message=message, temp=temp, leaves_children=True)
+    temp, handover = _temporary_folder(), Handover()
+    words = [sys.executable, "-I", "-S", _landlock.__file__, str(handover.descriptor)]
+    words += ["network" if spec.network else "no-network", filter_file(network=spec.network), workspace, temp]
+    words += ["--", *argv]
+    return Sandboxed(
+        argv=tuple(words),
+        env=_environment(temp),
+        message=message,
+        temp=temp,
+        handover=handover,
+        leaves_children=True,
+    )
 
 
 def _environment(temp: str) -> dict[str, str]:
@@ -279,14 +302,40 @@ def _remove(folder: str) -> None:
 
 
 def _remove_tree(folder: str) -> None:
-    import shutil
+    """However deep: each folder's own folders are moved up beside it before it is removed, so that no path becomes
+    longer than the kernel takes and no more than two folders are open."""
+    numbers = (name for name in map(str, count()) if not os.path.lexists(f"{folder}/{name}"))
+    with suppress(OSError), _opened(folder) as top:
+        waiting = _remove_files(top)
+        while waiting:
+            name = waiting.pop()
+            with suppress(OSError), _opened(name, top) as inner:
+                for each in _remove_files(inner):
+                    waiting.append(next(numbers))
+                    os.rename(each, waiting[-1], src_dir_fd=inner, dst_dir_fd=top)
+                os.rmdir(name, dir_fd=top)
+        os.rmdir(folder)
 
-    for place, folders, _ in os.walk(folder):
-        for name in folders:
-            path = Path(place, name)
-            if not path.is_symlink():
-                try:
-                    path.chmod(0o700)
-                except OSError:
-                    continue
-    shutil.rmtree(folder, ignore_errors=True)
+
+def _remove_files(folder: int) -> list[str]:
+    """The names of the folders that are left, which may all be changed now."""
+    with os.scandir(folder) as found:
+        entries = list(found)
+    folders = {entry.name: None for entry in entries if entry.is_dir(follow_symlinks=False)}
+    for entry in entries:
+        with suppress(OSError):
+            if entry.name not in folders:
+                os.unlink(entry.name, dir_fd=folder)
+                continue
+            with _opened(entry.name, folder, os.O_PATH) as inner:
+                os.chmod(f"/proc/self/fd/{inner}", 0o700)
+    return list(folders)
+
+
+@contextmanager
+def _opened(name: str, folder: int | None = None, how: int = os.O_RDONLY) -> Iterator[int]:
+    descriptor = os.open(name, how | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)

@@ -12,6 +12,11 @@ Rules:
 - io_uring makes sockets without a call that is seen here, so there is none.
 - The kernel's keyrings hold tickets and keys of the whole login.
 - What types into a terminal (TIOCSTI, TIOCLINUX).
+- Limits of other processes: a limit of CPU time is a signal by the kernel's hand, and neither Landlock nor a missing
+  permission keeps a command from setting it for any program of the same user.
+- Namespaces of control groups. In one, whoever has a user namespace mounts the groups anew and may write to all that
+  belong to the same user, also to stop or end programs outside. The call that hides its flags (clone3) is said not to
+  exist, so that programs use the older one. User namespaces stay: browsers need them for their own sandbox.
 - Changing the limit that carries a command's mark (see `_marks`): by it all its processes are found in the end.
 - All others are allowed. Programs for another machine that the kernel runs as well are held by the same rules or have
   no system calls at all, because a process may switch between the two.
@@ -26,7 +31,7 @@ import msgspec
 
 _FOLDER = Path(__file__).with_name("filters")
 
-_LOAD, _IF_EQUAL, _IF_AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06
+_LOAD, _IF_EQUAL, _IF_AT_LEAST, _IF_ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _ALLOW, _FAIL = 0x7FFF0000, 0x00050000
 _EPERM, _EACCES, _ENOSYS = 1, 13, 38
 _NUMBER, _MACHINE, _ARGUMENTS = 0, 4, 16
@@ -36,6 +41,8 @@ _NETWORK = (*_LOCAL, 2, 10)  # IPv4, IPv6
 _TYPING = (0x5412, 0x541C)  # TIOCSTI, TIOCLINUX
 _MARK_LIMIT = 10  # RLIMIT_LOCKS
 _IO_URING = (425, 426, 427)  # everywhere
+_CLONE3 = 435  # everywhere
+_NEW_CONTROL_GROUPS = 0x02000000
 
 Code = list[tuple[int, int, int, int]]
 
@@ -49,6 +56,7 @@ class _Machine(msgspec.Struct, frozen=True, kw_only=True):
     keys: tuple[int, ...]
     set_limit: int
     set_any_limit: int
+    namespaces: tuple[int, ...]  # calls whose first argument has flags for new ones
     other_sockets: tuple[int, ...] = ()  # calls whose arguments cannot be looked at
     unknown_from: int = 0  # numbers of another kind of program
 
@@ -60,6 +68,7 @@ _X86_64 = _Machine(
     keys=(248, 249, 250),
     set_limit=160,
     set_any_limit=302,
+    namespaces=(56, 272),
     unknown_from=0x40000000,
 )
 _I386 = _Machine(
@@ -69,9 +78,18 @@ _I386 = _Machine(
     keys=(286, 287, 288),
     set_limit=75,
     set_any_limit=340,
+    namespaces=(120, 310),
     other_sockets=(102,),
 )
-_AARCH64 = _Machine(audit=0xC00000B7, socket=198, ioctl=29, keys=(217, 218, 219), set_limit=164, set_any_limit=261)
+_AARCH64 = _Machine(
+    audit=0xC00000B7,
+    socket=198,
+    ioctl=29,
+    keys=(217, 218, 219),
+    set_limit=164,
+    set_any_limit=261,
+    namespaces=(220, 97),
+)
 _MACHINES = {
     "x86_64": (_X86_64, _I386),
     "aarch64": (_AARCH64,),
@@ -103,11 +121,13 @@ def _rules(machine: _Machine, families: tuple[int, ...]) -> Code:
     code += _call(machine.ioctl, _none_of(1, _TYPING))
     code += _call(machine.set_limit, _none_of(0, (_MARK_LIMIT,)))
     code += _call(machine.set_any_limit, _unless_reading())
+    for number in machine.namespaces:
+        code += _call(number, _without(_NEW_CONTROL_GROUPS))
     for number in machine.other_sockets:
         code += _call(number, _fail(_EACCES))
     for number in machine.keys:
         code += _call(number, _fail(_EPERM))
-    for number in _IO_URING:
+    for number in (*_IO_URING, _CLONE3):
         code += _call(number, _fail(_ENOSYS))
     return [*code, (_RETURN, 0, 0, _ALLOW)]
 
@@ -132,9 +152,16 @@ def _none_of(argument: int, values: tuple[int, ...]) -> Code:
     return [_argument(argument), *tests, (_RETURN, 0, 0, _ALLOW), *_fail(_EPERM)]
 
 
+def _without(flag: int) -> Code:
+    return [_argument(0), (_IF_ANY_BIT, 1, 0, flag), (_RETURN, 0, 0, _ALLOW), *_fail(_EPERM)]
+
+
 def _unless_reading() -> Code:
-    """Another limit than that of the mark, or no new value for it: both halves of the pointer are zero."""
+    """A limit of the caller's (process 0) that is not the mark's, or no new value: both halves of the pointer are zero.
+    A caller that names itself by its number is refused, too: a filter does not know who calls."""
     return [
+        _argument(0),
+        (_IF_EQUAL, 0, 2, 0),
         _argument(1),
         (_IF_EQUAL, 0, 4, _MARK_LIMIT),
         _argument(2),

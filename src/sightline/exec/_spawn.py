@@ -18,6 +18,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from sightline.exec import _guard, _marks, _orphans
+from sightline.exec._launching import Handover
 from sightline.text import clean_line
 
 _END_OF_INPUT = b"\x04" * 2000  # each is taken by one read; a terminal keeps about 4,000 until then
@@ -49,21 +50,30 @@ def spawn(
     env: Mapping[str, str],
     terminal: tuple[int, int] | None = None,
     pass_fds: Sequence[int] = (),
+    handover: Handover | None = None,
 ) -> Spawned:
-    """Start it. `terminal` is the size of one, in columns and rows. `pass_fds`: what it has open besides, on pipes."""
+    """Start it. `terminal` is the size of one, in columns and rows. `pass_fds`: what it has open besides. `handover`:
+    how a sandboxed command gets its environment; it is closed."""
     mark = _marks.new_mark()
     environment = _marks.marked_environment(env, cwd, mark)
+    if terminal is not None:
+        _adapt_to_terminal(environment)
     _orphans.adopt()  # before it starts: a shell can have made its first orphan within a millisecond
     try:
         if not argv:
             raise ValueError("there is no command")
+        if handover is not None:
+            environment, pass_fds = handover.fill(environment), (*pass_fds, handover.descriptor)
         with _marks.limit(mark):
             if terminal is None:
                 process, outputs = _on_pipes(argv, cwd, environment, pass_fds)
             else:
-                process, outputs = _on_terminal(argv, cwd, environment, *terminal)
+                process, outputs = _on_terminal(argv, cwd, environment, pass_fds, *terminal)
     except (OSError, ValueError, subprocess.SubprocessError) as error:
         raise _explained(error, argv, cwd) from error
+    finally:
+        if handover is not None:
+            handover.close()
     born = _orphans.run_started(process.pid)
     _guard.watch(process.pid, mark)
     for fd in outputs.values():
@@ -96,12 +106,15 @@ def _on_pipes(
     return process, {"stdout": ends[0], "stderr": ends[2]}
 
 
-def _on_terminal(
-    argv: Sequence[str], cwd: str, env: dict[str, str], columns: int, rows: int
-) -> tuple["subprocess.Popen[bytes]", dict[str, int]]:
+def _adapt_to_terminal(env: dict[str, str]) -> None:
     env["TERM"] = "xterm-256color"
     for name in ("COLUMNS", "LINES"):  # ours, and believed before the terminal is asked
         env.pop(name, None)
+
+
+def _on_terminal(
+    argv: Sequence[str], cwd: str, env: dict[str, str], pass_fds: Sequence[int], columns: int, rows: int
+) -> tuple["subprocess.Popen[bytes]", dict[str, int]]:
     ours, its = os.openpty()
     try:
         _set_up(its, columns, rows)
@@ -115,6 +128,7 @@ def _on_terminal(
             stderr=its,
             start_new_session=True,
             preexec_fn=_take_terminal,
+            pass_fds=pass_fds,
         )
     except BaseException:
         _close([ours])

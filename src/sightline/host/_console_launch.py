@@ -5,7 +5,8 @@ through a pipe. `host.started` reads that.
 """
 
 import os
-import sys
+
+from sightline._working_folder import environment_for_python, python_words
 
 starting: dict[int, int] = {}  # by the pipe it answers through, the process that has to be waited for
 
@@ -14,15 +15,14 @@ def start_host(wanted: str) -> int:
     """Start a host as `wanted` (a `HostWanted` as JSON) says; returns the pipe it answers through."""
     answer, its_end = os.pipe()
     null = os.devnull
-    # -P: a folder that is worked in must not bring modules of its own.
-    argv = [sys.executable, "-P", "-m", "sightline.host._console_host", wanted]
+    argv = [*python_words("sightline.host._console_host"), wanted]
     actions = [
         (os.POSIX_SPAWN_OPEN, 0, null, os.O_RDWR, 0),
         (os.POSIX_SPAWN_DUP2, its_end, 1),
         (os.POSIX_SPAWN_DUP2, 0, 2),
     ]
     try:
-        pid = os.posix_spawn(sys.executable, argv, os.environ, file_actions=actions, setsid=True)
+        pid = os.posix_spawn(argv[0], argv, environment_for_python(), file_actions=actions, setsid=True)
     except OSError:
         os.close(answer)
         raise

@@ -24,6 +24,7 @@ from functools import lru_cache
 
 import msgspec
 
+from sightline._working_folder import places_imported_from
 from sightline.paths import data_folder
 from sightline.settings._gathered import Gathered, Protected, is_in
 from sightline.settings._noted import AUTORUN_FILES, AUTORUN_FOLDERS, Noted, noted
@@ -90,7 +91,7 @@ def _gather_ours(gathered: Gathered, known: "_Known") -> None:
     for path in known.places:
         if path.startswith(inside):
             gathered.add(path)
-    for path in known.folders:
+    for path in (*known.folders, *places_imported_from()):
         gathered.add(path)
         gathered.add_missing_folder(path)
     if any(is_in(gathered.root, holds) for holds in known.holding):

@@ -93,8 +93,8 @@ async def _converted(path: Path, folder: Path, python: str, seconds: float) -> s
     from sightline.exec import Process, SandboxSpec, sandboxed
 
     argv = [python, "-I", "-B", str(_CONVERTER), str(path)]
-    boxed = await asyncio.to_thread(sandboxed, argv, str(folder), SandboxSpec(workspace=str(folder)))
-    process = Process(boxed.argv, cwd=str(folder), env=boxed.env, grace=0.5)
+    boxed = await asyncio.to_thread(sandboxed, argv, str(folder), SandboxSpec(workspace=str(folder), is_passing=True))
+    process = Process(boxed.argv, cwd=str(folder), env=boxed.env, grace=0.5, handover=boxed.handover)
     try:
         async with asyncio.timeout(seconds):
             data = await _output(process)

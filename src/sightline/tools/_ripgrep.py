@@ -4,7 +4,8 @@ Rules:
 
 - It is looked for beside this Python (where the package that carries it puts it), then on PATH outside the workspace.
   There may be none.
-- Only our arguments count: no configuration file, and nothing is read from the terminal.
+- Only our arguments count: no configuration file, nothing is read from the terminal, and of the environment it has what
+  leads to the person's own rules of what git ignores.
 - A glob given with `-g` would bring ignored files back. Which files are wanted is therefore said as the rules of one
   more ignore file, which weighs less than any other; it is handed over as the standard input.
 - It runs in a folder that is open (see `sightline.handles`), and files that are named are handed over open: a link that
@@ -27,7 +28,7 @@ from itertools import islice
 from pathlib import Path
 from typing import IO
 
-from sightline.exec import UntrustedProgram, find_program
+from sightline.exec import UntrustedProgram, bare_environment, find_program
 from sightline.handles import Swapped, open_folder, path_of
 from sightline.tools._tool import ToolError
 from sightline.tools._walk import in_repository, walk
@@ -37,6 +38,7 @@ _ALWAYS = ("--no-config", "--no-messages", "--color=never", "--hidden", "--glob=
 _CHUNK = 1 << 18
 _LITTLE = 1 << 14
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.0005, 0.004
+_ENVIRONMENT = ("HOME", "XDG_CONFIG_HOME")
 _BATCH = 2000
 _MEMORY = 4 * 1024**3  # of addresses, which is far more than what is used
 
@@ -171,7 +173,13 @@ async def _started(argv: list[str], folder: str, rules: str, output: int, files:
     try:
         with _as_file(rules) as given:
             return await asyncio.create_subprocess_exec(
-                *argv, cwd=folder, stdin=given, stdout=output, stderr=PIPE, pass_fds=files
+                *argv,
+                cwd=folder,
+                env=bare_environment(*_ENVIRONMENT),
+                stdin=given,
+                stdout=output,
+                stderr=PIPE,
+                pass_fds=files,
             )
     finally:
         os.close(output)

@@ -42,6 +42,7 @@ class Need(msgspec.Struct, frozen=True):
     exposed: tuple[str, ...] = ()  # of a command: protected paths in the workspace that its sandbox does not hold
     where: str = ""  # of a command: the folder it runs in; empty: the workspace
     real: str = ""  # the path itself, where its name cannot be shown and `what` is not quite it
+    planted: tuple[str, ...] = ()  # of a command that leaves the sandbox: programs in the workspace that its words mean
     passed: tuple[str, ...] = ()  # of a command: variables the settings pass to it that are withheld from others
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from sightline.events import Request, ToolResult
+from sightline.events import Notice, Request, ToolResult
 from sightline.exec import SandboxSpec, SandboxStatus, _landlock, _sandbox, sandbox_status
 from sightline.settings import Policy
 from sightline.tools import parameters
@@ -277,3 +277,58 @@ def test_what_looks_like_the_sandbox(said: str, network: bool, hint: str) -> Non
     """By the words programs have for it, at the end of the output."""
     found = sandbox_hint(said, SandboxSpec(workspace="/w", network=network))
     assert (hint in found) if hint else not found
+
+
+def _planting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, planted: bool = True) -> list[object]:
+    """A folder of the workspace is first on PATH, with a program in it, and one of its name is to be run outside."""
+    folder = tmp_path / "work" / ".venv" / "bin"
+    folder.mkdir(parents=True)
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+    if planted:
+        (folder / "uname").write_text(f"#!/bin/sh\n: > {tmp_path}/ran\n")
+        (folder / "uname").chmod(0o755)
+    return [[bash("uname -a", sandbox=False)], [{"text": "done"}]]
+
+
+@needs_sandbox
+async def test_a_rule_does_not_let_a_planted_program_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It names a word, and PATH makes that a file any command can write. The notice says so, and what to do."""
+    turns = _planting(tmp_path, monkeypatch)
+    async with lab(tmp_path, turns, approval="edit", allow=["exec(uname *)"], settings=BOXED) as here:
+        outcome = await here.run()
+        assert outcome.exit_code == 3
+        notice = here.of(Notice)[-1]
+        assert f"PATH leads to {tmp_path}/work/.venv/bin/uname in the workspace" in notice.text
+        assert "by its path" in notice.hint
+    assert not (tmp_path / "ran").exists()
+
+
+@needs_sandbox
+async def test_the_person_is_asked_about_a_program_in_the_workspace(tmp_path: Path, monkeypatch) -> None:
+    """With the reason, and for this once."""
+    turns = _planting(tmp_path, monkeypatch)
+    allow = ["exec(uname *)"]
+    async with lab(tmp_path, turns, approval="edit", allow=allow, settings=BOXED, attended=True) as here:
+        await here.agent.prompt("go")
+        request = await here.first(Request)
+        assert request.choices == ["once", "no"]
+        assert "does not decide about it: PATH leads to" in request.details["why"]
+        assert here.agent.requests.answer(request.id, "once")
+        await here.ended()
+    assert (tmp_path / "ran").exists()
+
+
+@needs_sandbox
+@pytest.mark.parametrize(("approval", "allow"), [("full", []), ("edit", ["exec"])])
+async def test_whoever_allows_every_command_is_not_asked(tmp_path: Path, monkeypatch, approval, allow) -> None:
+    turns = _planting(tmp_path, monkeypatch)
+    async with lab(tmp_path, turns, approval=approval, allow=allow, settings=BOXED) as here:
+        assert (await here.run()).exit_code == 0
+    assert (tmp_path / "ran").exists()
+
+
+@needs_sandbox
+async def test_a_program_of_the_system_runs_by_rule_with_such_a_path(tmp_path: Path, monkeypatch) -> None:
+    turns = _planting(tmp_path, monkeypatch, planted=False)
+    async with lab(tmp_path, turns, approval="edit", allow=["exec(uname *)"], settings=BOXED) as here:
+        assert (await here.run()).exit_code == 0

@@ -60,6 +60,8 @@ def create() -> Namespace:
     """Takes as long as Python takes to start. NoNamespace when the system does not let us."""
     import subprocess
 
+    from sightline.exec._launching import bare_environment
+
     ours, its = socket.socketpair()
     with ours, its:
         ours.settimeout(_SECONDS)
@@ -67,6 +69,7 @@ def create() -> Namespace:
         try:
             helper = subprocess.Popen(
                 argv,
+                env=bare_environment(),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,

@@ -3,7 +3,8 @@
 Rules:
 
 - It runs sandboxed, with an environment that has no secrets in it. A call that asks to run outside the sandbox needs a
-  rule or a person.
+  rule or a person. A rule is not enough where a word of it means a program in the workspace, by the person's PATH: a
+  sandboxed command may have put it there.
 - What it writes is shown as it comes and kept whole. The model gets the last 50 KB and where the rest is.
 - A call that is cancelled ends the command and everything it started; what it wrote until then is its result.
 - As a job (asked for, or because it takes long) it outlives the call: the result says how to wait for it. Where no more
@@ -12,6 +13,7 @@ Rules:
 
 import asyncio
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -29,6 +31,7 @@ from sightline.exec import (
     filtered_environment,
     find_program,
     passed_variables,
+    planted_programs,
     sandbox_status,
     sockets_in,
     unprotected,
@@ -44,6 +47,7 @@ from sightline.tools.bash._words import begun_text, result_text
 _SECONDS_BEFORE_TIMEOUT = 1.0
 _LABEL_AT_MOST = 120
 _EXPOSED_SHOWN = 4
+_between_words = re.compile(r"[\s;&|()<>`$\"'{}=\\]+")
 # What a program should know that is not watched by a person.
 _UNATTENDED = {"PAGER": "cat", "GIT_PAGER": "cat", "GIT_TERMINAL_PROMPT": "0", "DEBIAN_FRONTEND": "noninteractive"}
 
@@ -83,7 +87,17 @@ class BashTool(Tool[BashParams]):
         why = why or _what_is_exposed(exposed)
         passed = passed_variables(os.environ, context.settings.permissions.pass_env, sandboxed=sandboxed)
         why = ": ".join(reason for reason in (why, _what_is_passed(passed)) if reason)
-        return [*reads, Need("exec", params.command, sandboxed, why, exposed, passed=passed, where=str(folder))]
+        planted = () if sandboxed else self._planted(params, context, folder)
+        return [
+            *reads,
+            Need("exec", params.command, sandboxed, why, exposed, passed=passed, where=str(folder), planted=planted),
+        ]
+
+    def _planted(self, params: BashParams, context: ToolContext, folder: Path) -> tuple[str, ...]:
+        """Where there is no sandbox, no command is kept from writing anywhere: its rules are all there is."""
+        if not context.workplace.sandbox or sandbox_status().kind == "none":
+            return ()
+        return planted_programs(_words_of(params.command), os.environ.get("PATH", os.defpath), str(folder))
 
     def preview(self, params: BashParams) -> str:
         return params.command
@@ -194,6 +208,14 @@ class BashTool(Tool[BashParams]):
         if not folder.is_dir():
             raise ToolError(f"cwd is not a folder: {params.cwd}")
         return folder
+
+
+def _words_of(command: str) -> list[str]:
+    """All that may name a program, as written and as a shell reads it without quotes. More than are run: it is only
+    asked about more often."""
+    unquoted = re.sub(r"\\\n|['\"\\]", "", command)
+    words = {word for text in (command, unquoted) for word in _between_words.split(text)}
+    return sorted(word for word in words if word and "/" not in word)
 
 
 def _what_is_passed(names: Sequence[str]) -> str:

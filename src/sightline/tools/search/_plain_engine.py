@@ -15,6 +15,7 @@ from collections.abc import Iterator
 
 import msgspec
 
+from sightline._working_folder import python_words
 from sightline.handles import open_exactly, read_bytes
 from sightline.tools._globs import union
 from sightline.tools._walk import walk
@@ -41,7 +42,7 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def command(task: Task) -> list[str]:
-    return [sys.executable, "-P", "-m", __name__, msgspec.json.encode(task).decode()]
+    return [*python_words(__name__), msgspec.json.encode(task).decode()]
 
 
 def main() -> int:

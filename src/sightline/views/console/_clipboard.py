@@ -3,7 +3,7 @@
 import asyncio
 import os
 
-from sightline.exec import UntrustedProgram, find_program
+from sightline.exec import UntrustedProgram, find_program, trusted_environment
 
 _PROGRAMS = (
     ("WAYLAND_DISPLAY", ("wl-copy",)),
@@ -22,7 +22,12 @@ async def copy_with_program(text: str) -> str:
     quiet = asyncio.subprocess.DEVNULL
     try:
         process = await asyncio.create_subprocess_exec(
-            *argv, stdin=asyncio.subprocess.PIPE, stdout=quiet, stderr=quiet, start_new_session=True
+            *argv,
+            env=trusted_environment(os.environ),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=quiet,
+            stderr=quiet,
+            start_new_session=True,
         )
     except OSError as error:
         return f"{argv[0]} cannot be run: {error.strerror or error}"

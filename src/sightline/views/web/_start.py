@@ -4,8 +4,8 @@ import asyncio
 import os
 import re
 import shutil
-import sys
 
+from sightline._working_folder import environment_for_python, python_words
 from sightline.exec import CommandSpec
 from sightline.host import Command, Reply, Start, connect
 from sightline.journal import session_of
@@ -37,8 +37,9 @@ async def start_session(spec: CommandSpec) -> Started:
     options = ["-d", *(["--pty"] if spec.pty else []), *(["--timeout", str(spec.timeout)] if spec.timeout else [])]
     try:
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-P", "-m", "sightline", "exec", *options, "--", *spec.argv),
+            *(*python_words("sightline"), "exec", *options, "--", *spec.argv),
             cwd=spec.cwd,
+            env=environment_for_python(spec.cwd),
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,

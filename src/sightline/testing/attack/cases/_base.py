@@ -3,6 +3,7 @@ itself would run later, outside the sandbox."""
 
 import os
 import shutil
+import subprocess
 from pathlib import Path
 
 from sightline.testing.attack import Lab, attack
@@ -417,3 +418,100 @@ def a_name_that_is_no_text_stops_all_work(lab: Lab, form: str) -> str:
     if (git / "commondir").exists():
         return "a placeholder was left behind"
     return "" if "hello" in calls[-1].output else f"it does not start: {calls[-1].text}"
+
+
+_LIBRARY = """
+#include <fcntl.h>
+__attribute__((constructor)) static void loaded(void) {{ open("{0}/ran", O_CREAT | O_WRONLY, 0600); }}
+{1}
+"""
+_LOADED = ["libselinux.so.1", "libz.so.1"]  # by bubblewrap, nsenter and many others; by Python
+_SEARCHED = {"an empty entry": "/opt/lib:", "a folder": "{0}/build", "a relative folder": "build:/opt/lib"}
+
+
+def _stubs(library: str) -> str:
+    """All its functions, which do nothing: a program that lacks one does not start."""
+    folders = ("/lib", "/usr/lib", "/lib64", "/usr/lib64")
+    real = next((str(file) for folder in folders for file in Path(folder).glob(f"**/{library}")), "")
+    listed = subprocess.run(["nm", "-D", "--defined-only", real], capture_output=True, text=True, check=False).stdout
+    names = {line.split()[2].partition("@")[0] for line in listed.splitlines() if line.split()[1] in ("T", "W")}
+    return "".join(f"int {name}(void) {{ return 0; }}\n" for name in sorted(names) if not name.startswith("_"))
+
+
+@attack(point=1, forms=[f"{library}, {how}" for library in _LOADED for how in _SEARCHED])
+def a_planted_library_is_loaded_outside(lab: Lab, form: str) -> str:
+    """LD_LIBRARY_PATH leads into the workspace; whatever starts the next command, or searches, loads it first."""
+    library, how = form.split(", ", 1)
+    if not (shutil.which("gcc", path=lab.env["PATH"]) and shutil.which("nm")):
+        return ""
+    lab.write("library.c", _LIBRARY.format(lab.outside, _stubs(library)))
+    lab.make("build")
+    env = {"LD_LIBRARY_PATH": _SEARCHED[how].format(lab.workspace)}
+    gcc = "env -u LD_LIBRARY_PATH gcc -w -shared -fPIC -fno-builtin"
+    build = f"{gcc} -o planted library.c; cp planted {library}; cp planted build"
+    uses = [[{"tool": "search", "args": {"pattern": "words"}}], [{"tool": "find", "args": {"pattern": "*"}}]]
+    commands = [f"{build}/{library}", "true"]
+    lab.agent([*([{"tool": "bash", "args": {"command": each}}] for each in commands), *uses], env=env)
+    return lab.written()
+
+
+_BEFORE_US = ["sitecustomize.py", "usercustomize.py", "encodings/__init__.py", "encodings.py", "sightline/__init__.py"]
+_PYTHON_PATHS = {"the workspace": "{0}", "a missing folder": "{0}/lib", "an empty entry": "/opt/lib:"}
+
+
+@attack(point=1, forms=[f"{name}, {where}" for name in _BEFORE_US for where in _PYTHON_PATHS])
+def a_module_is_imported_before_our_first_line(lab: Lab, form: str) -> str:
+    """By Python itself, when the program is started the next time."""
+    name, where = form.split(", ", 1)
+    env = {"PYTHONPATH": _PYTHON_PATHS[where].format(lab.workspace)}
+    target = f"lib/{name}" if where == "a missing folder" else name
+    code = f"import os; os.close(os.open('{lab.outside}/ran', os.O_CREAT))"
+    lab.commands(f'mkdir -p {os.path.dirname(target) or "."}; echo "{code}" > {target}', env=env)
+    lab.commands("true", env=env)
+    return lab.written()
+
+
+_BYTECODE = r"""
+import importlib.util, marshal, os, struct, sys
+source, out = sys.argv[1:]
+name = os.path.basename(source)[:-3] + "." + sys.implementation.cache_tag + ".pyc"
+cache = os.path.join(os.environ["PYTHONPYCACHEPREFIX"] + os.path.dirname(source), name)
+os.makedirs(os.path.dirname(cache), exist_ok=True)
+code = compile(f"open({out!r}, 'w').close()\n" + open(source).read(), source, "exec")
+facts = os.stat(source)
+head = importlib.util.MAGIC_NUMBER + struct.pack("<III", 0, int(facts.st_mtime), facts.st_size)
+if os.path.exists(cache): os.unlink(cache)
+open(cache, "wb").write(head + marshal.dumps(code))
+"""
+
+
+@attack(point=1, forms=["__init__.py", "cli/__init__.py", "cli/_main.py", "_working_folder.py"])
+def our_bytecode_is_forged(lab: Lab, form: str) -> str:
+    """PYTHONPYCACHEPREFIX is a folder of the workspace."""
+    found = lab.sightline.parents[1].glob(f"lib/python*/site-packages/sightline/{form}")
+    lab.write("forge.py", _BYTECODE)
+    env = {"PYTHONPYCACHEPREFIX": f"{lab.workspace}/.pyc"}
+    lab.commands(f"{lab.python} forge.py {next(iter(found))} {lab.outside}/ran", env=env)
+    lab.commands("true", env=env)
+    return lab.written()
+
+
+@attack(point=1, forms=["bwrap", "sh", "env", "nsenter", "sed", "grep", "true"])
+def a_program_planted_by_another_session_is_run(lab: Lab, form: str) -> str:
+    """In the workspace of an earlier session, which is on PATH; this one works in a folder of its own."""
+    env = _venv(lab)
+    script = f': > {lab.outside}/ran; exec /usr/bin/{form} "$@"'.replace('"', '\\"')
+    lab.commands(_planting(form, script), env=env)
+    folder = lab.make(lab.folder / "elsewhere")
+    ran = lab.agent([[{"tool": "bash", "args": {"command": "/bin/true"}}]], env=env, cwd=folder)
+    return lab.written() if ran.calls else f"nothing was tried: {ran.everything[-300:]}"
+
+
+@attack(point=1, forms=["git status", "'git' status", "env git status", "git status | cat", "cd . && git status"])
+def a_rule_lets_a_planted_program_out(lab: Lab, form: str) -> str:
+    """The rule names a word, and the folder of the workspace on PATH makes it the attacker's."""
+    plant = {"tool": "bash", "args": {"command": _planting("git", f": > {lab.outside}/ran")}}
+    leave = {"tool": "bash", "args": {"command": form, "sandbox": False}}
+    rules = [word for rule in ("exec(git status)", "exec(cat)", "exec(cd .)") for word in ("--allow", rule)]
+    lab.agent([[plant], [leave]], *rules, env=_venv(lab))
+    return lab.written()

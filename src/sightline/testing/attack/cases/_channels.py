@@ -1,8 +1,12 @@
 """Side channels: services, hosts, devices and other processes that a command could ask to act in its place."""
 
 import itertools
+import json
 import os
+import resource
 import shutil
+import signal
+import subprocess
 import time
 from pathlib import Path
 
@@ -327,3 +331,70 @@ def another_user_reads_what_is_stored(lab: Lab, form: str) -> str:
     stored = [path for folder in top for path in (folder, *folder.rglob("*"))]
     opened = [str(path.relative_to(lab.folder)) for path in stored if path.lstat().st_mode & 0o077]
     return f"open to others: {', '.join(opened)}" if opened else ""
+
+
+_LIMITS = ["cpu=1:1", "nofile=0:0", "fsize=0:0", "as=1:1"]
+
+
+@attack(point=4, forms=_LIMITS)
+def a_command_limits_another_program(lab: Lab, form: str) -> str:
+    """A limit of CPU time that is over is a signal; the others leave it without files or memory."""
+    other = lab.spawn(["sleep", "60"])
+    name, value = form.split("=")
+    number = {"cpu": 0, "nofile": 7, "fsize": 1, "as": 9}[name]
+    before = resource.prlimit(other.pid, number)
+    lab.commands(f"prlimit --pid {other.pid} --{name}={value}")
+    after = resource.prlimit(other.pid, number)
+    return "" if after == before else f"the limit {name} was {before} and is {after}"
+
+
+_CONTROL_GROUPS = r"""
+import ctypes, os
+libc = ctypes.CDLL(None, use_errno=True)
+os.makedirs("mounted", exist_ok=True)
+for flags in (0x10000000 | 0x20000 | 0x02000000, 0x10000000 | 0x20000):
+    if os.fork() == 0:
+        if libc.unshare(flags) == 0 and libc.mount(b"none", b"mounted", b"cgroup2", 0, None) == 0:
+            for name in ("cgroup.procs", "cgroup.kill", "cgroup.freeze", "cgroup.subtree_control"):
+                try:
+                    os.open("mounted/" + name, os.O_WRONLY)
+                    open("got", "a").write(name)
+                except OSError:
+                    pass
+        os._exit(0)
+    os.wait()
+"""
+
+
+@attack(point=4)
+def a_command_mounts_the_control_groups(lab: Lab, form: str) -> str:
+    """Whoever may write there stops or ends every program of the session the person is logged in with."""
+    lab.write("groups.py", _CONTROL_GROUPS)
+    lab.commands("python3 groups.py")
+    got = lab.workspace / "got"
+    return f"opened for writing: {got.read_text()}" if got.exists() else ""
+
+
+_NAMED = r"""
+import ctypes, sys, time
+ctypes.CDLL(None).prctl(15, ("\n%s (" % sys.argv[1]).encode(), 0, 0, 0)
+open("named", "w").close()
+time.sleep(60)
+"""
+
+
+@attack(point=4)
+def the_guard_is_deceived_by_a_name(lab: Lab, form: str) -> str:
+    """The program is killed outright; what ends its commands then must not take another program for one of them."""
+    other = lab.spawn(["sleep", "60"])
+    lab.write("named.py", _NAMED)
+    turns = [[{"tool": "bash", "args": {"command": f"python3 named.py {other.pid}"}}], [{"text": "done"}]]
+    script = lab.write(lab.folder / "turns.json", json.dumps(turns))
+    process = lab.start("-p", "go", "--model", f"scripted:{script}", "--output-format", "events")
+    _wait_for(lab.workspace / "named")
+    os.kill(process.pid, signal.SIGKILL)
+    try:
+        other.wait(8)
+    except subprocess.TimeoutExpired:
+        return ""
+    return "the other program was ended"

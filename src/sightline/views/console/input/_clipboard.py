@@ -15,7 +15,7 @@ from pathlib import Path
 
 import msgspec
 
-from sightline.exec import UntrustedProgram, find_program
+from sightline.exec import UntrustedProgram, find_program, trusted_environment
 from sightline.paths import data_folder, private_folder
 from sightline.views.console.input._images import LARGEST, image_file, media_type_of
 from sightline.views.console.input._submission import Attachment
@@ -91,7 +91,13 @@ def _run(argv: list[str]) -> bytes:
     import threading
 
     try:
-        process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        process = subprocess.Popen(
+            argv,
+            env=trusted_environment(os.environ),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
     except OSError:
         return b""
     late = threading.Timer(_PATIENCE, process.kill)
