@@ -23,7 +23,7 @@ from sightline.agent._stage import Stage
 from sightline.events import Notice
 from sightline.exceptions import UserMistake
 from sightline.settings import Approval, Decision, Policy, forget_rule, named_rule, remember_rule, shown_rule
-from sightline.text import clean_line
+from sightline.text import clean_line, clean_text
 from sightline.tools import Need, Proposal, ToolError
 
 ONCE, SESSION, ALWAYS, NO = "once", "this session", "always here", "no"
@@ -62,6 +62,8 @@ class Approvals:
     ) -> None:
         """Returns when everything the call needs is allowed; raises Refusal otherwise. `changes`: what it would write,
         for the person who is asked."""
+        for need in needs:  # nobody is asked about one thing of a call when another is denied
+            self._decided(need)
         for need in needs:
             if self._decided(need).verdict == "ask":
                 await self._ask_about(tool, call, need, args, agent, changes)
@@ -98,6 +100,7 @@ class Approvals:
             await self._ask_person(tool, need, decision, details, agent)
 
     async def _ask_person(self, tool: str, need: Need, decision: Decision, details: dict[str, Any], agent: str) -> None:
+        rule = _showable(decision.suggestion)
         details |= {
             "ui": {"kind": "approval"},
             "access": need.access,
@@ -106,9 +109,9 @@ class Approvals:
             "sandboxed": need.sandboxed,
             "leaves": need.access != "read" and not need.sandboxed,
             "passed": list(need.passed),
-            "rule": decision.suggestion,
+            "rule": rule,
         }
-        choices = [ONCE, SESSION, ALWAYS, NO] if decision.suggestion else [ONCE, NO]
+        choices = [ONCE, SESSION, ALWAYS, NO] if rule else [ONCE, NO]
         request = self._requests.new_id()
         self._open[request] = need
         words = f"{tool} wants to {_words(need)}"
@@ -116,7 +119,7 @@ class Approvals:
             answer = await self._requests.ask("approval", words, choices, details, agent=agent, id=request)
         finally:
             del self._open[request]
-        await self._heed(answer, need, decision.suggestion, agent)
+        await self._heed(answer, need, rule, agent)
 
     async def _heed(self, answer: Any, need: Need, rule: str, agent: str) -> None:
         """An answer is one of the choices, or `{"choice": …, "rule": …, "reason": …}`."""
@@ -243,6 +246,11 @@ def _proposed(proposal: Proposal, need: Need, args: dict[str, Any]) -> dict[str,
         rest = {name: value for name, value in args.items() if name not in _IN_THE_DIFF}
         said |= {**counts, "path": need.what, "args": rest}
     return said
+
+
+def _showable(rule: str) -> str:
+    """None where it has characters that no event carries: what would come back as an answer is another rule."""
+    return rule if clean_text(rule) == rule else ""
 
 
 def way_to_allow(rule: str) -> str:

@@ -38,7 +38,7 @@ ACCESSES: tuple[Access, ...] = ("read", "write", "exec", "network")
 # Nothing behind the last parenthesis has one, so that a command with parentheses ends where it should.
 _rule = re.compile(r"\s*([A-Za-z_]+)\s*(?:\((.*)\))?([^()]*)", re.DOTALL).fullmatch
 _scope = re.compile(
-    r"(exactly\b\s*)?(sandboxed\b\s*)?(?:with[ \t]+((?!in\b)[^\s,]+(?:[ \t]*[ \t,][ \t]*(?!in\b)[^\s,]+)*)\s*)?"
+    r"(exactly\b\s*)?(sandboxed\b\s*)?(?:with[ \t]+((?!in\b)[^\s,]+(?:[ \t]*,[ \t]*(?!in\b)[^\s,]+)*)\s*)?"
     r"(?:in[ \t]+(\S.*))?",
     re.DOTALL,
 ).fullmatch

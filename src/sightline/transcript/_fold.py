@@ -190,6 +190,7 @@ class Transcript:
             known.count + (event.duration is not None),
             known.sent + (event.sent if event.duration is not None else 0),
             known.received + (event.received if event.duration is not None else 0),
+            known.reason if event.duration is None else event.reason,
         )
         return call
 

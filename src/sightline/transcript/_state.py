@@ -54,6 +54,7 @@ class Reached(msgspec.Struct, frozen=True, gc=False):
     count: int = 0  # connections that are over
     sent: int = 0  # bytes
     received: int = 0
+    reason: str = ""  # why the last one was refused, or came to nothing
 
 
 class Call(msgspec.Struct, tag="call"):

@@ -12,13 +12,15 @@ def network_words(call: Call) -> str:
     words = [f"{clean_line(name)} {_outcome(reached)}" for name, reached in hosts[:_SHOWN]]
     left = sum(max(reached.count, 1) for _, reached in hosts[_SHOWN:]) + call.network_more
     words += [f"{left} more"] if left else []
-    return f"network: {', '.join(words)}" if words else ""
+    separator = "; " if any(reached.reason for _, reached in hosts[:_SHOWN]) else ", "
+    return f"network: {separator.join(words)}" if words else ""
 
 
 def _outcome(reached: Reached) -> str:
     times = f" ×{reached.count}" if reached.count > 1 else ""
     moved = f" ({_size(reached.sent)} out, {_size(reached.received)} in)" if reached.sent or reached.received else ""
-    return f"{reached.verdict}{times}{moved}"
+    why = f": {clean_line(reached.reason)}" if reached.reason else ""
+    return f"{reached.verdict}{times}{moved}{why}"
 
 
 def _size(size: int) -> str:

@@ -41,6 +41,7 @@ class Entrance:
         self.env = dict(env or {})
         self.granted: set[tuple[str, int]] = set()  # by a person, for this command alone
         self.refused: dict[str, str] = {}  # `host:port` and why, for whoever reads what became of the command
+        self.failed: dict[str, str] = {}  # likewise, of those that were allowed and came to nothing
         self._publish = publish
         self._on_leave = on_leave
         self._open: dict[Connection, asyncio.Task[Any] | None] = {}
@@ -139,6 +140,8 @@ class Connection:
         if self._ended:
             return
         self._ended = True
+        if self._verdict == "allowed" and reason and len(self._entrance.failed) < _LISTED:
+            self._entrance.failed[self.name] = reason
         if self._verdict == "asked":  # nobody waits for the answer any more
             self._verdict, reason = "refused", reason or "it was given up before it was answered"
         self._tell(reason, round(time.monotonic() - self._began, 3))

@@ -1,13 +1,15 @@
-"""Whether it was the sandbox that made a command fail, as far as its words tell, and what a model can do about that."""
+"""Whether the sandbox or a withheld variable made a command fail, as far as its words tell, and what can be done."""
 
 import re
+from collections.abc import Iterable
 
 from sightline.exec import SandboxSpec, sandbox_status
 
 _WORDS = 8 * 1024  # characters at the end of the output that are looked at
 _HOSTS = 5  # refused ones that are named
 
-_writing = re.compile(r"read-only file ?system|\bEROFS\b", re.IGNORECASE)
+_writing = re.compile(r"read-only file ?system|\bEROFS\b|could not (?:write|lock) config file", re.IGNORECASE)
+_no_agent = re.compile(r"authentication agent|error connecting to agent", re.IGNORECASE)
 _no_right = re.compile(r"permission denied|operation not permitted|\bE(?:ACCES|PERM)\b", re.IGNORECASE)
 _network = re.compile(
     r"network is unreachable|could(?: not|n't) resolve|(?:temporary failure in )?name resolution"
@@ -21,16 +23,17 @@ _network = re.compile(
 def sandbox_hint(output: str, sandbox: SandboxSpec) -> str:
     """A line for a model whose sandboxed command failed; empty when it does not look like the sandbox's doing."""
     refused = sandbox.entrance.refused if sandbox.entrance is not None else {}
+    failed = sandbox.entrance.failed if sandbox.entrance is not None else {}
     said = output[-_WORDS:]
     if refused:
-        listed = "; ".join(f"{name} ({reason})" for name, reason in list(refused.items())[:_HOSTS])
-        more = f"; {len(refused) - _HOSTS} more" if len(refused) > _HOSTS else ""
         return (
-            f"[hint: it ran in the sandbox, where connections were refused: {listed}{more}. If that is why it failed, "
-            "go on without it or say in your answer what you could not do]"
+            f"[hint: it ran in the sandbox, where connections were refused: {_listed(refused)}. If that is why it "
+            "failed, go on without it or say in your answer what you could not do]"
         )
+    if failed:
+        return f"[hint: connections that were allowed came to nothing: {_listed(failed)}]"
     if _writing.search(said) or (sandbox_status().kind == "landlock" and _no_right.search(said)):
-        limit = "only below the working folder can be written, without git's hooks and config"
+        limit = "only the working folder can be written, and not git's hooks and config in it"
     elif sandbox.network or not _network.search(said):
         return ""
     elif sandbox.entrance is not None:
@@ -44,3 +47,22 @@ def sandbox_hint(output: str, sandbox: SandboxSpec) -> str:
         f"[hint: it ran in the sandbox, where {limit}. If that is why it failed and the task needs it, call bash with "
         "sandbox: false; the person is asked first]"
     )
+
+
+def withheld_hint(command: str, output: str, withheld: Iterable[str]) -> str:
+    """A line for a model whose command failed and speaks of a variable it did not get; empty when it does not."""
+    said = f"{command}\n{output[-_WORDS:]}"
+    spoken = set(re.findall(r"[A-Za-z_][A-Za-z0-9_]*", said))
+    missed = sorted(name for name in withheld if name in spoken or (name == "SSH_AUTH_SOCK" and _no_agent.search(said)))
+    if not missed:
+        return ""
+    names = ", ".join(missed[:_HOSTS])
+    return (
+        f"[hint: {names} {'is' if len(missed) == 1 else 'are'} withheld from commands as secret. If that is why it "
+        "failed, say so: the person can pass it with permissions.pass_env, or with a rule that ends with its name]"
+    )
+
+
+def _listed(hosts: dict[str, str]) -> str:
+    named = "; ".join(f"{name} ({reason})" for name, reason in list(hosts.items())[:_HOSTS])
+    return f"{named}; {len(hosts) - _HOSTS} more" if len(hosts) > _HOSTS else named

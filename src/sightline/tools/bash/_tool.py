@@ -86,7 +86,6 @@ class BashTool(Tool[BashParams]):
         exposed = unprotected(str(context.cwd)) if sandboxed else ()
         why = why or _what_is_exposed(exposed)
         passed = passed_variables(os.environ, context.settings.permissions.pass_env, sandboxed=sandboxed)
-        why = ": ".join(reason for reason in (why, _what_is_passed(passed)) if reason)
         planted = () if sandboxed else self._planted(params, context, folder)
         return [
             *reads,
@@ -218,10 +217,6 @@ def _words_of(command: str) -> list[str]:
     return sorted(word for word in words if word and "/" not in word)
 
 
-def _what_is_passed(names: Sequence[str]) -> str:
-    return f"it gets {', '.join(names)}, as permissions.pass_env says" if names else ""
-
-
 def _facts(spec: CommandSpec) -> dict[str, Any]:
     """How it runs, for views."""
     facts: dict[str, Any] = {"sandboxed": spec.sandbox is not None}
@@ -259,11 +254,13 @@ async def _work(command: RunningCommand, spec: CommandSpec) -> str:
 
 def _told(command: RunningCommand, result: ToolResult, spec: CommandSpec) -> str:
     text = result_text(command, result)
-    if spec.sandbox is None or result.details["ended"] != "exit" or result.exit_code == 0:
+    if result.details["ended"] != "exit" or result.exit_code == 0:
         return text
-    from sightline.tools.bash._blocked import sandbox_hint
+    from sightline.tools.bash._blocked import sandbox_hint, withheld_hint
 
-    return "\n".join([part for part in (text, sandbox_hint(text, spec.sandbox)) if part])
+    limits = sandbox_hint(text, spec.sandbox) if spec.sandbox is not None else ""
+    withheld = withheld_hint(spec.argv[-1], text, os.environ.keys() - (spec.env or {}).keys())
+    return "\n".join([part for part in (text, limits, withheld) if part])
 
 
 def _shell(chosen: str) -> str:

@@ -24,17 +24,18 @@ def coloured() -> Theme:
 class Bench:
     """Shows a dialog, presses keys, and keeps what it answered."""
 
-    def __init__(self, dialog: Ask) -> None:
+    def __init__(self, dialog: Ask, width: int = 80) -> None:
         self.dialog = dialog
+        self.width = width
         self.answers: list[Any] = []
         dialog.done = self.answers.append
         dialog.focused = True
-        dialog.render(80)
+        dialog.render(width)
 
     def press(self, *specs: str) -> "Bench":
         """`enter`, `ctrl+c`, `y`."""
         for spec in specs:
-            self.dialog.render(80)
+            self.dialog.render(self.width)
             self.dialog.handle_input(character_key(spec) if len(spec) == 1 else parse_key(spec))
         return self
 
@@ -43,8 +44,8 @@ class Bench:
             self.dialog.handle_input(character_key(character))
         return self
 
-    def text(self, width: int = 80) -> str:
-        return "\n".join(clean_line(row).rstrip() for row in self.dialog.render(width))
+    def text(self, width: int = 0) -> str:
+        return "\n".join(clean_line(row).rstrip() for row in self.dialog.render(width or self.width))
 
     @property
     def answer(self) -> Any:

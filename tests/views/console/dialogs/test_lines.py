@@ -42,11 +42,11 @@ def test_an_approval_is_written_whole() -> None:
 
 CASES = [
     (request(), ["1"], {"choice": "once"}),
-    (request(), ["y"], {"choice": "once"}),
+    (request(), [".y"], {"choice": "once"}),
     (request(), ["2"], {"choice": "this session", "rule": "exec(git push origin main)"}),
     (request(), ["3", ""], {"choice": "always here", "rule": "exec(git push origin main)"}),
     (request(), ["3", "exec(git push *)"], {"choice": "always here", "rule": "exec(git push *)"}),
-    (request(), ["e", "exec(git push *)", "1"], {"choice": "this session", "rule": "exec(git push *)"}),
+    (request(), [".e", "exec(git push *)", "1"], {"choice": "this session", "rule": "exec(git push *)"}),
     (request(), ["3", "exec(git pull *)", ""], {"choice": "always here", "rule": "exec(git pull *)"}),
     (request(), ["4", "use make"], {"choice": "no", "reason": "use make"}),
     (request(), ["4", ""], {"choice": "no"}),

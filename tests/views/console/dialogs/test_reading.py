@@ -87,7 +87,7 @@ def test_other_arguments_are_to_be_seen_too() -> None:
     [
         (long_request(), "command, 60 lines, 769 bytes"),
         (request(what="x" * 300, args={}), "command, 1 line, 300 bytes"),
-        (big_write(5001), "new file, 5,001 lines, 53 KB"),
+        (big_write(5001), "new file, 5,001 lines, 48 KB"),
     ],
 )
 def test_how_much_it_is_is_said_first(asked: dict[str, Any], size: str) -> None:
@@ -200,3 +200,38 @@ def test_on_lines_all_of_it_is_written_and_can_be_answered() -> None:
     shown = bench(long_request(), linear=True)
     assert "echo line 59" in shown.text()
     assert shown.press("y").answer == {"choice": "once"}
+
+
+@pytest.mark.parametrize("small", [(40, 10), (30, 8), (60, 9)])
+def test_another_size_brings_no_end_into_sight(small: tuple[int, int]) -> None:
+    """Who scrolled a page of a long line and then makes the window smaller has not seen its end by that."""
+    rows = [30]
+    command = "echo " + " ".join(f"word-{number}" for number in range(4000))
+    shown = Bench(dialog_for(request(what=command, args={"command": command}), drawing(), lambda: rows[0]), width=100)
+    shown.press("pagedown")
+    rows[0] = small[1]
+    shown.width = small[0]
+    shown.text()
+    assert shown.press("y").answers == []
+    rows[0], shown.width = 30, 100
+    assert shown.press("y").answers == []
+
+
+def test_a_rule_out_of_sight_is_shown_before_it_is_taken() -> None:
+    """For this session, too: nothing is allowed wider than it was shown."""
+    rule = f"exec(make {'x' * 300})"
+    hidden = 0
+    for height in range(8, 20):
+        shown = bench(request(what="make", args={"command": "make"}, rule=rule), height=height)
+        in_sight = "xxx)" in shown.text()
+        shown.press("s")
+        if not in_sight:
+            hidden += not shown.answers and "Allowed while this session lasts" in shown.text()
+            assert shown.answers == []
+    assert hidden  # there are heights in which only the rule is out of sight
+
+
+def test_what_a_command_gets_is_said_wherever_it_runs() -> None:
+    """Outside the sandbox, too, where it matters most."""
+    shown = bench(request(passed=["GITHUB_TOKEN"], sandboxed=False, why="the call asks to run outside the sandbox"))
+    assert "gets: GITHUB_TOKEN (permissions.pass_env)" in shown.text()

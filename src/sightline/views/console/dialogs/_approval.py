@@ -144,10 +144,10 @@ class ApprovalDialog(Dialog):
         ]
         air: list[Lines] = [] if self._what_first else [_Air()]
         what = [*what_lines(details, theme), *paragraphs(other_arguments(details), "muted", theme)]
-        to_read = what if self._what_first else [*about, *air, *what]
+        around = paragraphs(circumstances(details), None, theme)
+        to_read = [*what, *about, *around] if self._what_first else [*about, *air, *what, *air, *around]
         rule = f"Remember as{self._way_to_change()}: {self._rule}" if self._rule else ""
-        rest = [*paragraphs(circumstances(details), None, theme), *paragraphs(rule, "muted", theme)]
-        return [*to_read, *(about if self._what_first else air), *rest], len(to_read)
+        return [*to_read, *paragraphs(rule, "muted", theme)], len(to_read)
 
     def _way_to_change(self) -> str:
         key = next(iter(self.bindings.keys("approve_rule")), "")
@@ -163,9 +163,10 @@ class ApprovalDialog(Dialog):
         shape = (too_low, has_keys, not self._body.unseen)
         if shape == self._shape:
             return
-        was_too_low, self._shape = self._too_low, shape
+        before, self._shape = self._shape, shape
         self._renew_items()
-        if too_low != was_too_low and not self._asks_why:
+        leaves_rule = too_low != before[0] and not self._asks_why
+        if leaves_rule or (shape[2] != before[2] and self._list in self.children):
             self._show_choices()
 
     @property
@@ -202,15 +203,17 @@ class ApprovalDialog(Dialog):
         if self._too_low:
             warning = Text(_TOO_LOW, "warning", theme=self.theme)
             return self.show(warning, self._list, hints=[("approve_no", NO)])
-        return self.show(self._body, self._list, hints=[("select_confirm", "choose"), ("interrupt", "no")])
+        waits = not self._was_seen
+        hints = [("select_last", "scroll to the end to allow") if waits else ("select_confirm", "choose")]
+        return self.show(self._body, self._list, hints=[*hints, ("interrupt", "no")])
 
     def _choose(self, choice: str) -> None:
         if choice == NO:
             self._ask_reason()
         elif not self._may_allow:
             return
-        elif choice == ALWAYS and self._is_ours:
-            self._edit_rule(ALWAYS)
+        elif self._is_ours and (choice == ALWAYS or (choice == SESSION and not self._body.all_seen)):
+            self._edit_rule(choice)  # a rule is never taken unseen
         else:
             self.finish({"choice": choice, "rule": self._exact} if choice == SESSION else {"choice": choice})
 

@@ -59,7 +59,7 @@ def _size(details: dict[str, Any]) -> Iterator[str]:
     """Of what is too long to be taken in at a glance."""
     diff, what = details.get("diff"), str(details.get("shown") or details.get("what") or "")
     if isinstance(diff, str) and diff:
-        yield f"{_change(diff, details)}, {_bytes(diff)}"
+        yield f"{_change(diff, details)}, {_bytes(_added(diff))}"
     elif details.get("access") == "exec" and ("\n" in what or len(what) > _SIZED_FROM):
         yield f"command, {_lines(what)}, {_bytes(what)}"
 
@@ -71,6 +71,17 @@ def _change(diff: str, details: dict[str, Any]) -> str:
     if diff.startswith("--- /dev/null\n") and not removed:
         return f"new file, {_counted(added)}"
     return f"{_counted(added)} added, {removed:,} removed"
+
+
+def _added(diff: str) -> str:
+    """What a diff brings, without its marks."""
+    rows = diff.split("\n")
+    marked = (row[1:] for at, row in enumerate(rows) if row.startswith("+") and not _is_header(rows, at))
+    return "".join(f"{row}\n" for row in marked)
+
+
+def _is_header(rows: list[str], at: int) -> bool:
+    return rows[at].startswith("+++ ") and at > 0 and rows[at - 1].startswith("--- ")
 
 
 def _lines(text: str) -> str:
@@ -88,6 +99,9 @@ def _bytes(text: str) -> str:
 
 def _circumstances(details: dict[str, Any]) -> Iterator[str]:
     where = _where(details)
+    passed = details.get("passed")
+    if isinstance(passed, list) and passed:
+        yield f"gets: {clean_line(', '.join(map(str, passed)))} (permissions.pass_env)"
     if details.get("cwd"):
         yield f"folder: {clean_line(str(details['cwd']))}"
     why = clean_line(str(details.get("why") or ""))

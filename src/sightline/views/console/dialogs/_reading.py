@@ -3,8 +3,9 @@
 Rules:
 
 - Only the lines in sight are laid out; where the window is in them is said in lines.
-- `unseen` tells that the end of what has to be read was not in sight yet. Another width or height does not take back
-  that it was: who saw the end has seen it.
+- `unseen` tells that the end of what has to be read was not in sight yet, `all_seen` that the end of everything was.
+  Another width or height does not take back that it was: who saw the end has seen it. Nor does it bring the end into
+  sight: in another order one begins at the top, in another width at the beginning of the line.
 """
 
 from collections.abc import Callable, Sequence
@@ -28,6 +29,7 @@ class Reading(Pane):
     def __init__(self, parts: Sequence[Lines], to_read: int, drawing: Drawing) -> None:
         super().__init__(Text(theme=drawing.theme), drawing)
         self.unseen = False
+        self.all_seen = False
         self._seen = False
         self._at: Place = (0, 0)
         self._width = -1
@@ -41,6 +43,7 @@ class Reading(Pane):
         self._parts = list(parts)
         self._last_to_read = sum(len(part) for part in self._parts[:to_read]) - 1
         self._count = sum(len(part) for part in self._parts)
+        self._at = (0, 0)
         self._forget()
 
     def fits(self, width: int, room: int) -> bool:
@@ -72,13 +75,14 @@ class Reading(Pane):
         self._lay_out_for(width)
         self._is_whole = self._drawing.linear or self.fits(width, self._room)
         if self._is_whole:
-            self._seen, self.unseen, self._at = True, False, (0, 0)
+            self._seen, self.all_seen, self.unseen, self._at = True, True, False, (0, 0)
             return self._kept((width, None), self._all)
         window = self._room - 1
         self._at = min(max(self._at, (0, 0)), self._moved((self._count, 0), -window))
         end = self._moved(self._at, window - 1)
         last = (self._last_to_read, len(self._rows_of(self._last_to_read)) - 1)
         self._seen = self._seen or end >= last
+        self.all_seen = self.all_seen or end >= self._moved((self._count, 0), 0)
         self.unseen = not self._seen
         return self._kept((width, self._at, self._room), lambda: self._window(window, end, width))
 
@@ -112,6 +116,7 @@ class Reading(Pane):
     def _lay_out_for(self, width: int) -> None:
         if width != self._width:
             self._width = width
+            self._at = (self._at[0], 0)
             self._forget()
 
     def _rows_of(self, line: int) -> Sequence[str]:

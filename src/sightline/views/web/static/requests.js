@@ -132,12 +132,13 @@ async function approval(card) {
 }
 
 function drawApproval(card, place) {
-  const { tool, access, cwd, sandboxed, why, rule, about, unseen, leaves } = card.details;
+  const { tool, access, cwd, sandboxed, why, passed, rule, about, unseen, leaves } = card.details;
   const size = sizeOf(card.details);
   const { box, end } = contentOf(card);
   place.append(...(size ? [make("p", { className: "size", text: size })] : []),
     ...[unseen, about].filter(Boolean).map((text) => make("p", { className: "problem", text: sentence(text) })),
     box, make("dl", {}, ...fact("Folder", cwd), ...fact("Tool", tool), ...fact("Why", why),
+      ...fact("Gets", passed?.length ? `${passed.join(", ")} (permissions.pass_env)` : ""),
       ...(access === "exec" ? fact("Sandbox", sandboxed ? "it would run inside" : "it would run outside") : [])));
   // A field of one line would make another command of one that has several.
   const lines = (rule ?? "").split("\n").length;
