@@ -5,8 +5,13 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from sightline.testing.emulators import EmulatorMissing
+
+# How long an example takes says something about the machine only.
+settings.register_profile("sightline", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("sightline")
 
 _skipped: list[str] = []
 

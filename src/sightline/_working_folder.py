@@ -73,7 +73,10 @@ def python_words(module: str) -> list[str]:
 
 def environment_for_python(folder: str = "") -> dict[str, str]:
     """Of a process of ours that works in a folder and passes it on to commands: libraries there are for those alone."""
-    environment, folder = dict(os.environ), os.path.realpath(folder)
+    try:
+        environment, folder = dict(os.environ), os.path.realpath(folder)
+    except FileNotFoundError:  # the folder we are in is gone, and no library is in it
+        return dict(os.environ)
     for name in _LIBRARIES:
         entries = environment.get(name, "").replace(" ", ":").split(":") if name in environment else []
         kept = [each for each in entries if os.path.isabs(each) and not _is_in(os.path.realpath(each), folder)]

@@ -39,8 +39,8 @@ _LONGEST_HALF = 11  # characters of an escape, or a pair of them, that is not wh
 
 # What may be a piece of base64 that reaches the end of a text, read backwards: it says how far back one can begin.
 _base64_backwards = re.compile(r"[\w+/-]*(?:[ \t]{0,64}[\r\n]{1,2}[\w+/-]+)*(?:[ \t]{0,64}[\r\n]{1,2})?", re.ASCII)
-_STRING_BEGINS = ("\x1b]", "\x1bP", "\x1bX", "\x1b^", "\x1b_", "\x90", "\x98", "\x9d", "\x9e", "\x9f")
-_style = re.compile("\x1b\\[[0-9;:]*m")
+_STRING_BEGINS = (*(f"\N{ESCAPE}{sign}" for sign in "]PX^_"), "\x90", "\x98", "\x9d", "\x9e", "\x9f")
+_style = re.compile("\N{ESCAPE}\\[[0-9;:]*m")
 _one_alphabet = bytes.maketrans(b"-_", b"+/")
 _lower = bytes.maketrans(b"ABCDEF", b"abcdef")
 _MEANINGS = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _NAMELESS = b"[secret]"
 _NOTHING = b"\0"
-_stays = re.compile("(\x1b\\[[0-9;:]*m|\n)")
+_stays = re.compile("(\N{ESCAPE}\\[[0-9;:]*m|\n)")
 
 
 def secrets_here(settings: "Settings") -> "Secrets":

@@ -488,10 +488,10 @@ open(cache, "wb").write(head + marshal.dumps(code))
 @attack(point=1, forms=["__init__.py", "cli/__init__.py", "cli/_main.py", "_working_folder.py"])
 def our_bytecode_is_forged(lab: Lab, form: str) -> str:
     """PYTHONPYCACHEPREFIX is a folder of the workspace."""
-    found = lab.sightline.parents[1].glob(f"lib/python*/site-packages/sightline/{form}")
+    where = lab.spawn([str(lab.python), "-c", "import sightline; print(sightline.__file__)"]).communicate()[0].decode()
     lab.write("forge.py", _BYTECODE)
     env = {"PYTHONPYCACHEPREFIX": f"{lab.workspace}/.pyc"}
-    lab.commands(f"{lab.python} forge.py {next(iter(found))} {lab.outside}/ran", env=env)
+    lab.commands(f"{lab.python} forge.py {Path(where.strip()).parent / form} {lab.outside}/ran", env=env)
     lab.commands("true", env=env)
     return lab.written()
 
