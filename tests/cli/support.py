@@ -21,9 +21,9 @@ DEADLINE = 20.0
 _sequences = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
-def until(condition: Callable[[], Any], what: str = "it") -> Any:
+def until(condition: Callable[[], Any], what: str = "it", seconds: float = DEADLINE) -> Any:
     """Wait for a condition, with a deadline."""
-    deadline = time.monotonic() + DEADLINE
+    deadline = time.monotonic() + seconds
     while not (found := condition()):
         assert time.monotonic() < deadline, f"waited in vain for {what}"
         time.sleep(0.01)

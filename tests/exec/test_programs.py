@@ -7,7 +7,16 @@ from pathlib import Path
 import pytest
 
 from sightline.exceptions import OutsideFailure
-from sightline.exec import UntrustedProgram, _known_workspaces, _programs, find_program, program, start_words, work_in
+from sightline.exec import (
+    UntrustedProgram,
+    _known_workspaces,
+    _programs,
+    find_program,
+    planted_programs,
+    program,
+    start_words,
+    work_in,
+)
 
 
 @pytest.fixture
@@ -200,3 +209,9 @@ def test_nothing_is_imported_from_the_working_folder(tmp_path):
     env = {**os.environ, "PYTHONPATH": f"{tmp_path}:{tmp_path}/src"}
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=env, capture_output=True, text=True)
     assert (done.stdout, done.stderr) == ("0\n", "")
+
+
+def test_what_can_be_no_name_is_not_looked_up(tmp_path):
+    """A model writes anything as a command: a NUL, a megabyte of words."""
+    words = ["a\0b", "", "x" * 100_000, *map(str, range(100_000))]
+    assert planted_programs(words, f"{tmp_path}:/usr/bin", str(tmp_path)) == ()

@@ -274,12 +274,13 @@ def test_a_command_whose_name_has_an_equals_sign_is_a_command(kind, workspace):
 
 
 def test_signals_and_the_environment_are_as_without(run):
-    """Nothing is left ignored, and no variable is added but the two for temporary files."""
+    """Nothing is left ignored, and no variable is added but those for temporary files and caches."""
     plain = subprocess.run(["sh", "-c", "grep SigIgn /proc/self/status"], capture_output=True, text=True)
     assert run("grep SigIgn /proc/self/status").stdout == plain.stdout
     names = set(run("env").stdout.splitlines())
     added = {line.split("=")[0] for line in names} - set(os.environ)
-    assert added <= {"TMPDIR", "TMPPREFIX", "PWD", "OLDPWD", "_", "SHLVL"}
+    caches = {"npm_config_cache", "npm_config_update_notifier", "GOCACHE"}
+    assert added <= {"TMPDIR", "TMPPREFIX", "PWD", "OLDPWD", "_", "SHLVL", *caches}
 
 
 def test_it_starts_in_the_folder_it_was_told(run, tmp_path):

@@ -21,6 +21,7 @@ import errno
 import os
 from collections.abc import Iterable, Iterator
 from functools import cache
+from itertools import islice
 
 from sightline.exceptions import OutsideFailure
 from sightline.exec import _known_workspaces
@@ -35,6 +36,8 @@ _OF_THE_SYSTEM = frozenset(
 _STORES = ("/nix/store/", "/gnu/store/")
 _CACHE_OF_HOME = ".cache"  # as `settings._protected` has it
 _FIRST_LINE_AT_MOST = 256
+_LONGEST_NAME = 4096
+_WORDS_AT_MOST = 2000  # of one command that are looked up
 _NOWHERE = "/dev/null"
 
 _workspaces: set[str] = set()
@@ -108,12 +111,16 @@ def planted_programs(words: Iterable[str], path: str, cwd: str) -> tuple[str, ..
     """Of these words those that PATH makes a program in a workspace, by its path: for a command that was not asked
     about, because a rule names the program by its word."""
     found = []
-    for word in dict.fromkeys(words):
+    for word in islice((each for each in dict.fromkeys(words) if _can_be_a_name(each)), _WORDS_AT_MOST):
         files = (os.path.join(cwd, folder, word) for folder in path.split(os.pathsep))
         first = next((file for file in files if os.access(file, os.X_OK) and os.path.isfile(file)), "")
         if first and not is_trusted(first):
             found.append(first)
     return tuple(found)
+
+
+def _can_be_a_name(word: str) -> bool:
+    return bool(word) and "\0" not in word and len(word) <= _LONGEST_NAME
 
 
 def is_trusted(file: str) -> bool:

@@ -195,7 +195,10 @@ def _in_landlock(argv: Sequence[str], cwd: str, spec: SandboxSpec, workspace: st
 
 
 def _environment(temp: str) -> dict[str, str]:
-    return {"TMPDIR": temp, "TMPPREFIX": f"{temp}/zsh"}  # zsh has its own idea of where
+    """Places for what programs write by themselves: zsh has its own idea of where, and npm and go fail without a cache
+    they can write. npm also asks a server for news of itself, which would be a question to the person each time."""
+    caches = {"npm_config_cache": f"{temp}/npm", "GOCACHE": f"{temp}/go-build"}
+    return {"TMPDIR": temp, "TMPPREFIX": f"{temp}/zsh", "npm_config_update_notifier": "false", **caches}
 
 
 def _checked_workspace(named: str) -> str:

@@ -70,6 +70,18 @@ class Screen:
         self.sees(text.splitlines()[-1][-60:])
         self.press(ENTER)
 
+    def answers(self, key: str, then: Callable[[list[str]], bool]) -> None:
+        """Press a key of what is asked until it was heard: one that comes at the moment it is drawn counts as typed
+        before, and goes to the editor. No person is as fast as a test."""
+        for _ in range(10):
+            self.press(key)
+            try:
+                until(lambda: then(self.rows()), "the answer to be heard", seconds=2)
+            except AssertionError:
+                continue
+            return
+        raise AssertionError(f"{key} was not heard; the screen is\n" + "\n".join(self.rows()))
+
     def once(self, *texts: str) -> None:
         """Each stands in the tape in exactly one row."""
         tape = self.tape()

@@ -122,7 +122,8 @@ def test_what_is_asked(person: Person) -> None:
     screen.says("ask")
     for shown in ("begin-command", "begin-content"):
         screen.sees("Allow this?", shown)
-        screen.press("n", ENTER)
+        screen.answers("n", lambda rows: any("Tell the agent why" in row for row in rows))
+        screen.press(ENTER)
         screen.sees_no("Allow this?")
     screen.sees("The agent asks", "begin-question", "begin-left", "begin-right")
     screen.press(ENTER)

@@ -280,6 +280,7 @@ export class Requests {
     const card = new Card(session, request);
     this.cards.set(request.id, card);
     this.element.append(card.element);
+    if (this.cards.size === 1) this.element.scrollTop = 0;
     say(`An answer is needed: ${(request.text ?? "").slice(0, 120)}`);
   }
 
@@ -289,6 +290,7 @@ export class Requests {
     card.settling.end();
     card.element.remove();
     this.cards.delete(id);
+    this.element.scrollTop = 0; // the next one is read from its beginning
     for (const other of this.cards.values()) other.settling.restart();
     if (card.session !== session) return; // another session was chosen
     say("The request is closed");
