@@ -10,6 +10,7 @@ Rules:
 - An edit of ours is kept as a step from one state to the next, so that line numbers can be followed through it.
 """
 
+import os
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
@@ -18,7 +19,7 @@ from pathlib import Path
 
 import msgspec
 
-from sightline.handles import real_path
+from sightline.handles import Swapped, real_path
 
 MAX_PATHS = 30
 MAX_VERSIONS = 64  # tags per path
@@ -102,9 +103,10 @@ class Snapshots:
             return any((version.part or {}).get(number) == text for version in self._paths.get(_key(path), []))
 
     def _keep(self, path: Path, version: Version) -> str:
+        key = _key(path)
         with self._lock:
-            versions = self._paths.setdefault(_key(path), [])
-            self._paths.move_to_end(_key(path))
+            versions = self._paths.setdefault(key, [])
+            self._paths.move_to_end(key)
             known = _with_digest(versions, version.digest)
             if known is not None:
                 versions.remove(known)
@@ -130,7 +132,11 @@ class Snapshots:
 
 
 def _key(path: Path) -> str:
-    return real_path(path)
+    """Where it leads; while a link on the way is being exchanged, what it is called."""
+    try:
+        return real_path(path)
+    except Swapped:
+        return os.path.abspath(path)
 
 
 def _digest(text: str) -> str:
