@@ -100,7 +100,7 @@ LEFT = [
     ("THINKING_TOKENS", "4096"),
     ("EOS_TOKEN", "<|endoftext|>"),
     ("npm_package_integrity", "sha512-" + "AbCdEf0123456789" * 5 + "=="),
-    ("npm_package_resolved", "https://registry.npmjs.org/foo/-/foo-1.2.3.tgz"),
+    ("npm_package_resolved", "https://registry.example/foo/-/foo-1.2.3.tgz"),
     ("npm_config_node_gyp", "/usr/lib/node_modules/npm/node_modules/node-gyp/bin/node-gyp.js"),
     ("npm_lifecycle_event", "test"),
     ("COREPACK_ROOT", "/opt/corepack"),

@@ -245,7 +245,7 @@ def _own_sockets() -> tuple[str, ...]:
 
 def _sessions(workspace: str, cwd: str) -> tuple[str, ...]:
     """What sessions keep, that a model is shown by address and permission only: what a person ran in private (`!!`)
-    is there too. Seen where somebody works on it."""
+    is there too. Not hidden from a command that works in it."""
     folder = os.path.realpath(paths.data_folder() / "sessions")
     works_there = any(_holds(folder, os.path.realpath(each)) for each in (workspace, cwd) if each)
     return (folder,) if os.path.isdir(folder) and not works_there else ()

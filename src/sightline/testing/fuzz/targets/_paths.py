@@ -81,5 +81,5 @@ class Paths:
             except ToolError:
                 continue
             if entry is not None:
-                there = os.path.normpath(f"/root/{entry}")
-                hold(there == "/root" or there.startswith("/root/"), "an entry that would land outside")
+                there = os.path.normpath(f"/place/{entry}")
+                hold(there == "/place" or there.startswith("/place/"), "an entry that would land outside")
