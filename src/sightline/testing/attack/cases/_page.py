@@ -43,7 +43,7 @@ class _Served:
         with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=_SECONDS)) as connection:
             connection.request(method, path.replace("TOKEN", self.token), body, headers)
             with connection.getresponse() as answer:
-                return _Answer(answer.status, answer.headers.get("set-cookie", ""), answer.read())
+                return _Answer(answer.status, answer.headers.get("set-cookie", ""), answer.read1(65536))
 
     def connect(self) -> socket.socket:
         return socket.create_connection(("127.0.0.1", self.port), _SECONDS)
