@@ -147,3 +147,25 @@ def test_what_bash_reads_and_is_known_is_not_asked(command):
     """A script of its own, a here-document without anything computed: asking about these would be noise."""
     policy = Policy("full", [], ["exec(git push)"], Path("/w"), guarded=())
     assert policy.decide(Need(command)).verdict == "allow"
+
+
+@pytest.mark.parametrize(
+    "command", ["bash -c 'bin/[!_]m'", "sh -c 'bin/?m'", "f() ( bash -c 'bin/*m' )\nf", "eval 'bin/r?'"]
+)
+def test_a_file_pattern_names_a_program_in_nested_commands_too(command, tmp_path):
+    """Bash expands it there as well."""
+    assert Policy("full", [], ["exec(rm)"], tmp_path).decide(Need(command)).verdict != "allow"
+
+
+@pytest.mark.parametrize("command", ["ls *", "cat ?m", "wc -l r*", "grep x [a-z]m"])
+def test_a_file_pattern_among_arguments_is_no_program(command, tmp_path):
+    """Who denies rm still lists files."""
+    assert Policy("full", [], ["exec(rm)"], tmp_path).decide(Need(command)).verdict == "allow"
+
+
+def test_blanks_behind_a_here_document_make_another_command(tmp_path):
+    """With them its last line does not end it."""
+    command = "bash <<E\ngit status\nE"
+    policy = Policy("edit", [f"exec({command})"], [], tmp_path)
+    assert policy.decide(Need(command)).verdict == "allow"
+    assert policy.decide(Need(f"{command} ")).verdict == "ask"

@@ -111,8 +111,9 @@ def _ends_a_word(text: str, position: int) -> bool:
 
 
 def trimmed(text: str) -> str:
-    """Without the blanks around it; one that a backslash makes part of a word stays."""
-    short = text.strip(" \t")
+    """Without the blanks around it. One that a backslash makes part of a word stays, and so do those at the end of a
+    here-document, where they make another line of the one that would end it."""
+    short = text.lstrip(" \t") if "<<" in text and "\n" in text else text.strip(" \t")
     rest = text[text.find(short) + len(short) :]
     return short + rest[:1] if short.endswith("\\") else short
 

@@ -87,6 +87,7 @@ _KEYWORDS = frozenset(
 )
 _assigns = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\[[^\]]*\])?\+?=").match
 _could_be_commands = re.compile(r"[\s;&|()<>`$'\"\\{}]").search
+_is_a_file_pattern = re.compile(r"[*?\[]").search
 _odd_blank = re.compile(r"[^\S \t\n]")
 # Of a shell: options that have a value, which is no script.
 _has_a_value = re.compile(r"[-+][A-Za-z]*[oO]|--(?:rcfile|init-file)").fullmatch
@@ -322,7 +323,7 @@ def _texts(command: SeenCommand, runs: bool) -> Iterable[tuple[str, bool]]:
         is_code = places is None or at in places
         for text in {word.text, word.guess}:
             for part in {text, text.partition("=")[2], text[2:] if text.startswith("-") else ""}:
-                if _could_be_commands(part) or (is_code and part[:1] in (ANY, SOME)):
+                if _could_be_commands(part) or (is_code and (part[:1] in (ANY, SOME) or _is_a_file_pattern(part))):
                     yield _odd_blank.sub(" ", part.lstrip("!")).replace(SOME, ANY), is_code
     joining = next((at for at, word in enumerate(words) if is_runner and _name(word) in _JOIN_THEIR_WORDS), len(words))
     if joining < len(words):
@@ -392,8 +393,15 @@ def _found(pattern: _Pattern, line: _Line) -> int:
         return max(begins)
     if line.places is None:
         return max(begins)
+    # A word that is the program's name counts wherever it stands; a file pattern (`ls *`) only where a command begins.
+    named = (fits[at] == _CERTAIN and not word.globs for at, word in enumerate(line.words))
     return max(
-        (level for at, level in enumerate(begins[:-1]) if fits[at] == _CERTAIN or at in line.places), default=_NO
+        (
+            level
+            for at, (level, is_named) in enumerate(zip(begins[:-1], named, strict=True))
+            if is_named or at in line.places
+        ),
+        default=_NO,
     )
 
 
