@@ -18,6 +18,12 @@ def installed_clis() -> None:
         pytest.fail(f"not installed: {', '.join(missing)}; run `make live`, which installs them", pytrace=False)
 
 
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The CLIs are installed in the project's own folder, and no program is run from the folder one works in."""
+    monkeypatch.chdir(tmp_path)
+
+
 @pytest.fixture(params=CLI_PROVIDERS)
 def provider(request: pytest.FixtureRequest) -> str:
     """Each provider that is a CLI."""
