@@ -4,10 +4,12 @@ Both show the same program on a real pty. `sees` waits until something stands on
 everything above it.
 """
 
+import contextlib
 import json
 import os
 import shlex
 import subprocess
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
@@ -98,9 +100,21 @@ class OnEmulator(Screen):
         return self._glass.program.process.pid
 
     def press(self, *keys: str) -> None:
+        self._wait_for_rest()
         for key in keys:
             self._glass.press(key)
             self._glass.pump()
+
+    def _wait_for_rest(self) -> None:
+        """Until the program waits for keys: on a busy machine one may see what it wrote before it goes on. A key that
+        comes then was pressed before the question was there, for all it knows."""
+        status = Path(f"/proc/{self.pid}/stat")
+        for _ in range(200):
+            with contextlib.suppress(OSError):
+                if status.read_text().rpartition(")")[2].split()[0] == "R":
+                    time.sleep(0.005)
+                    continue
+            return
 
     def rows(self) -> list[str]:
         self._glass.pump()
