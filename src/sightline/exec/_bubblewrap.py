@@ -26,7 +26,6 @@ import os
 import subprocess
 import time
 from collections.abc import Sequence
-from pathlib import Path
 
 import msgspec
 
@@ -126,7 +125,7 @@ def _argv(binary: str, mounts: Mounts, *, cwd: str, network: bool, entering: tup
         argv += ["--remount-ro", "/proc", "--cap-drop", "ALL"]
         argv += [word for right in _OVER_FILES for word in ("--cap-add", right)]
     secluded = seclusion(cwd, mounts.writable)
-    argv += _empty(secluded)
+    argv += _empty(secluded, mounts.writable)
     argv += [word for path in mounts.writable for word in ("--bind", path, path)]
     argv += [word for path in mounts.closed for word in ("--ro-bind", path, path)]
     argv += [word for path in mounts.opened for word in ("--bind-try", path, path)]
@@ -146,9 +145,12 @@ def _becoming(command: Sequence[str]) -> list[str]:
     return ["--", program("env"), "--default-signal=TERM", "--", *_startable(command)]
 
 
-def _empty(secluded: Seclusion) -> list[str]:
+def _empty(secluded: Seclusion, writable: Sequence[str]) -> list[str]:
+    """What is writable is mounted afterwards, where it is seen."""
     argv = [word for path in secluded.private for word in ("--tmpfs", path)]
     for path in secluded.public:
+        if path in writable:
+            continue
         argv += ["--symlink", os.readlink(path), path] if os.path.islink(path) else ["--ro-bind", path, path]
     return argv
 
@@ -160,13 +162,14 @@ def _covered(secluded: Seclusion, hidden: Sequence[str]) -> list[str]:
 
 def _unmovable(mounts: Mounts) -> list[str]:
     """Each folder once, outer ones first and all before what is protected: a mount hides those made below it before."""
-    parents = {str(folder) for path in mounts.protected for folder in Path(path).parents} - set(mounts.closed)
-    between = sorted(folder for folder in parents if any(_is_below(folder, top) for top in mounts.writable))
-    return [word for folder in between for word in ("--bind", folder, folder)]
-
-
-def _is_below(path: str, top: str) -> bool:
-    return path != top and os.path.commonpath([path, top]) == top
+    between: set[str] = set()
+    for path in mounts.protected:
+        for top in mounts.writable:
+            folder = os.path.dirname(path)
+            while folder != top and is_within(folder, top):
+                between.add(folder)
+                folder = os.path.dirname(folder)
+    return [word for folder in sorted(between.difference(mounts.closed)) for word in ("--bind", folder, folder)]
 
 
 def _startable(command: Sequence[str]) -> list[str]:

@@ -192,6 +192,7 @@ def _is_socket(path: str) -> bool:
         return False
 
 
+@lru_cache(2048)  # each command asks several times about each variable, and hardly one ever changes
 def is_withheld(name: str, value: str, *, sandboxed: bool = False) -> bool:
     if name in _NEEDED:
         return False

@@ -72,18 +72,22 @@ def _is_in_any(path: str, folders: Iterable[str]) -> bool:
 
 def _private_folders(writable: Sequence[str]) -> tuple[str, ...]:
     """Not those that are in the workspace, or are it."""
-    found = {os.path.realpath(path) for path in _PRIVATE if os.path.isdir(path)} - {"/"}
-    return tuple(sorted(path for path in found if not _is_in_any(path, writable)))
+    return tuple(path for path in _system_folders() if not _is_in_any(path, writable))
+
+
+@cache
+def _system_folders() -> tuple[str, ...]:
+    """Looked up once: no command can change where these lead."""
+    return tuple(sorted({os.path.realpath(path) for path in _PRIVATE if os.path.isdir(path)} - {"/"}))
 
 
 def _public_paths(private: Sequence[str], cwd: str, writable: Sequence[str]) -> tuple[str, ...]:
     """Outer ones first: a mount hides those made below it before."""
-    named = {*_PUBLIC, *_own_installation(), os.path.realpath(cwd or "."), os.path.realpath(os.path.expanduser("~"))}
-    named |= {os.path.realpath(path) for path in _LINKED}
-    named |= _installations(os.environ.get("PATH", ""), tuple(private))
+    named = {os.path.realpath(path) for path in (cwd or ".", os.path.expanduser("~"), *_LINKED)}
     named |= {repository for path in writable if (repository := _repository(path, private))}
-    seen = [path for path in named if _is_in_any(path, private) and path not in private and os.path.lexists(path)]
-    return tuple(sorted(seen))
+    seen = [path for path in named if _is_in_any(path, private) and path not in private]
+    seen += _installations(os.environ.get("PATH", ""), tuple(private))
+    return tuple(sorted({path for path in seen if os.path.lexists(path)}))
 
 
 @cache
@@ -94,13 +98,14 @@ def _own_installation() -> frozenset[str]:
 
 @lru_cache(maxsize=4)
 def _installations(search_path: str, private: tuple[str, ...]) -> frozenset[str]:
-    """The folders of programs; where one is called `bin`, with the libraries that are beside it."""
-    found = set()
+    """Our own, the system's and the folders of programs, as far as these are in private folders; where a folder is
+    called `bin`, with the libraries that are beside it."""
+    found = {*_PUBLIC, *_own_installation()}
     for folder in filter(os.path.isabs, search_path.split(os.pathsep)):
         real = os.path.realpath(folder)
         around, name = os.path.split(real)
         found.add(around if name in ("bin", "sbin") and around not in private else real)
-    return frozenset(found)
+    return frozenset(path for path in found if _is_in_any(path, private) and path not in private)
 
 
 def _repository(workspace: str, private: Sequence[str]) -> str:
@@ -157,7 +162,7 @@ def _takes_something(fields: list[bytes]) -> bool:
 def _in_environment() -> Iterator[str]:
     """Those of services in another network namespace, such as that of a container's host, are only named here."""
     for value in os.environ.values():
-        match = _ADDRESS.match(value)
+        match = _ADDRESS.match(value) if value.startswith(("/", "unix:")) else None
         if match is not None and _leads_to_socket(match[1]):
             yield os.path.realpath(match[1])
 
