@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from sightline.events import (
@@ -521,6 +521,12 @@ values = st.recursive(
 
 @settings(max_examples=300, deadline=None)
 @given(st.lists(st.tuples(st.sampled_from([*_HANDLERS, "new"]), values, values), max_size=4))
+@example(
+    [
+        ("tool_call", {"toolCallId": "x__y", "status": []}, None),
+        ("tool_call_update", {"toolCallId": "x__y", "status": {}}, None),
+    ]
+)
 def test_no_line_can_break_it(updates: list[tuple[str, Any, Any]]) -> None:
     """Whatever a message holds, it becomes clean events or none."""
     channel = GeminiChannel(Ask(prompt=""))

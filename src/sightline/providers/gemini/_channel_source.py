@@ -37,7 +37,7 @@ from sightline.text import clean_line, clean_output, clean_text, clean_value
 _MODE = "[MODE_UPDATE] "
 _MODES = frozenset(("default", "autoEdit", "yolo", "plan"))
 _NO_SUBJECT = "****\n"
-_ENDS = frozenset(("completed", "failed"))
+_ENDS = ("completed", "failed")  # a tuple: a status may be a list or an object, which no set can be asked for
 _STOPS = {
     "max_tokens": "Gemini stopped: the conversation is too long for the model",
     "max_turn_requests": "Gemini stopped: it repeated itself, or reached the most rounds its settings allow",
