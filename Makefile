@@ -14,8 +14,10 @@ SECONDS ?= 60
 demo: $(STAMP)
 	@$(BIN)/sightline demo
 
+# In parallel and in random order; SEED to replay one.
+test: ORDER := $(or $(SEED),$(shell date +%s))
 test: $(STAMP)
-	@$(BIN)/python -m pytest -m "not live"
+	@$(BIN)/python -m pytest -m "not live" -n auto --dist worksteal --randomly-seed=$(ORDER) --hypothesis-seed=$(ORDER)
 
 lint: $(STAMP)
 	@$(BIN)/ruff check .

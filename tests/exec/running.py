@@ -1,7 +1,6 @@
 """Running a command for a test: what it kept in memory, what it told, and a check of what must always hold."""
 
 import asyncio
-import os
 import sys
 import time
 from collections.abc import Callable, Mapping
@@ -167,6 +166,6 @@ def noted(folder: Path, name: str) -> int:
     return int(file.read_text())
 
 
-def children_of_ours() -> list[int]:
+def children_of_ours() -> set[psutil.Process]:
     _orphans.collect()
-    return [child.pid for child in psutil.Process(os.getpid()).children(recursive=True)]
+    return set(psutil.Process().children(recursive=True))

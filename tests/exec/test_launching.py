@@ -10,7 +10,6 @@ import pytest
 
 from sightline.exec import (
     SandboxSpec,
-    _bubblewrap,
     _landlock,
     _launching,
     bare_environment,
@@ -22,7 +21,7 @@ from sightline.exec._launching import Handover
 from .running import Ran
 
 KINDS = [
-    pytest.param("bubblewrap", marks=pytest.mark.skipif(bool(_bubblewrap.problem()), reason="no bubblewrap")),
+    pytest.param("bubblewrap", marks=pytest.mark.needs("bubblewrap")),
     pytest.param("landlock", marks=pytest.mark.skipif(not _landlock.abi(), reason="no Landlock")),
 ]
 

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from sightline.exceptions import OutsideFailure
-from sightline.exec import SandboxSpec, _bubblewrap, sandboxed
+from sightline.exec import SandboxSpec, sandboxed
 from sightline.exec._protection import Protection
 from sightline.settings import Protected
 
 from .test_sandbox import run_argv
 
-pytestmark = pytest.mark.skipif(bool(_bubblewrap.problem()), reason="bubblewrap does not work here")
+pytestmark = pytest.mark.needs("bubblewrap")
 
 RENAME = f"{sys.executable} -c 'import os, sys; os.rename(*sys.argv[1:])'"  # `mv` would copy
 

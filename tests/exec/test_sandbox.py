@@ -20,7 +20,6 @@ from sightline.exec import (
     Process,
     SandboxSpec,
     SandboxStatus,
-    _bubblewrap,
     _landlock,
     _programs,
     _sandbox,
@@ -34,7 +33,7 @@ from .running import how_to_start
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
-needs_bubblewrap = pytest.mark.skipif(bool(_bubblewrap.problem()), reason="bubblewrap does not work here")
+needs_bubblewrap = pytest.mark.needs("bubblewrap")
 needs_landlock = pytest.mark.skipif(not _landlock.abi(), reason="the kernel has no Landlock")
 
 

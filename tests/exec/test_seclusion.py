@@ -13,22 +13,17 @@ from pathlib import Path
 
 import pytest
 
-from sightline.exec import SandboxSpec, _bubblewrap, _seclusion, sandboxed
+from sightline.exec import SandboxSpec, _seclusion, sandboxed
 
 from .running import how_to_start
 
-pytestmark = pytest.mark.skipif(bool(_bubblewrap.problem()), reason="bubblewrap does not work here")
+pytestmark = pytest.mark.needs("bubblewrap")
 
 CONNECT = (
     "import socket, sys; socket.socket(socket.AF_UNIX, int(sys.argv[2])).connect(sys.argv[1].replace('@', chr(0)))"
 )
 Stream = str(int(socket.SOCK_STREAM))
 Client = tuple[list[str], Mapping[str, str]]
-
-
-def needs(*programs: str) -> pytest.MarkDecorator:
-    missing = [name for name in programs if shutil.which(name) is None]
-    return pytest.mark.skipif(bool(missing), reason=f"not installed: {', '.join(missing)}")
 
 
 @pytest.fixture
@@ -101,14 +96,14 @@ def listening(address: str, kind: socket.SocketKind = socket.SOCK_STREAM) -> Ite
         yield
 
 
-@needs("tmux")
+@pytest.mark.needs("tmux")
 def test_tmux_is_out_of_reach(place, workspace):
     """Whoever reaches its server may type into every terminal in it."""
     with serving(["tmux", "-S", f"{place}/tmux", "-f", "/dev/null", "-D"]):
         assert_out_of_reach((["tmux", "-S", f"{place}/tmux", "set", "-g", "@x", "1"], {}), workspace)
 
 
-@needs("ssh-agent", "ssh-add")
+@pytest.mark.needs("ssh-agent")
 def test_ssh_agent_is_out_of_reach(place, workspace):
     """It signs for its caller. Listing its keys fails when there are none; locking it does not."""
     with serving(["ssh-agent", "-D", "-a", f"{place}/agent"]):
@@ -119,7 +114,7 @@ def test_ssh_agent_is_out_of_reach(place, workspace):
         assert_out_of_reach(([sys.executable, "-c", code], {"SSH_AUTH_SOCK": f"{place}/agent"}), workspace)
 
 
-@needs("dbus-daemon", "dbus-send")
+@pytest.mark.needs("dbus")
 @pytest.mark.parametrize("address", ["unix:path={0}/bus", "unix:abstract=/tmp/sl-{1}"])
 def test_dbus_is_out_of_reach(place, workspace, address):
     """Through a session's bus programs are started."""
@@ -130,7 +125,7 @@ def test_dbus_is_out_of_reach(place, workspace, address):
         assert_out_of_reach((argv, {}), workspace)
 
 
-@needs("Xvfb", "xdpyinfo")
+@pytest.mark.needs("x11")
 def test_x11_is_out_of_reach(workspace):
     """By its socket in /tmp and by the abstract one. Who reaches it may read and type every key."""
     number = 200 + os.getpid() % 1000

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from sightline import _working_folder
-from sightline.exec import SandboxSpec, _bubblewrap, sandboxed
+from sightline.exec import SandboxSpec, sandboxed
 from sightline.settings import protected
 
 from .running import how_to_start
 
-needs_bubblewrap = pytest.mark.skipif(bool(_bubblewrap.problem()), reason="bubblewrap does not work here")
+needs_bubblewrap = pytest.mark.needs("bubblewrap")
 PLANTS = ["sitecustomize.py", "usercustomize.pyc", "encodings.py", "encodings/__init__.py", "sightline.py"]
 PLANTS += ["sightline/__init__.py", "sitecustomize.so", "sitecustomize.abi3.so"]
 

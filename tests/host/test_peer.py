@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from sightline.events import Notice
-from sightline.exec import CommandSpec, SandboxSpec, SandboxStatus, _bubblewrap, _landlock, _sandbox
+from sightline.exec import CommandSpec, SandboxSpec, SandboxStatus, _landlock, _sandbox
 from sightline.host import HostRefused, connect, listen, running
 from sightline.host._peer import why_refused
 from sightline.host._runtime import socket_path
@@ -90,7 +90,7 @@ async def test_a_view_in_another_terminal_may_connect(served, tmp_path):
     ] == "hello"
 
 
-@pytest.mark.skipif(bool(_bubblewrap.problem()), reason="bubblewrap does not work here")
+@pytest.mark.needs("bubblewrap")
 @pytest.mark.parametrize("namespace", ["--unshare-pid", "--unshare-net", "--unshare-ipc"])
 async def test_a_process_in_another_namespace_is_refused(served, tmp_path, namespace):
     """Though it can reach the socket: each bubblewrap has at least mounts of its own."""

@@ -37,7 +37,7 @@ def on_a_small_disk(folder, *argv):
     )
 
 
-@pytest.mark.skipif(shutil.which("bwrap") is None, reason="a small file system needs bubblewrap")
+@pytest.mark.needs("bubblewrap")
 def test_on_a_full_disk_the_command_goes_on_and_it_is_said(tmp_path):
     """Every byte still passes, the exit code too; the result says how much was kept."""
     program = [sys.executable, "-m", "sightline", "exec"]

@@ -23,7 +23,7 @@ def parrot(monkeypatch: pytest.MonkeyPatch) -> Provider:
 @pytest.fixture
 def cli(parrot: Provider, tmp_path: Path) -> Iterator[Cli]:
     cli = Cli(tmp_path)
-    before = set(psutil.Process().children())  # an emulator stays for the tests that need one
+    before = set(psutil.Process().children(recursive=True))  # an emulator stays for the tests that need one
     yield cli
 
     def none_left() -> bool:

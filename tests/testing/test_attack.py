@@ -6,13 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from sightline.exec import _bubblewrap
 from sightline.testing.attack import Attack, Lab, corpus
 from sightline.testing.attack._lab import Account
 
 SIGHTLINE = Path(sys.executable).with_name("sightline")
 ME = Account("root" if os.geteuid() == 0 else "user", os.geteuid(), os.getegid())
-needs_bubblewrap = pytest.mark.skipif(bool(_bubblewrap.problem()), reason="bubblewrap does not work here")
+needs_bubblewrap = pytest.mark.needs("bubblewrap")
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """The recorder: what it writes, and when it refuses to."""
 
-import shutil
 from pathlib import Path
 
 import msgspec
@@ -12,9 +11,7 @@ from sightline.testing.captures._scenarios import SCENARIOS
 from sightline.testing.captures._witness import look
 from sightline.testing.captures.chat import record_chat
 
-needs_git = pytest.mark.skipif(
-    shutil.which("git") is None, reason="recordings are made in a git repository: no git here"
-)
+needs_git = pytest.mark.needs("git")
 
 
 def test_every_scenario_is_a_script_that_can_be_played() -> None:

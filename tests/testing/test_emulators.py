@@ -1,7 +1,6 @@
 """The emulators behind one interface: what is written shows, scrolls, wraps and is answered as in a terminal."""
 
 import os
-import shutil
 import subprocess
 import sys
 import time
@@ -246,11 +245,10 @@ def test_a_tmux_server_ends_with_its_emulator(opened: Opener) -> None:
     assert psutil.wait_procs(family, timeout=10)[1] == []
 
 
+@pytest.mark.needs("tmux")
 @pytest.mark.parametrize("busy", ["", "t._control._process.stdin.write(b'capture-pane -p -S -\\n' * 99)"])
 def test_a_tmux_server_ends_when_its_test_is_killed(busy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Even a process that could not clean up leaves nothing running and no files, unread answers or not."""
-    if shutil.which("tmux") is None:
-        pytest.skip("tmux is not installed")
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     program = (
         "from sightline.testing.emulators import open_emulator as o\n"

@@ -1,7 +1,6 @@
 """The neutral place real CLIs run in."""
 
 import os
-import shutil
 import subprocess
 import tomllib
 from pathlib import Path
@@ -12,9 +11,7 @@ from sightline.testing.place import prepare_place
 
 URL = "http://127.0.0.1:9"
 
-pytestmark = pytest.mark.skipif(
-    shutil.which("git") is None, reason="the neutral project is a git repository: no git here"
-)
+pytestmark = pytest.mark.needs("git")
 
 
 def test_the_project_works(tmp_path: Path) -> None:

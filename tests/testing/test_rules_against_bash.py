@@ -1,13 +1,11 @@
 """A small count of `python -m sightline.testing.rules_against_bash`."""
 
-import shutil
-
 import pytest
 
 from sightline.testing.rules_against_bash import check, denies_really
 
 
-@pytest.mark.skipif(shutil.which("bwrap") is None, reason="needs bubblewrap")
+@pytest.mark.needs("bubblewrap")
 def test_bash_runs_nothing_that_the_rules_did_not_say() -> None:
     """No program runs that no rule allowed, none that is denied runs unasked."""
     report = check(400, 5)

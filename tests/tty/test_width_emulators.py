@@ -1,6 +1,5 @@
 """Our idea of width against that of real terminals, by where the cursor stands after each grapheme."""
 
-import shutil
 import subprocess
 from collections.abc import Iterator
 
@@ -41,8 +40,6 @@ def tmux() -> Iterator[Emulator]:
 
 
 def _open(kind: Kind) -> Emulator:
-    if kind == "tmux" and shutil.which("tmux") is None:
-        pytest.skip("tmux is not installed")
     return open_emulator(kind, _COLUMNS, _ROWS)
 
 

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import shutil
 import socket
 import subprocess
 import threading
@@ -25,9 +24,12 @@ from tests.tools.web.server import Server, lookups
 BOXED = {"permissions.sandbox": "true"}
 HERE = "127.0.0.2"  # of this machine, and not among those that a program connects to without a proxy
 
-pytestmark = pytest.mark.skipif(
-    sandbox_status().kind != "bubblewrap" or bool(gateway_problem()), reason="no network by host on this machine"
-)
+pytestmark = [
+    pytest.mark.needs("bubblewrap", "curl"),
+    pytest.mark.skipif(
+        sandbox_status().kind == "bubblewrap" and bool(gateway_problem()), reason="no network by host on this machine"
+    ),
+]
 
 
 @contextlib.asynccontextmanager
@@ -383,7 +385,7 @@ async def test_pip_downloads_through_it(tmp_path: Path, files: tuple[Path, int])
         assert f"refused: {HERE}:{port}" in Ran(here).text
 
 
-@pytest.mark.skipif(shutil.which("node") is None, reason="there is no node")
+@pytest.mark.needs("node")
 async def test_node_is_told_to_use_it(tmp_path: Path) -> None:
     """By the variable its newer versions look at."""
     async with lab(tmp_path, turns("node -p process.env.NODE_USE_ENV_PROXY"), settings=BOXED) as here:

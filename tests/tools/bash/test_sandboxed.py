@@ -23,7 +23,7 @@ BOXED = {"permissions.sandbox": "true"}
 HINT = "call bash with sandbox: false"
 
 needs_sandbox = pytest.mark.skipif(sandbox_status().kind == "none", reason="no sandbox on this machine")
-needs_bubblewrap = pytest.mark.skipif(sandbox_status().kind != "bubblewrap", reason="bubblewrap does not work here")
+needs_bubblewrap = pytest.mark.needs("bubblewrap")
 
 
 @pytest.fixture

@@ -69,7 +69,8 @@ def _install(folder: Path) -> None:
 def require(program: str) -> None:
     """Say so, if a program is missing."""
     if shutil.which(program) is None:
-        raise EmulatorMissing(f"{program} is not installed; the emulators need node {_OLDEST_NODE} or newer, and npm")
+        message = f"{program} is not installed; the emulators need node {_OLDEST_NODE} or newer, and npm"
+        raise EmulatorMissing("node", message)
 
 
 def _check_node() -> None:
@@ -77,4 +78,4 @@ def _check_node() -> None:
     require("npm")
     version = subprocess.run(["node", "--version"], capture_output=True, text=True, check=True).stdout.strip()
     if int(version.lstrip("v").split(".")[0]) < _OLDEST_NODE:
-        raise EmulatorMissing(f"node {version} is too old; the emulators need node {_OLDEST_NODE} or newer")
+        raise EmulatorMissing("node", f"node {version} is too old; the emulators need node {_OLDEST_NODE} or newer")

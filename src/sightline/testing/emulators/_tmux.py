@@ -38,7 +38,7 @@ class TmuxEmulator:
 
     def __init__(self, columns: int, rows: int, scrollback: int) -> None:
         if shutil.which("tmux") is None:
-            raise EmulatorMissing("tmux is not installed; the tmux emulator needs version 3.2 or newer")
+            raise EmulatorMissing("tmux", "tmux is not installed; the tmux emulator needs version 3.2 or newer")
         self.name = "tmux"
         self._open = b""
         self._answered = b""

@@ -28,6 +28,10 @@ class EmulatorError(Exception):
 class EmulatorMissing(EmulatorError):
     """A program the emulators need is not installed, or too old."""
 
+    def __init__(self, program: str, message: str) -> None:
+        super().__init__(message)
+        self.program = program
+
 
 class Tape(msgspec.Struct, frozen=True):
     """Scrollback and screen read as one list of rows, from row `first` on.

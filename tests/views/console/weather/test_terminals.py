@@ -2,7 +2,6 @@
 
 import os
 import select
-import shutil
 from pathlib import Path
 
 import pytest
@@ -111,7 +110,7 @@ def test_without_a_terminal_it_says_what_to_do() -> None:
     assert b"\x1b" not in done.stderr
 
 
-@pytest.mark.skipif(shutil.which("bwrap") is None, reason="a small file system needs bubblewrap")
+@pytest.mark.needs("bubblewrap")
 @IN_XTERM
 def test_a_full_disk_is_said_and_the_work_goes_on(person: Person, tmp_path: Path, monkeypatch) -> None:
     """What cannot be kept is told once on the screen; the answer still comes."""

@@ -1,11 +1,11 @@
 """A browser for all page tests, a server and a page for each, and no test passes with an error in the console."""
 
-import shutil
 from collections.abc import AsyncIterator, Awaitable, Callable
 
-import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, Page, async_playwright
+
+from tests import needs
 
 from ..fake_api import FakeServer
 
@@ -14,11 +14,9 @@ WAIT_MS = 10_000
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def browser() -> AsyncIterator[Browser]:
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
-    if chromium is None:
-        pytest.skip("chromium is not installed; `apt install chromium`")
+    needs.require(["chromium"])
     async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        browser = await playwright.chromium.launch(executable_path=needs.chromium(), args=["--no-sandbox"])
         yield browser
         await browser.close()
 
