@@ -9,7 +9,7 @@ RACES ?= 10000
 LINES ?= 200000
 SECONDS ?= 60
 
-.PHONY: demo test lint live bench bench-peers stress stress-kills stress-console stress-races stress-rules attack fuzz captures completions pictures lock wheel-check clean
+.PHONY: demo test check test-changed lint live live-install bench bench-peers stress stress-kills stress-console stress-races stress-rules attack fuzz captures completions pictures lock wheel-check clean
 
 demo: $(STAMP)
 	@$(BIN)/sightline demo
@@ -19,6 +19,13 @@ test: ORDER := $(or $(SEED),$(shell date +%s))
 test: $(STAMP)
 	@$(BIN)/python -m pytest -m "not live" -n auto --dist worksteal --randomly-seed=$(ORDER) --hypothesis-seed=$(ORDER)
 
+# Lint and, beside it, the tests of what changed since the branch left main.
+check: $(STAMP)
+	@$(MAKE) --no-print-directory -j2 --output-sync=target lint test-changed
+
+test-changed: $(STAMP)
+	@$(BIN)/python -m tools.changed
+
 lint: $(STAMP)
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
@@ -26,10 +33,12 @@ lint: $(STAMP)
 	@$(BIN)/lint-imports --no-cache
 
 # Installs the real agent CLIs at pinned versions and runs them against the stand-in model server.
-live: $(STAMP)
+live: live-install
+	@$(BIN)/python -m pytest -m live -n auto --dist worksteal tests/live
+
+live-install: $(STAMP)
 	@$(BIN)/python -m sightline.testing.clis install
 	-@$(BIN)/python -m sightline.testing.local_model install
-	@$(BIN)/python -m pytest -m live tests/live
 
 # Random operations through the real bytes of the terminal engine into real emulators: N of them, SEED to replay.
 stress: $(STAMP)
