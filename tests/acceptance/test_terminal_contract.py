@@ -15,7 +15,7 @@ from tests.acceptance import contract
 
 HERE = Path(__file__).parent
 TTY = HERE.parent / "tty"
-REFERENCE = HERE.parents[1] / "docs" / "reference" / "terminal.md"
+REFERENCE = HERE.parents[1] / "docs" / "internals" / "terminal.md"
 SECTIONS = tomllib.loads((HERE / "terminal_contract.toml").read_text())["section"]
 STATEMENTS = [
     pytest.param(section["named"], statement, id=f"{name}: {statement['says']}"[:110])

@@ -53,7 +53,7 @@ def test_the_reference_lists_every_option():
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ([], "error: the console needs a person before it"),
+        ([], "error: the console needs a terminal"),
         (["-p", "x", "--model", "nobody/nothing"], "error: "),
         (["-p", "x", "--allow", "exec("], "error: not a rule: exec("),
         (["-p", "x", "--set", "read.limit"], "error: not NAME=VALUE: read.limit"),
@@ -67,7 +67,7 @@ def test_the_reference_lists_every_option():
         (["-p", "x", "--provider", "claude", "--continue"], "error: no conversation with Claude Code in this folder"),
         (["-p", "x", "--provider", "claude", "--timeout", "abc"], "not a number of seconds above 0: abc"),
         (["-p", "x", "--provider", "claud"], "hint: did you mean claude?"),
-        (["-p", "x", "--provider", "claude", "doctor"], "error: a prompt and a command do not go together"),
+        (["-p", "x", "--provider", "claude", "doctor"], "error: a prompt and a command cannot be combined"),
         (["flow"], "the following arguments are required"),
         (["frobnicate"], "no command frobnicate"),
     ],

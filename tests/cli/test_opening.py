@@ -54,8 +54,8 @@ def test_off_a_terminal_the_way_is_named() -> None:
     """Nothing is asked of anybody."""
     done = sightline("fix the tests")
     assert (done.returncode, done.stdout) == (2, b"")
-    assert done.stderr.endswith(b"hint: say it with -p: sightline -p 'fix the tests'\n")
-    assert sightline("fix it", "-p", "and that").stderr.startswith(b"error: two prompts at once\n")
+    assert done.stderr.endswith(b"hint: run it with -p: sightline -p 'fix the tests'\n")
+    assert sightline("fix it", "-p", "and that").stderr.startswith(b"error: there are two prompts\n")
 
 
 @pytest.mark.parametrize("more", [(), ("--set", "permissions.sandbox=false")], ids=["painted", "parsed"])

@@ -183,8 +183,8 @@ def test_listing_imports_no_event_loop_and_no_client(store, here):
 
 
 def test_the_reference_names_every_option():
-    """docs/reference/sessions.md and `--help` say the same."""
-    page = (Path(__file__).parents[2] / "docs/reference/sessions.md").read_text()
+    """docs/reference/cli.md and `--help` say the same."""
+    page = (Path(__file__).parents[2] / "docs/reference/cli.md").read_text()
     for command in ("sessions", "resume", "tree", "fork"):
         assert f"sightline {command}" in page
         for option in re.findall(r"(?<![\w-])--[a-z][a-z-]+", said(command, "--help")):

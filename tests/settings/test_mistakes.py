@@ -33,7 +33,12 @@ MISTAKES = {
         "no such setting: read.instructions",
         "it belongs before the first section: instructions",
     ),
-    "nothing near": ("[read]\nzzzz = 3\n", 2, "no such setting: read.zzzz", "`sightline config` lists all there are"),
+    "nothing near": (
+        "[read]\nzzzz = 3\n",
+        2,
+        "no such setting: read.zzzz",
+        "list all settings with `sightline config`",
+    ),
     "misspelt in a server": (
         "[models.servers.x]\nbase_url = 'u'\napi_key = 'secret'\n",
         3,

@@ -20,7 +20,7 @@ def test_the_examples_of_the_pages_are_right(tmp_path):
     """Each TOML example loads without a mistake."""
     examples = [
         example
-        for name in ("reference/settings.md", "reference/permissions.md", "guide/settings.md")
+        for name in ("reference/settings.md", "reference/permissions.md", "guide/start.md")
         for example in re.findall(r"```toml\n(.*?)```", (DOCS / name).read_text(), re.DOTALL)
     ]
     assert examples

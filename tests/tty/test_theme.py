@@ -142,6 +142,6 @@ def test_style_that_came_with_a_text_is_shown_in_the_colours_there_are(depth, op
 
 
 def test_the_page_of_rules_names_every_role():
-    """docs/reference/terminal-style.md lists each role, so that nobody has to guess what one is for."""
-    page = (Path(__file__).parents[2] / "docs" / "reference" / "terminal-style.md").read_text()
+    """docs/internals/terminal.md lists each role, so that nobody has to guess what one is for."""
+    page = (Path(__file__).parents[2] / "docs" / "internals" / "terminal.md").read_text()
     assert [role for role in ROLES if f"`{role}`" not in page] == []

@@ -7,19 +7,19 @@ from typing import Any
 from sightline.cli._folder import current_folder
 from sightline.exceptions import UserMistake
 
-_PIPED = 'say it with -p "…", or with -p - for what is piped in'
+_PIPED = 'run one prompt with -p "…", or piped input with -p -'
 
 
 def open_console(arguments: argparse.Namespace) -> int:
     if arguments.output_format != "text" or arguments.timeout is not None:
-        raise UserMistake("--output-format and --timeout go with a prompt", 'give one with -p "…"')
+        raise UserMistake("--output-format and --timeout need a prompt", 'add -p "…"')
     if not os.isatty(0):
-        raise UserMistake("the console needs a person before it: standard input is no terminal", _way(arguments))
+        raise UserMistake("the console needs a terminal, and standard input is not one", _way(arguments))
     return _opened(_wanted(arguments), arguments.opening)
 
 
 def can_open() -> bool:
-    """Whether there is a person before a terminal."""
+    """Whether input and output are a terminal."""
     return os.isatty(0) and os.isatty(1)
 
 
@@ -38,7 +38,7 @@ def _way(arguments: argparse.Namespace) -> str:
         return _PIPED
     import shlex
 
-    return f"say it with -p: sightline -p {shlex.quote(arguments.opening)}"
+    return f"run it with -p: sightline -p {shlex.quote(arguments.opening)}"
 
 
 def _opened(wanted: dict[str, Any], prompt: str = "") -> int:

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[Parser]
 
 _EXIT_CODES = (
-    "exit codes: the command's own; 128 + n when signal n ended it, 124 timeout, 126 and 127 it could not be started, "
-    "130 cancelled, 141 whoever read our output is gone"
+    "exit codes: that of the command; 128 + n after signal n, 124 timeout, 126 or 127 the command did not start, "
+    "130 cancelled, 141 the reader of the output is gone"
 )
 
 
@@ -33,51 +33,59 @@ def add_job_commands(
 def _add_exec(subparsers: "Subparsers", add_common: Callable[..., None], seconds: Callable[[str], float]) -> None:
     parser = subparsers.add_parser(
         "exec",
-        help="run a command: seen live, cancelled by Ctrl+C, kept",
+        help="run a command, show its output live and store it",
         usage="sightline exec [options] -- COMMAND [ARGUMENT ...]",
         epilog=_EXIT_CODES,
     )
-    parser.add_argument("-d", "--detach", action="store_true", help="start it, print its id, and leave it running")
-    parser.add_argument("--pty", action="store_true", help="give it a terminal of its own, for programs that insist")
+    parser.add_argument("-d", "--detach", action="store_true", help="start it in the background and print its id")
+    parser.add_argument("--pty", action="store_true", help="give it a terminal, for programs that need one")
     parser.add_argument(
-        "--timeout", type=seconds, default=None, metavar="SECONDS", help="end it after this long (exit code 124)"
+        "--timeout",
+        type=seconds,
+        default=None,
+        metavar="SECONDS",
+        help="stop it after this many seconds (exit code 124)",
     )
     parser.add_argument(
-        "--sandbox", action="store_true", help="let it write only in this folder, without network, without secrets"
+        "--sandbox",
+        action="store_true",
+        help="run it in the sandbox: it writes only in this folder, without network and without secrets",
     )
-    parser.add_argument("--network", action="store_true", help="with --sandbox: let it use the network")
-    parser.add_argument("--session", default="", metavar="ID", help="as a job of this running session")
+    parser.add_argument("--network", action="store_true", help="with --sandbox: allow the network")
+    parser.add_argument("--session", default="", metavar="ID", help="run it as a job of this running session")
     parser.add_argument(
         "--output-format",
         choices=("text", "events"),
         default="text",
-        help="text: what it prints (default); events: our events as NDJSON",
+        help="text: what it prints (default); events: Sightline's events as NDJSON",
     )
-    add_common(parser, below=True, verbose="say on each row which stream it came from")
+    add_common(parser, below=True, verbose="mark each line as stdout or stderr")
     parser.add_argument("words", nargs=argparse.REMAINDER, metavar="COMMAND", help="the command and its arguments")
     parser.set_defaults(command=commands.exec_command)
 
 
 def _add_jobs(subparsers: "Subparsers", add_common: Callable[..., None]) -> None:
-    parser = subparsers.add_parser("jobs", help="commands that run, and those that ended, the newest first")
-    parser.add_argument("--session", default="", metavar="ID", help="only those of this session")
-    parser.add_argument("--all", action="store_true", help="not only the newest 30")
-    parser.add_argument("--json", action="store_true", help="all of them, as a JSON array")
+    parser = subparsers.add_parser("jobs", help="list running and finished commands, newest first")
+    parser.add_argument("--session", default="", metavar="ID", help="only the jobs of this session")
+    parser.add_argument("--all", action="store_true", help="all jobs, not only the newest 30")
+    parser.add_argument("--json", action="store_true", help="all jobs, as a JSON array")
     add_common(parser, verbose="", below=True)
     parser.set_defaults(command=commands.jobs)
     parts = parser.add_subparsers(title="commands", metavar="COMMAND")
     prune = parts.add_parser(
         "prune",
         help="delete old jobs and their output",
-        description="Delete sessions that ended, with their jobs and output. It happens by itself now and then with "
-        "the limits that are the defaults here.",
+        description="Delete finished jobs with their output. Sightline does this by itself from time to time, with the "
+        "default limits.",
     )
-    prune.add_argument("--older-than", default="30d", metavar="AGE", help="not changed for so long (default: 30d)")
+    prune.add_argument(
+        "--older-than", default="30d", metavar="AGE", help="delete jobs unchanged for this long (default: 30d)"
+    )
     prune.add_argument(
         "--larger-than",
         default="10G",
         metavar="SIZE",
-        help="the oldest, until no more than this is kept (default: 10G)",
+        help="then delete the oldest until no more than this is stored (default: 10G)",
     )
     prune.set_defaults(command=commands.jobs_prune)
 
@@ -85,50 +93,52 @@ def _add_jobs(subparsers: "Subparsers", add_common: Callable[..., None]) -> None
 def _add_attach(subparsers: "Subparsers", add_common: Callable[..., None]) -> None:
     parser = subparsers.add_parser(
         "attach",
-        help="go back to a session, or watch a job: what it said, then what it says",
-        epilog="Ctrl+C leaves a job running (exit code 130); otherwise the exit code is that of the job",
+        help="return to a running session, or watch a job",
+        epilog="Ctrl+C leaves the job running (exit code 130). Otherwise the exit code is that of the job.",
     )
-    help_text = "a job or a session, or the beginning of its id; nothing: the session that runs in this folder"
+    help_text = "a job, a session, or the start of its id; default: the session running in this folder"
     parser.add_argument("id", nargs="?", default="", metavar="ID", help=help_text)
-    add_common(parser, below=True, verbose="say on each row which stream it came from")
+    add_common(parser, below=True, verbose="mark each line as stdout or stderr")
     parser.set_defaults(command=commands.attach)
 
 
 def _add_logs(subparsers: "Subparsers", add_common: Callable[..., None]) -> None:
-    parser = subparsers.add_parser("logs", help="all a job has printed; into a pipe byte for byte")
-    parser.add_argument("id", metavar="ID", help="a job, or the beginning of its id")
-    parser.add_argument("-f", "--follow", action="store_true", help="go on until it ends; its exit code is ours")
-    add_common(parser, below=True, verbose="say on each row which stream it came from")
+    parser = subparsers.add_parser("logs", help="print all output of a job")
+    parser.add_argument("id", metavar="ID", help="a job, or the start of its id")
+    parser.add_argument(
+        "-f", "--follow", action="store_true", help="follow the output until the job ends; exit with its exit code"
+    )
+    add_common(parser, below=True, verbose="mark each line as stdout or stderr")
     parser.set_defaults(command=commands.logs)
 
 
 def _add_cancel(subparsers: "Subparsers", add_common: Callable[..., None]) -> None:
-    parser = subparsers.add_parser("cancel", help="end a job and everything it started; what it said is kept")
-    parser.add_argument("id", metavar="ID", help="a job, or a session for all its jobs")
-    parser.add_argument("--force", action="store_true", help="kill it at once instead of asking first")
+    parser = subparsers.add_parser("cancel", help="cancel a job and every process it started; its output stays stored")
+    parser.add_argument("id", metavar="ID", help="a job, or a session to cancel all its jobs")
+    parser.add_argument("--force", action="store_true", help="kill it at once, without SIGTERM first")
     add_common(parser, verbose="", below=True)
     parser.set_defaults(command=commands.cancel)
 
 
 def _add_ps(subparsers: "Subparsers", add_common: Callable[..., None]) -> None:
-    parser = subparsers.add_parser("ps", help="sessions that are running")
+    parser = subparsers.add_parser("ps", help="list running sessions")
     parser.add_argument("--json", action="store_true", help="as a JSON array")
     add_common(parser, verbose="", below=True)
     parser.set_defaults(command=commands.ps)
 
 
 def _add_stop(subparsers: "Subparsers", add_common: Callable[..., None]) -> None:
-    parser = subparsers.add_parser("stop", help="end sessions: their jobs are cancelled, what they said is kept")
-    parser.add_argument("ids", nargs="*", metavar="ID", help="sessions, or the beginnings of their ids")
-    parser.add_argument("--all", action="store_true", help="every running session")
+    parser = subparsers.add_parser("stop", help="end running sessions and cancel their jobs; conversations stay stored")
+    parser.add_argument("ids", nargs="*", metavar="ID", help="sessions, or the start of their ids")
+    parser.add_argument("--all", action="store_true", help="all running sessions")
     add_common(parser, verbose="", below=True)
     parser.set_defaults(command=commands.stop)
 
 
 def _add_serve(subparsers: "Subparsers", add_common: Callable[..., None]) -> None:
-    parser = subparsers.add_parser("serve", help="a web page with sessions and jobs, live, for this machine only")
-    parser.add_argument("--port", type=_port, default=0, metavar="N", help="listen here (default: any free port)")
-    parser.add_argument("files", nargs="*", metavar="FILE", help="recorded provider streams to show as well")
+    parser = subparsers.add_parser("serve", help="show sessions and jobs in a browser on this machine")
+    parser.add_argument("--port", type=_port, default=0, metavar="N", help="port to listen on (default: any free port)")
+    parser.add_argument("files", nargs="*", metavar="FILE", help="recordings of other agents to show as well")
     add_common(parser, verbose="", below=True)
     parser.set_defaults(command=commands.serve)
 

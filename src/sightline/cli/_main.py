@@ -16,9 +16,9 @@ def run(argv: Sequence[str]) -> int:
 
             arguments = parse(argv)
         if arguments.prompt is not None and arguments.command is not commands.prompt:
-            raise UserMistake("a prompt and a command do not go together", "give -p, or the command, not both")
+            raise UserMistake("a prompt and a command cannot be combined", "use -p or the command, not both")
         if arguments.prompt is not None and arguments.opening:
-            raise UserMistake("two prompts at once", "give one: with -p, or without it to open the console")
+            raise UserMistake("there are two prompts", "give one prompt: with -p, or without -p to open the console")
         _start_debug_log(getattr(arguments, "debug_log", None))
         code: int = arguments.command(arguments)
         return code
@@ -73,7 +73,7 @@ def _bug(error: Exception) -> int:
     log = logging.getLogger("sightline")
     log.addHandler(logging.NullHandler())  # without a debug log the traceback is nobody's business
     log.exception("unexpected")
-    hint = "run again with --debug-log FILE and report what it holds"
+    hint = "run it again with --debug-log FILE, and report the bug with that file"
     return _say(f"unexpected {type(error).__name__}: {error} (this is a bug in sightline)", hint, 1)
 
 

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 def add_model_commands(subparsers: "Subparsers", add_common: Callable[..., None]) -> None:
     models = subparsers.add_parser(
         "models",
-        help="models our own agent can use here",
-        description="Models there is a key or a server for. Exit code 1 when there is none.",
+        help="list the models you can use here",
+        description="List the models that you have a key or a server for. Exit code 1 when there is none.",
     )
-    models.add_argument("query", nargs="*", metavar="QUERY", help="only those with this in their names")
+    models.add_argument("query", nargs="*", metavar="QUERY", help="only models with these words in their names")
     models.add_argument("--json", action="store_true", help="as a JSON array")
-    models.add_argument("--remote", action="store_true", help="also ask the vendors there are keys for what they have")
+    models.add_argument("--remote", action="store_true", help="also ask the vendors which models they offer")
     add_common(models, verbose="", below=True)
     models.set_defaults(command=commands.models)

@@ -12,7 +12,7 @@ from sightline.providers import APPROVALS, provider_names
 from sightline.settings import Thinking
 
 _EXIT_CODES = (
-    "exit codes: 0 done, 1 the run failed, 2 usage, 3 refused for want of permission, 124 timeout, 130 cancelled"
+    "exit codes: 0 success, 1 the run failed, 2 wrong usage, 3 a permission was refused, 124 timeout, 130 cancelled"
 )
 
 _invalid_choice = re.compile(r"invalid choice: '(.*)' \(choose from (.*)\)").search
@@ -59,8 +59,8 @@ def build_parser() -> Parser:
 
     parser = Parser(
         prog="sightline",
-        description="See what any coding agent does, while it does it, in one form. Without a prompt or a command: the "
-        'console, on this folder; with words in quotes, as in sightline "fix the tests", they are said there first.',
+        description="A coding agent for the terminal that shows everything it does. Without arguments it opens the "
+        'console in this folder. A prompt in quotes is sent at once: sightline "fix the tests".',
         epilog=_EXIT_CODES,
     )
     parser.add_argument("-V", "--version", action="version", version=f"sightline {__version__}")
@@ -83,87 +83,95 @@ def build_parser() -> Parser:
 
 def _add_prompt(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(command=commands.prompt, opening="")
-    group = parser.add_argument_group("the console, or with -p one prompt without a screen")
+    group = parser.add_argument_group("options of the console, and of -p")
     group.add_argument(
         "-p",
         "--prompt",
         nargs="?",
         const="-",
         metavar="PROMPT",
-        help="run this prompt; piped stdin is added to it, and is all of it for - or nothing",
+        help="run one prompt without a screen; piped input is added to it. -p alone, or -p -, reads it from stdin",
     )
     group.add_argument(
-        "--provider", choices=("native", *provider_names()), help="who does the work; native: our own agent (default)"
+        "--provider",
+        choices=("native", *provider_names()),
+        help="which agent works; native is Sightline's own (default)",
     )
-    group.add_argument("--model", default="", metavar="M", help="a model of the provider's; see `sightline models`")
+    group.add_argument("--model", default="", metavar="M", help="which model to use; see `sightline models`")
     group.add_argument(
         "--output-format",
         choices=("text", "json", "events"),
         default="text",
-        help="text: words (default); json: the provider's own lines; events: our events as NDJSON",
+        help="text (default); json: the provider's own lines; events: Sightline's events as NDJSON",
     )
     again = group.add_mutually_exclusive_group()
-    again.add_argument("--continue", dest="go_on", action="store_true", help="go on with the last conversation here")
-    again.add_argument(
-        "--resume", default="", metavar="ID", help="go on with this conversation; see `sightline sessions`"
-    )
+    again.add_argument("--continue", dest="go_on", action="store_true", help="resume the last session in this folder")
+    again.add_argument("--resume", default="", metavar="ID", help="resume this session; see `sightline sessions`")
     group.add_argument(
         "--approval",
         choices=APPROVALS,
-        help="what the agent may do: its own rules (auto, default), read only (plan), edit files (edit), "
-        "anything (full)",
+        help="what the agent may do without asking. plan: read; edit: edit files; auto: edit files, run sandboxed "
+        "commands (default; another provider: its own settings); full: everything, without a sandbox",
     )
     group.add_argument(
         "--allow",
         action="append",
         default=[],
         metavar="RULE",
-        help="let our agent do this: exec(git push); repeatable",
+        help="allow this without asking, such as exec(git push); repeatable",
     )
-    group.add_argument("--deny", action="append", default=[], metavar="RULE", help="never let it do this; repeatable")
-    group.add_argument("--thinking", choices=get_args(Thinking), help="how much our agent's model thinks first")
+    group.add_argument("--deny", action="append", default=[], metavar="RULE", help="never allow this; repeatable")
+    group.add_argument("--thinking", choices=get_args(Thinking), help="how much the model thinks before it answers")
     group.add_argument(
-        "--set", action="append", default=[], metavar="NAME=VALUE", help="a setting, for this run; repeatable"
+        "--set", action="append", default=[], metavar="NAME=VALUE", help="change a setting for this run; repeatable"
     )
-    group.add_argument("--timeout", type=_seconds, metavar="SECONDS", help="give up after this long (exit code 124)")
+    group.add_argument(
+        "--timeout", type=_seconds, metavar="SECONDS", help="stop after this many seconds (exit code 124)"
+    )
     group.add_argument(
         "--option",
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="an option of the provider's own; repeatable",
+        help="set an option of the provider; repeatable",
     )
     _add_common(group)
 
 
 def _add_view(subparsers: "argparse._SubParsersAction[Parser]") -> None:
-    view = subparsers.add_parser("view", help="show a provider's recorded or piped stream")
+    view = subparsers.add_parser("view", help="show the recorded or piped output of another agent")
     _add_stream(view)
     _add_common(view, below=True)
     view.set_defaults(command=commands.view)
 
 
 def _add_events(subparsers: "argparse._SubParsersAction[Parser]") -> None:
-    events = subparsers.add_parser("events", help="the same stream as our events, one JSON object per line")
+    events = subparsers.add_parser(
+        "events", help="translate such output to Sightline's events, one JSON object per line"
+    )
     _add_stream(events)
     _add_debug_log(events, argparse.SUPPRESS)
     events.set_defaults(command=commands.events)
 
 
 def _add_stream(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", nargs="?", default="-", metavar="FILE", help="a recording; - or nothing: stdin")
-    help_text = "whose stream it is; recognised when not given"
+    parser.add_argument(
+        "file", nargs="?", default="-", metavar="FILE", help="a recording; without it, or with -, stdin"
+    )
+    help_text = "which agent wrote it; detected by default"
     parser.add_argument("--provider", choices=provider_names(), default=argparse.SUPPRESS, help=help_text)
 
 
 def _add_flow(subparsers: "argparse._SubParsersAction[Parser]") -> None:
-    flow = subparsers.add_parser("flow", help="run or check a workflow of agents and commands")
+    flow = subparsers.add_parser("flow", help="run or check a workflow of agents and commands (YAML)")
     parts = flow.add_subparsers(title="commands", metavar="COMMAND", required=True)
     run = parts.add_parser("run", help="run a workflow", epilog=_EXIT_CODES)
     run.add_argument("file", metavar="FILE", help="the workflow, a YAML file")
-    run.add_argument("-i", "--input", action="append", default=[], metavar="NAME=VALUE", help="an input; repeatable")
     run.add_argument(
-        "--output-format", choices=("text", "events"), default="text", help="text (default) or NDJSON events"
+        "-i", "--input", action="append", default=[], metavar="NAME=VALUE", help="set an input; repeatable"
+    )
+    run.add_argument(
+        "--output-format", choices=("text", "events"), default="text", help="text (default); events: NDJSON"
     )
     _add_common(run, below=True)
     run.set_defaults(command=commands.flow_run)
@@ -173,29 +181,39 @@ def _add_flow(subparsers: "argparse._SubParsersAction[Parser]") -> None:
 
 
 def _add_doctor(subparsers: "argparse._SubParsersAction[Parser]") -> None:
-    doctor = subparsers.add_parser("doctor", help="what our own agent and the providers can use, and what is missing")
+    doctor = subparsers.add_parser("doctor", help="check models, agents and sandbox, and name what is missing")
     _add_common(doctor, verbose="", below=True)
     doctor.set_defaults(command=commands.doctor)
 
 
 def _add_demo(subparsers: "argparse._SubParsersAction[Parser]") -> None:
-    demo = subparsers.add_parser("demo", help="a first look: our agent at work in the console, or every provider")
-    demo.add_argument("what", nargs="?", choices=("agent", "providers"), default="agent", help="default: agent")
-    demo.add_argument("--fast", action="store_true", help="printed as plain text, without the pauses")
+    demo = subparsers.add_parser("demo", help="watch the agent fix a small project; needs no key and no network")
+    demo.add_argument(
+        "what",
+        nargs="?",
+        choices=("agent", "providers"),
+        default="agent",
+        help="agent (default), or recordings of all providers",
+    )
+    demo.add_argument("--fast", action="store_true", help="print it as plain text, without pauses")
     _add_common(demo, verbose="", below=True)
     demo.set_defaults(command=commands.demo)
 
 
 def _add_gallery(subparsers: "argparse._SubParsersAction[Parser]") -> None:
-    gallery = subparsers.add_parser("gallery", help="every component of the terminal in every state")
-    gallery.add_argument("names", nargs="*", metavar="NAME", help="only these scenes; without --print, begin there")
+    gallery = subparsers.add_parser("gallery", help="show every component of the terminal interface")
+    gallery.add_argument("names", nargs="*", metavar="NAME", help="scenes to print; without --print, the scene to open")
     instead = gallery.add_mutually_exclusive_group()
-    instead.add_argument("--print", action="store_true", help="print them instead of walking through them")
-    instead.add_argument("--list", action="store_true", help="name the scenes there are")
+    instead.add_argument("--print", action="store_true", help="print the scenes instead of opening them")
+    instead.add_argument("--list", action="store_true", help="list the names of all scenes")
     gallery.add_argument("--width", type=_columns, metavar="N", help="columns to print in")
-    gallery.add_argument("--theme", choices=("dark", "light"), help="the background to be read on; else a guess")
     gallery.add_argument(
-        "--colours", choices=("none", "16", "256", "true"), help="how many; without it none into a pipe or file"
+        "--theme", choices=("dark", "light"), help="for a dark or a light background; default: as the terminal"
+    )
+    gallery.add_argument(
+        "--colours",
+        choices=("none", "16", "256", "true"),
+        help="number of colours; default: as the terminal, none in a pipe",
     )
     _add_debug_log(gallery, argparse.SUPPRESS)
     gallery.set_defaults(command=commands.gallery)
@@ -221,18 +239,20 @@ def _add_common(
     if verbose:
         group.add_argument("-v", "--verbose", action="store_true", default=default(False), help=verbose)
     choices = ("auto", "always", "never")
-    group.add_argument("--color", choices=choices, default=default("auto"), help="auto: only on a terminal")
+    group.add_argument(
+        "--color", choices=choices, default=default("auto"), help="when to use colours; auto: only on a terminal"
+    )
     _add_debug_log(group, default(None))
 
 
 def _add_debug_log(group: "argparse.ArgumentParser | argparse._ArgumentGroup", default: object) -> None:
-    help_text = "write why a line could not be read, and more, to FILE"
+    help_text = "write details for bug reports to FILE"
     group.add_argument("--debug-log", metavar="FILE", default=default, help=help_text)
 
 
 def _columns(text: str) -> int:
     if not text.isdecimal() or not 0 < int(text) <= 1000:
-        raise argparse.ArgumentTypeError(f"not a number of columns from 1 to 1000: {text}")
+        raise argparse.ArgumentTypeError(f"not a number from 1 to 1000: {text}")
     return int(text)
 
 

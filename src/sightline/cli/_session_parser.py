@@ -1,4 +1,4 @@
-"""Options and help of the commands about kept conversations."""
+"""Options and help of the commands about stored sessions."""
 
 import argparse
 from collections.abc import Callable
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     Subparsers = argparse._SubParsersAction[Parser]
 
-_ID = "a session, the beginning of its id, or - for the last one in this folder"
+_ID = "a session, the start of its id, or - for the last one in this folder"
 _FILTERS = ("default", "no-tools", "user-only", "labeled-only", "all")
 
 
@@ -23,48 +23,49 @@ def add_session_commands(subparsers: "Subparsers", add_common: Callable[..., Non
 
 
 def _add_sessions(subparsers: "Subparsers", add_common: Callable[..., None]) -> None:
-    parser = subparsers.add_parser("sessions", help="conversations that are kept: listed, or found by their words")
+    parser = subparsers.add_parser(
+        "sessions",
+        help="list, search, rename, archive or delete sessions",
+        description="List sessions, or those with the words of QUERY. Or change one: sessions rename ID TITLE, "
+        "sessions archive ID, sessions unarchive ID, sessions delete ID.",
+    )
     parser.add_argument("query", nargs="*", metavar="QUERY", help="only those with these words, the best first")
     parser.add_argument("--here", action="store_true", help="only those of this folder")
     many = parser.add_mutually_exclusive_group()
-    many.add_argument("--all", action="store_true", help="not only the first 30")
-    many.add_argument("--limit", type=_count, metavar="N", help="so many (default: 30)")
+    many.add_argument("--all", action="store_true", help="all sessions, not only the first 30")
+    many.add_argument("--limit", type=_count, metavar="N", help="how many to list (default: 30)")
     parser.add_argument("--json", action="store_true", help="as a JSON array")
     add_common(parser, verbose="", below=True)
     parser.set_defaults(command=commands.sessions)
 
 
 def _add_resume(subparsers: "Subparsers", add_common: Callable[..., None]) -> None:
-    parser = subparsers.add_parser(
-        "resume", help="go on with a conversation in the console; without a terminal, what was said"
-    )
+    parser = subparsers.add_parser("resume", help="resume a session in the console; without a terminal, print it")
     parser.add_argument("id", metavar="ID", help=_ID)
     add_common(parser, verbose="", below=True)
     parser.set_defaults(command=commands.resume)
 
 
 def _add_tree(subparsers: "Subparsers", add_common: Callable[..., None]) -> None:
-    parser = subparsers.add_parser(
-        "tree", help="the tree of a conversation: shown, gone on with from elsewhere, labelled"
-    )
+    parser = subparsers.add_parser("tree", help="show the tree of a session, move in it, or label an entry")
     parser.add_argument("id", metavar="ID", help=_ID)
-    parser.add_argument("--filter", choices=_FILTERS, default="default", help="which entries are shown")
+    parser.add_argument("--filter", choices=_FILTERS, default="default", help="which entries to show")
     parser.add_argument("--search", default="", metavar="WORDS", help="only entries with all these words")
     parser.add_argument("--json", action="store_true", help="as a JSON array")
     instead = parser.add_mutually_exclusive_group()
-    instead.add_argument("--to", metavar="ENTRY", help="have the conversation go on from this entry")
-    instead.add_argument("--label", metavar="ENTRY=TEXT", help="name an entry; without a text its name is taken away")
+    instead.add_argument("--to", metavar="ENTRY", help="continue from this entry; files are not changed")
+    instead.add_argument("--label", metavar="ENTRY=TEXT", help="label an entry; without TEXT, remove its label")
     summary = parser.add_mutually_exclusive_group()
-    summary.add_argument("--summary", default="", metavar="TEXT", help="with --to: what to remember of the branch left")
-    summary.add_argument("--summarize", action="store_true", help="with --to: have the model sum up the branch left")
+    summary.add_argument("--summary", default="", metavar="TEXT", help="with --to: a summary of the branch you leave")
+    summary.add_argument("--summarize", action="store_true", help="with --to: let the model write that summary")
     add_common(parser, verbose="", below=True)
     parser.set_defaults(command=commands.tree)
 
 
 def _add_fork(subparsers: "Subparsers", add_common: Callable[..., None]) -> None:
-    parser = subparsers.add_parser("fork", help="make a session of its own out of a conversation; prints its id")
+    parser = subparsers.add_parser("fork", help="copy a session into a new one and print its id")
     parser.add_argument("id", metavar="ID", help=_ID)
-    parser.add_argument("--at", default="", metavar="ENTRY", help="only the way to this entry, not the whole session")
+    parser.add_argument("--at", default="", metavar="ENTRY", help="copy only up to this entry")
     add_common(parser, verbose="", below=True)
     parser.set_defaults(command=commands.fork)
 

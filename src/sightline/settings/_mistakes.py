@@ -45,7 +45,8 @@ def unknown_hint(key: Key) -> str:
     elsewhere = [known for known in all_keys() if known[-1] == key[-1]]
     if len(elsewhere) == 1:
         table, name = elsewhere[0][:-1], join_key(elsewhere[0])
-        return f"it belongs in [{join_key(table)}]: {name}" if table else f"it belongs before the first section: {name}"
+        place = f"in [{join_key(table)}]" if table else "before the first section"
+        return f"it belongs {place}: {name}"
     kind = kind_at(key[:-1])
     if kind is not None and is_section(kind):
         near = closest(key[-1], kind.__annotations__)
@@ -55,7 +56,7 @@ def unknown_hint(key: Key) -> str:
         return f"did you mean {' or '.join(map(join_key, elsewhere))}?"
     near = closest(join_key(key), map(join_key, _sections() if len(key) == 1 else ()))
     near = near or closest(join_key(key), map(join_key, all_keys()), 0.75)
-    return f"did you mean {near}?" if near else "`sightline config` lists all there are"
+    return f"did you mean {near}?" if near else "list all settings with `sightline config`"
 
 
 def _sections() -> list[Key]:
@@ -68,7 +69,7 @@ def kind_of_setting(name: str, key: Key) -> object:
     if kind is None:
         raise UserMistake(f"no such setting: {name}", unknown_hint(key or (name,)))
     if is_table(kind):
-        raise UserMistake(f"{name} is a section", f"name a setting in it, such as {_example(key, kind)}")
+        raise UserMistake(f"{name} is a section, not a setting", f"name a setting in it, such as {_example(key, kind)}")
     return kind
 
 

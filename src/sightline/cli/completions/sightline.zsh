@@ -10,27 +10,27 @@
 
 _shtab_sightline_commands() {
   local _commands=(
-    attach:'go back to a session, or watch a job: what it said, then what it says'
-    cancel:'end a job and everything it started; what it said is kept'
+    attach:'return to a running session, or watch a job'
+    cancel:'cancel a job and every process it started; its output stays stored'
     completion:'print a completion script for your shell'
     config:'Every setting with its value and its source. With the name of one, everything said about it.'
-    demo:'a first look: our agent at work in the console, or every provider'
-    doctor:'what our own agent and the providers can use, and what is missing'
-    events:'the same stream as our events, one JSON object per line'
-    exec:'run a command: seen live, cancelled by Ctrl+C, kept'
-    flow:'run or check a workflow of agents and commands'
-    fork:'make a session of its own out of a conversation; prints its id'
-    gallery:'every component of the terminal in every state'
-    jobs:'commands that run, and those that ended, the newest first'
-    logs:'all a job has printed; into a pipe byte for byte'
-    models:'Models there is a key or a server for. Exit code 1 when there is none.'
-    ps:'sessions that are running'
-    resume:'go on with a conversation in the console; without a terminal, what was said'
-    serve:'a web page with sessions and jobs, live, for this machine only'
-    sessions:'conversations that are kept: listed, or found by their words'
-    stop:'end sessions: their jobs are cancelled, what they said is kept'
-    tree:'the tree of a conversation: shown, gone on with from elsewhere, labelled'
-    view:'show a provider'"'"'s recorded or piped stream'
+    demo:'watch the agent fix a small project; needs no key and no network'
+    doctor:'check models, agents and sandbox, and name what is missing'
+    events:'translate such output to Sightline'"'"'s events, one JSON object per line'
+    exec:'run a command, show its output live and store it'
+    flow:'run or check a workflow of agents and commands (YAML)'
+    fork:'copy a session into a new one and print its id'
+    gallery:'show every component of the terminal interface'
+    jobs:'list running and finished commands, newest first'
+    logs:'print all output of a job'
+    models:'List the models that you have a key or a server for. Exit code 1 when there is none.'
+    ps:'list running sessions'
+    resume:'resume a session in the console; without a terminal, print it'
+    serve:'show sessions and jobs in a browser on this machine'
+    sessions:'List sessions, or those with the words of QUERY. Or change one: sessions rename ID TITLE, sessions archive ID, sessions unarchive ID, sessions delete ID.'
+    stop:'end running sessions and cancel their jobs; conversations stay stored'
+    tree:'show the tree of a session, move in it, or label an entry'
+    view:'show the recorded or piped output of another agent'
   )
   _describe 'sightline commands' _commands
 }
@@ -58,7 +58,7 @@ _shtab_sightline_flow_commands() {
 
 _shtab_sightline_jobs_commands() {
   local _commands=(
-    prune:'Delete sessions that ended, with their jobs and output. It happens by itself now and then with the limits that are the defaults here.'
+    prune:'Delete finished jobs with their output. Sightline does this by itself from time to time, with the default limits.'
   )
   _describe 'sightline jobs commands' _commands
 }
@@ -66,22 +66,22 @@ _shtab_sightline_jobs_commands() {
 _shtab_sightline_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "(- : *)"{-V,--version}"[show program\'s version number and exit]"
-  {-p,--prompt}"[run this prompt\; piped stdin is added to it, and is all of it for - or nothing]:PROMPT:"
-  "--provider[who does the work\; native\: our own agent (default)]:provider:(native claude codex gemini opencode openai_compatible)"
-  "--model[a model of the provider\'s\; see \`sightline models\`]:M:"
-  "--output-format[text\: words (default)\; json\: the provider\'s own lines\; events\: our events as NDJSON]:output_format:(text json events)"
-  "--continue[go on with the last conversation here]"
-  "--resume[go on with this conversation\; see \`sightline sessions\`]:ID:"
-  "--approval[what the agent may do\: its own rules (auto, default), read only (plan), edit files (edit), anything (full)]:approval:(auto plan edit full)"
-  "*--allow[let our agent do this\: exec(git push)\; repeatable]:RULE:"
-  "*--deny[never let it do this\; repeatable]:RULE:"
-  "--thinking[how much our agent\'s model thinks first]:thinking:(off minimal low medium high max)"
-  "*--set[a setting, for this run\; repeatable]:NAME=VALUE:"
-  "--timeout[give up after this long (exit code 124)]:SECONDS:"
-  "*--option[an option of the provider\'s own\; repeatable]:NAME=VALUE:"
+  {-p,--prompt}"[run one prompt without a screen\; piped input is added to it. -p alone, or -p -, reads it from stdin]:PROMPT:"
+  "--provider[which agent works\; native is Sightline\'s own (default)]:provider:(native claude codex gemini opencode openai_compatible)"
+  "--model[which model to use\; see \`sightline models\`]:M:"
+  "--output-format[text (default)\; json\: the provider\'s own lines\; events\: Sightline\'s events as NDJSON]:output_format:(text json events)"
+  "--continue[resume the last session in this folder]"
+  "--resume[resume this session\; see \`sightline sessions\`]:ID:"
+  "--approval[what the agent may do without asking. plan\: read\; edit\: edit files\; auto\: edit files, run sandboxed commands (default\; another provider\: its own settings)\; full\: everything, without a sandbox]:approval:(auto plan edit full)"
+  "*--allow[allow this without asking, such as exec(git push)\; repeatable]:RULE:"
+  "*--deny[never allow this\; repeatable]:RULE:"
+  "--thinking[how much the model thinks before it answers]:thinking:(off minimal low medium high max)"
+  "*--set[change a setting for this run\; repeatable]:NAME=VALUE:"
+  "--timeout[stop after this many seconds (exit code 124)]:SECONDS:"
+  "*--option[set an option of the provider\; repeatable]:NAME=VALUE:"
   {-v,--verbose}"[also show tool calls and subagents]"
-  "--color[auto\: only on a terminal]:color:(auto always never)"
-  "--debug-log[write why a line could not be read, and more, to FILE]:FILE:_files"
+  "--color[when to use colours\; auto\: only on a terminal]:color:(auto always never)"
+  "--debug-log[write details for bug reports to FILE]:FILE:_files"
 )
 
 # guard to ensure default positional specs are added only once per session
@@ -89,10 +89,10 @@ _shtab_sightline_defaults_added=0
 
 _shtab_sightline_attach_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
-  {-v,--verbose}"[say on each row which stream it came from]"
-  "--color[auto\: only on a terminal]:color:(auto always never)"
-  "--debug-log[write why a line could not be read, and more, to FILE]:FILE:_files"
-  ":a job or a session, or the beginning of its id\; nothing\: the session that runs in this folder:"
+  {-v,--verbose}"[mark each line as stdout or stderr]"
+  "--color[when to use colours\; auto\: only on a terminal]:color:(auto always never)"
+  "--debug-log[write details for bug reports to FILE]:FILE:_files"
+  ":a job, a session, or the start of its id\; default\: the session running in this folder:"
 )
 
 # guard to ensure default positional specs are added only once per session
@@ -100,10 +100,10 @@ _shtab_sightline_attach_defaults_added=0
 
 _shtab_sightline_cancel_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
-  "--force[kill it at once instead of asking first]"
-  "--color[auto\: only on a terminal]:color:(auto always never)"
-  "--debug-log[write why a line could not be read, and more, to FILE]:FILE:_files"
-  ":a job, or a session for all its jobs:"
+  "--force[kill it at once, without SIGTERM first]"
+  "--color[when to use colours\; auto\: only on a terminal]:color:(auto always never)"
+  "--debug-log[write details for bug reports to FILE]:FILE:_files"
+  ":a job, or a session to cancel all its jobs:"
 )
 
 # guard to ensure default positional specs are added only once per session
@@ -120,8 +120,8 @@ _shtab_sightline_completion_defaults_added=0
 _shtab_sightline_config_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "--json[as a JSON array]"
-  "--color[auto\: only on a terminal]:color:(auto always never)"
-  "--debug-log[write why a line could not be read, and more, to FILE]:FILE:_files"
+  "--color[when to use colours\; auto\: only on a terminal]:color:(auto always never)"
+  "--debug-log[write details for bug reports to FILE]:FILE:_files"
 )
 
 # guard to ensure default positional specs are added only once per session
@@ -130,8 +130,8 @@ _shtab_sightline_config_defaults_added=0
 _shtab_sightline_config_get_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "--json[as a JSON array]"
-  "--color[auto\: only on a terminal]:color:(auto always never)"
-  "--debug-log[write why a line could not be read, and more, to FILE]:FILE:_files"
+  "--color[when to use colours\; auto\: only on a terminal]:color:(auto always never)"
+  "--debug-log[write details for bug reports to FILE]:FILE:_files"
   ":such as read.default_limit, or read:"
 )
 
@@ -193,10 +193,10 @@ _shtab_sightline_config_untrust_defaults_added=0
 
 _shtab_sightline_demo_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
-  "--fast[printed as plain text, without the pauses]"
-  "--color[auto\: only on a terminal]:color:(auto always never)"
-  "--debug-log[write why a line could not be read, and more, to FILE]:FILE:_files"
-  ":default\: agent:(agent providers)"
+  "--fast[print it as plain text, without pauses]"
+  "--color[when to use colours\; auto\: only on a terminal]:color:(auto always never)"
+  "--debug-log[write details for bug reports to FILE]:FILE:_files"
+  ":agent (default), or recordings of all providers:(agent providers)"
 )
 
 # guard to ensure default positional specs are added only once per session
@@ -204,8 +204,8 @@ _shtab_sightline_demo_defaults_added=0
 
 _shtab_sightline_doctor_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
-  "--color[auto\: only on a terminal]:color:(auto always never)"
-  "--debug-log[write why a line could not be read, and more, to FILE]:FILE:_files"
+  "--color[when to use colours\; auto\: only on a terminal]:color:(auto always never)"
+  "--debug-log[write details for bug reports to FILE]:FILE:_files"
 )
 
 # guard to ensure default positional specs are added only once per session
@@ -213,9 +213,9 @@ _shtab_sightline_doctor_defaults_added=0
 
 _shtab_sightline_events_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
-  "--provider[whose stream it is\; recognised when not given]:provider:(claude codex gemini opencode openai_compatible)"
-  "--debug-log[write why a line could not be read, and more, to FILE]:FILE:_files"
-  ":a recording\; - or nothing\: stdin:_files"
+  "--provider[which agent wrote it\; detected by default]:provider:(claude codex gemini opencode openai_compatible)"
+  "--debug-log[write details for bug reports to FILE]:FILE:_files"
+  ":a recording\; without it, or with -, stdin:_files"
 )
 
 # guard to ensure default positional specs are added only once per session
@@ -223,16 +223,16 @@ _shtab_sightline_events_defaults_added=0
 
 _shtab_sightline_exec_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
-  {-d,--detach}"[start it, print its id, and leave it running]"
-  "--pty[give it a terminal of its own, for programs that insist]"
-  "--timeout[end it after this long (exit code 124)]:SECONDS:"
-  "--sandbox[let it write only in this folder, without network, without secrets]"
-  "--network[with --sandbox\: let it use the network]"
-  "--session[as a job of this running session]:ID:"
-  "--output-format[text\: what it prints (default)\; events\: our events as NDJSON]:output_format:(text events)"
-  {-v,--verbose}"[say on each row which stream it came from]"
-  "--color[auto\: only on a terminal]:color:(auto always never)"
-  "--debug-log[write why a line could not be read, and more, to FILE]:FILE:_files"
+  {-d,--detach}"[start it in the background and print its id]"
+  "--pty[give it a terminal, for programs that need one]"
+  "--timeout[stop it after this many seconds (exit code 124)]:SECONDS:"
+  "--sandbox[run it in the sandbox\: it writes only in this folder, without network and without secrets]"
+  "--network[with --sandbox\: allow the network]"
+  "--session[run it as a job of this running session]:ID:"
+  "--output-format[text\: what it prints (default)\; events\: Sightline\'s events as NDJSON]:output_format:(text events)"
+  {-v,--verbose}"[mark each line as stdout or stderr]"
+  "--color[when to use colours\; auto\: only on a terminal]:color:(auto always never)"
+  "--debug-log[write details for bug reports to FILE]:FILE:_files"
   "(-)*::the command and its arguments:"
 )
 
@@ -256,11 +256,11 @@ _shtab_sightline_flow_check_defaults_added=0
 
 _shtab_sightline_flow_run_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
-  "*"{-i,--input}"[an input\; repeatable]:NAME=VALUE:"
-  "--output-format[text (default) or NDJSON events]:output_format:(text events)"
+  "*"{-i,--input}"[set an input\; repeatable]:NAME=VALUE:"
+  "--output-format[text (default)\; events\: NDJSON]:output_format:(text events)"
   {-v,--verbose}"[also show tool calls and subagents]"
-  "--color[auto\: only on a terminal]:color:(auto always never)"
-  "--debug-log[write why a line could not be read, and more, to FILE]:FILE:_files"
+  "--color[when to use colours\; auto\: only on a terminal]:color:(auto always never)"
+  "--debug-log[write details for bug reports to FILE]:FILE:_files"
   ":the workflow, a YAML file:_files"
 )
 
@@ -269,10 +269,10 @@ _shtab_sightline_flow_run_defaults_added=0
 
 _shtab_sightline_fork_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
-  "--at[only the way to this entry, not the whole session]:ENTRY:"
-  "--color[auto\: only on a terminal]:color:(auto always never)"
-  "--debug-log[write why a line could not be read, and more, to FILE]:FILE:_files"
-  ":a session, the beginning of its id, or - for the last one in this folder:"
+  "--at[copy only up to this entry]:ENTRY:"
+  "--color[when to use colours\; auto\: only on a terminal]:color:(auto always never)"
+  "--debug-log[write details for bug reports to FILE]:FILE:_files"
+  ":a session, the start of its id, or - for the last one in this folder:"
 )
 
 # guard to ensure default positional specs are added only once per session
@@ -280,13 +280,13 @@ _shtab_sightline_fork_defaults_added=0
 
 _shtab_sightline_gallery_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
-  "--print[print them instead of walking through them]"
-  "--list[name the scenes there are]"
+  "--print[print the scenes instead of opening them]"
+  "--list[list the names of all scenes]"
   "--width[columns to print in]:N:"
-  "--theme[the background to be read on\; else a guess]:theme:(dark light)"
-  "--colours[how many\; without it none into a pipe or file]:colours:(none 16 256 true)"
-  "--debug-log[write why a line could not be read, and more, to FILE]:FILE:_files"
-  "(*)::only these scenes\; without --print, begin there:"
+  "--theme[for a dark or a light background\; default\: as the terminal]:theme:(dark light)"
+  "--colours[number of colours\; default\: as the terminal, none in a pipe]:colours:(none 16 256 true)"
+  "--debug-log[write details for bug reports to FILE]:FILE:_files"
+  "(*)::scenes to print\; without --print, the scene to open:"
 )
 
 # guard to ensure default positional specs are added only once per session
@@ -294,11 +294,11 @@ _shtab_sightline_gallery_defaults_added=0
 
 _shtab_sightline_jobs_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
-  "--session[only those of this session]:ID:"
-  "--all[not only the newest 30]"
-  "--json[all of them, as a JSON array]"
-  "--color[auto\: only on a terminal]:color:(auto always never)"
-  "--debug-log[write why a line could not be read, and more, to FILE]:FILE:_files"
+  "--session[only the jobs of this session]:ID:"
+  "--all[all jobs, not only the newest 30]"
+  "--json[all jobs, as a JSON array]"
+  "--color[when to use colours\; auto\: only on a terminal]:color:(auto always never)"
+  "--debug-log[write details for bug reports to FILE]:FILE:_files"
 )
 
 # guard to ensure default positional specs are added only once per session
@@ -306,8 +306,8 @@ _shtab_sightline_jobs_defaults_added=0
 
 _shtab_sightline_jobs_prune_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
-  "--older-than[not changed for so long (default\: 30d)]:AGE:"
-  "--larger-than[the oldest, until no more than this is kept (default\: 10G)]:SIZE:"
+  "--older-than[delete jobs unchanged for this long (default\: 30d)]:AGE:"
+  "--larger-than[then delete the oldest until no more than this is stored (default\: 10G)]:SIZE:"
 )
 
 # guard to ensure default positional specs are added only once per session
@@ -315,11 +315,11 @@ _shtab_sightline_jobs_prune_defaults_added=0
 
 _shtab_sightline_logs_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
-  {-f,--follow}"[go on until it ends\; its exit code is ours]"
-  {-v,--verbose}"[say on each row which stream it came from]"
-  "--color[auto\: only on a terminal]:color:(auto always never)"
-  "--debug-log[write why a line could not be read, and more, to FILE]:FILE:_files"
-  ":a job, or the beginning of its id:"
+  {-f,--follow}"[follow the output until the job ends\; exit with its exit code]"
+  {-v,--verbose}"[mark each line as stdout or stderr]"
+  "--color[when to use colours\; auto\: only on a terminal]:color:(auto always never)"
+  "--debug-log[write details for bug reports to FILE]:FILE:_files"
+  ":a job, or the start of its id:"
 )
 
 # guard to ensure default positional specs are added only once per session
@@ -328,10 +328,10 @@ _shtab_sightline_logs_defaults_added=0
 _shtab_sightline_models_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "--json[as a JSON array]"
-  "--remote[also ask the vendors there are keys for what they have]"
-  "--color[auto\: only on a terminal]:color:(auto always never)"
-  "--debug-log[write why a line could not be read, and more, to FILE]:FILE:_files"
-  "(*)::only those with this in their names:"
+  "--remote[also ask the vendors which models they offer]"
+  "--color[when to use colours\; auto\: only on a terminal]:color:(auto always never)"
+  "--debug-log[write details for bug reports to FILE]:FILE:_files"
+  "(*)::only models with these words in their names:"
 )
 
 # guard to ensure default positional specs are added only once per session
@@ -340,8 +340,8 @@ _shtab_sightline_models_defaults_added=0
 _shtab_sightline_ps_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "--json[as a JSON array]"
-  "--color[auto\: only on a terminal]:color:(auto always never)"
-  "--debug-log[write why a line could not be read, and more, to FILE]:FILE:_files"
+  "--color[when to use colours\; auto\: only on a terminal]:color:(auto always never)"
+  "--debug-log[write details for bug reports to FILE]:FILE:_files"
 )
 
 # guard to ensure default positional specs are added only once per session
@@ -349,9 +349,9 @@ _shtab_sightline_ps_defaults_added=0
 
 _shtab_sightline_resume_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
-  "--color[auto\: only on a terminal]:color:(auto always never)"
-  "--debug-log[write why a line could not be read, and more, to FILE]:FILE:_files"
-  ":a session, the beginning of its id, or - for the last one in this folder:"
+  "--color[when to use colours\; auto\: only on a terminal]:color:(auto always never)"
+  "--debug-log[write details for bug reports to FILE]:FILE:_files"
+  ":a session, the start of its id, or - for the last one in this folder:"
 )
 
 # guard to ensure default positional specs are added only once per session
@@ -359,10 +359,10 @@ _shtab_sightline_resume_defaults_added=0
 
 _shtab_sightline_serve_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
-  "--port[listen here (default\: any free port)]:N:"
-  "--color[auto\: only on a terminal]:color:(auto always never)"
-  "--debug-log[write why a line could not be read, and more, to FILE]:FILE:_files"
-  "(*)::recorded provider streams to show as well:_files"
+  "--port[port to listen on (default\: any free port)]:N:"
+  "--color[when to use colours\; auto\: only on a terminal]:color:(auto always never)"
+  "--debug-log[write details for bug reports to FILE]:FILE:_files"
+  "(*)::recordings of other agents to show as well:_files"
 )
 
 # guard to ensure default positional specs are added only once per session
@@ -371,11 +371,11 @@ _shtab_sightline_serve_defaults_added=0
 _shtab_sightline_sessions_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "--here[only those of this folder]"
-  "--all[not only the first 30]"
-  "--limit[so many (default\: 30)]:N:"
+  "--all[all sessions, not only the first 30]"
+  "--limit[how many to list (default\: 30)]:N:"
   "--json[as a JSON array]"
-  "--color[auto\: only on a terminal]:color:(auto always never)"
-  "--debug-log[write why a line could not be read, and more, to FILE]:FILE:_files"
+  "--color[when to use colours\; auto\: only on a terminal]:color:(auto always never)"
+  "--debug-log[write details for bug reports to FILE]:FILE:_files"
   "(*)::only those with these words, the best first:"
 )
 
@@ -384,10 +384,10 @@ _shtab_sightline_sessions_defaults_added=0
 
 _shtab_sightline_stop_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
-  "--all[every running session]"
-  "--color[auto\: only on a terminal]:color:(auto always never)"
-  "--debug-log[write why a line could not be read, and more, to FILE]:FILE:_files"
-  "(*)::sessions, or the beginnings of their ids:"
+  "--all[all running sessions]"
+  "--color[when to use colours\; auto\: only on a terminal]:color:(auto always never)"
+  "--debug-log[write details for bug reports to FILE]:FILE:_files"
+  "(*)::sessions, or the start of their ids:"
 )
 
 # guard to ensure default positional specs are added only once per session
@@ -395,16 +395,16 @@ _shtab_sightline_stop_defaults_added=0
 
 _shtab_sightline_tree_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
-  "--filter[which entries are shown]:filter:(default no-tools user-only labeled-only all)"
+  "--filter[which entries to show]:filter:(default no-tools user-only labeled-only all)"
   "--search[only entries with all these words]:WORDS:"
   "--json[as a JSON array]"
-  "--to[have the conversation go on from this entry]:ENTRY:"
-  "--label[name an entry\; without a text its name is taken away]:ENTRY=TEXT:"
-  "--summary[with --to\: what to remember of the branch left]:TEXT:"
-  "--summarize[with --to\: have the model sum up the branch left]"
-  "--color[auto\: only on a terminal]:color:(auto always never)"
-  "--debug-log[write why a line could not be read, and more, to FILE]:FILE:_files"
-  ":a session, the beginning of its id, or - for the last one in this folder:"
+  "--to[continue from this entry\; files are not changed]:ENTRY:"
+  "--label[label an entry\; without TEXT, remove its label]:ENTRY=TEXT:"
+  "--summary[with --to\: a summary of the branch you leave]:TEXT:"
+  "--summarize[with --to\: let the model write that summary]"
+  "--color[when to use colours\; auto\: only on a terminal]:color:(auto always never)"
+  "--debug-log[write details for bug reports to FILE]:FILE:_files"
+  ":a session, the start of its id, or - for the last one in this folder:"
 )
 
 # guard to ensure default positional specs are added only once per session
@@ -412,11 +412,11 @@ _shtab_sightline_tree_defaults_added=0
 
 _shtab_sightline_view_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
-  "--provider[whose stream it is\; recognised when not given]:provider:(claude codex gemini opencode openai_compatible)"
+  "--provider[which agent wrote it\; detected by default]:provider:(claude codex gemini opencode openai_compatible)"
   {-v,--verbose}"[also show tool calls and subagents]"
-  "--color[auto\: only on a terminal]:color:(auto always never)"
-  "--debug-log[write why a line could not be read, and more, to FILE]:FILE:_files"
-  ":a recording\; - or nothing\: stdin:_files"
+  "--color[when to use colours\; auto\: only on a terminal]:color:(auto always never)"
+  "--debug-log[write details for bug reports to FILE]:FILE:_files"
+  ":a recording\; without it, or with -, stdin:_files"
 )
 
 # guard to ensure default positional specs are added only once per session

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sightline.views.console._actions import ABOUT, ACTIONS, bindings_from
 
-PAGE = (Path(__file__).parents[4] / "docs" / "reference" / "console-keys.md").read_text()
+PAGE = (Path(__file__).parents[4] / "docs" / "reference" / "keys.md").read_text()
 ROWS = re.findall(r"^\| `(\w+)` \| (.+?) \| (.+?) \|$", PAGE, re.MULTILINE)
 
 

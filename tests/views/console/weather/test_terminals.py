@@ -104,8 +104,8 @@ def test_without_a_terminal_it_says_what_to_do() -> None:
     """Pipes are for -p; nothing starts."""
     done = sightline("--model", "scripted:nowhere.json")
     assert done.returncode == 2
-    assert b"no terminal" in done.stderr
-    assert b"hint: say it with -p" in done.stderr
+    assert b"needs a terminal" in done.stderr
+    assert b"hint: run one prompt with -p" in done.stderr
     assert done.stdout == b""
     assert b"\x1b" not in done.stderr
 

@@ -1,0 +1,113 @@
+"""What users read is plain English: a list of phrasings that no text on screen, in help, errors, hints or docs has.
+
+Checked are the string literals of the source (docstrings and comments are for readers of the code), the page's own files,
+the guide, the reference and the README. Code in backticks is not prose.
+"""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src" / "sightline"
+
+# Each with what to write instead.
+BANNED = {
+    r"\bgo(?:es|ing|ne)? on with\b|\bwent on with\b": "resume",
+    r"\b(?:some|no|any|every)body\b": "the user, a viewer, no one; or say who it is",
+    r"\bwho(?:m)?ever\b": "the user, the caller; or say who it is",
+    r"\bthe person\b|\ba person\b|\bperson's\b": "the user, you",
+    r"\btold\b|\btelling\b": "reported, shown; the model reads",
+    r"\bsaid\b": "shown, reported, written",
+    r"\bkept\b": "stored",
+    r"\bblanks\b|\ba blank\b(?! (?:line|row))": "space",
+    r"\bat it\b": "working",
+    r"\blet(?:s|ting)? go\b": "release, delete, drop",
+    r"\bmade short\b": "compacted",
+    r"\banswers nothing\b": "does not answer",
+    r"\bin (?:his|the person's|the user's) place\b": "for you",
+    r"\bhand(?:s|ed|ing)? on\b": "forward",
+    r"\bgiv(?:e|es|en) back\b|\bgave back\b": "return",
+    r"\bfor want of\b": "without, because … is missing",
+    r"\bmend(?:s|ed|ing)?\b": "fix",
+    r"\bby whom\b|\bof whom\b": "say who it is",
+    r"\bescape (?:closes|leaves)\b|\besc: ": "escape close",
+    r"\bthere is none of\b": "unknown …",
+    r"\bnobody knows\b": "unknown",
+}
+FROM_THE_SOURCE = ("console.md", "keys.md", "settings.md")  # their tables of commands, keys and settings
+# Rooms whose strings have not been reviewed yet. This list only shrinks.
+NOT_YET = (
+    "agent", "exec", "flows", "host", "journal", "models", "providers", "settings", "tools", "transcript", "tty", "views",
+)  # fmt: skip
+
+
+def problems(text: str) -> list[str]:
+    return [f"{found[0]!r}: {instead}" for banned, instead in BANNED.items() if (found := re.search(banned, text, re.I))]
+
+
+def strings_of(path: Path) -> Iterator[tuple[int, str]]:
+    """The literals of a module that are sentences: those with a space, without docstrings."""
+    tree = ast.parse(path.read_text())
+    documentation = {
+        id(node.body[0].value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+        and node.body
+        and isinstance(node.body[0], ast.Expr)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documentation:
+            text = re.sub(r"`[^`]*`", "", node.value)
+            if " " in text:
+                yield node.lineno, text
+
+
+def prose_of(path: Path) -> Iterator[tuple[int, str]]:
+    """The lines of a page without its code, and without rows that other tests hold to strings of the source."""
+    fenced = False
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        if line.startswith("```"):
+            fenced = not fenced
+        elif path.name in FROM_THE_SOURCE and re.match(r"\| `/?\w+", line):
+            continue
+        elif not fenced and not line.startswith("    "):
+            yield number, re.sub(r"`[^`]*`|\]\([^)]*\)", "", line)
+
+
+def modules() -> list[Path]:
+    rooms = {SOURCE / room for room in (*NOT_YET, "testing")}
+    return [path for path in sorted(SOURCE.rglob("*.py")) if not rooms & set(path.parents)]
+
+
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("guide/*.md")), *sorted((ROOT / "docs").glob("reference/*.md"))]
+
+
+def found_in(path: Path, texts: Iterator[tuple[int, str]]) -> list[str]:
+    return [f"{path.relative_to(ROOT)}:{line}: {each}" for line, text in texts for each in problems(text)]
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(SOURCE)))
+def test_strings_are_plain_english(path: Path) -> None:
+    """Errors, hints, help and everything else that is shown."""
+    assert found_in(path, strings_of(path)) == []
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_pages_are_plain_english(path: Path) -> None:
+    """The README, the guide and the reference."""
+    assert found_in(path, prose_of(path)) == []
+
+
+def test_rooms_that_were_not_reviewed_exist() -> None:
+    """A room that is gone does not stay on the list."""
+    assert [room for room in NOT_YET if not (SOURCE / room).exists()] == []
+
+
+@pytest.mark.parametrize("text", ["to go on with this conversation", "Nobody is there", "the person refused", "it is kept"])
+def test_the_list_finds_what_it_is_for(text: str) -> None:
+    """The check can fail."""
+    assert problems(text)
