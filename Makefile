@@ -34,7 +34,7 @@ lint: $(STAMP)
 
 # Installs the real agent CLIs at pinned versions and runs them against the stand-in model server.
 live: live-install
-	@$(BIN)/python -m pytest -m live -n auto --dist worksteal tests/live
+	@$(BIN)/python -m pytest -m live -n auto --maxprocesses 4 --dist worksteal tests/live
 
 live-install: $(STAMP)
 	@$(BIN)/python -m sightline.testing.clis install
@@ -86,7 +86,7 @@ captures: $(STAMP)
 	@$(BIN)/python -m sightline.testing.clis install
 	@$(BIN)/python -m sightline.testing.captures
 
-# A wheel, installed alone into an empty environment, must work: recordings and completions included.
+# Wheel and sdist, each installed alone into an empty environment, must work: recordings and completions included.
 wheel-check: $(STAMP)
 	@$(BIN)/python tests/wheel_check.py
 
