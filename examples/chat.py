@@ -2,7 +2,7 @@
 
     python examples/chat.py
 
-Nobody is asked anything: the answers stand below. How it works: docs/internals/terminal-programs.md
+No model is asked: the answers are below. How it works: docs/internals/terminal-programs.md
 """
 
 import asyncio

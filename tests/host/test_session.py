@@ -179,13 +179,13 @@ async def test_a_full_disk_is_said_and_the_work_goes_on(store, monkeypatch):
         seen = []
         while len(seen) < 2:
             seen += await anext(frames)
-        assert [event.text for event in seen] == ["a", f"events from 1 on are shown but not kept: {FULL}"]
+        assert [event.text for event in seen] == ["a", f"events from 1 on are shown but not stored: {FULL}"]
         assert session.lost_some
         monkeypatch.setattr(type(writer), "_write", append)
         session.publish(Error("b"))
         await anext(frames)
         texts = [event.text for event in store.read(session.id).events()]
-        assert texts == [f"events 1 to 2 happened but are not kept: {FULL}", "b"]
+        assert texts == [f"events 1 to 2 happened but are not stored: {FULL}", "b"]
 
 
 async def test_a_clock_that_jumps_changes_no_order_and_no_duration(store):

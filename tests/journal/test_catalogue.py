@@ -287,7 +287,7 @@ def test_a_session_is_found_by_the_beginning_of_its_id(store):
     assert store.find_conversation(id, "/y") == id
     assert store.find_conversation(id[:4], "/y") == id
     assert store.find_conversation("-", "/x") == id
-    for text, said in (("-", "no conversation in this folder"), ("zzz0", "no session"), ("../..", "no session")):
+    for text, said in (("-", "no session in this folder"), ("zzz0", "no session"), ("../..", "no session")):
         with pytest.raises(UserMistake, match=said) as mistake:
             store.find_conversation(text, "/y")
         assert "sightline sessions" in mistake.value.hint

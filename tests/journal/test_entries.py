@@ -159,7 +159,7 @@ def test_entries_wait_for_room_and_events_leave_a_gap(store, full):
     events = list(store.read(writer.folder.name).events())
     assert [found.seq for found in events] == [1, 2, 3]
     assert isinstance(events[1], Error)
-    assert "events 2 to 2 happened but are not kept" in events[1].text
+    assert "events 2 to 2 happened but are not stored" in events[1].text
     tree = Tree.load(writer.folder)
     assert [node.id for node in tree.path()] == ["e1", "e2", "e3", "e4"]
     assert (tree.last_seq, tree.unreadable) == (3, 0)
@@ -188,7 +188,7 @@ def test_what_waits_for_room_has_a_cap_that_is_said(store, full, monkeypatch):
     full.clear()
     assert writer.append([entry("e4", 0, parent="e3")])
     (gap,) = store.read(writer.folder.name).events()
-    assert "2 steps of the conversation happened but are not kept" in gap.text
+    assert "2 steps of the conversation happened but are not stored" in gap.text
     tree = Tree.load(writer.folder)
     assert ([node.id for node in tree.roots], tree.nodes["e4"].orphan) == (["e1", "e4"], True)
 

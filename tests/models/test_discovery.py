@@ -205,7 +205,7 @@ def test_a_server_that_keeps_its_connections_open_is_found_at_once() -> None:
         (b"Content-Length: 99999999\r\n\r\n{", [], "its answer is too long"),
         (b"Content-Length: -1\r\n\r\n{", [], "its answer is too long"),
         (b'Content-Length: 12\r\n\r\n{"data": []}', [], "its answer names no models"),
-        (b"Content-Length: many\r\n\r\n{", [], "its answer is not HTTP, or its address is none"),
+        (b"Content-Length: many\r\n\r\n{", [], "its answer is not HTTP, or the address is wrong"),
     ],
 )
 async def test_where_an_answer_ends(answer: bytes, models: list[str], why: str) -> None:
@@ -229,7 +229,7 @@ async def test_where_an_answer_ends(answer: bytes, models: list[str], why: str) 
 def test_a_named_server_that_does_not_answer_is_told() -> None:
     """With its name and the reason, in the list and where a model of it was wanted."""
     named = settings(servers={"mine": {"base_url": "http://127.0.0.1:9/v1"}})
-    assert usable(named, {}).notes == ["the server mine does not say which models it has: connection refused"]
+    assert usable(named, {}).notes == ["the server mine does not list its models: connection refused"]
     for name in ("", "qwen"):
         with pytest.raises(UserMistake, match=r"the server mine does not .*: connection refused"):
             open_model(name, named, {})

@@ -219,7 +219,7 @@ def test_a_loose_name_of_a_local_model() -> None:
         ("anthropic/claude-opus-5-5", {}, "no key for anthropic", "set ANTHROPIC_API_KEY"),
         ("claude-opus-5-5", {"OPENAI_API_KEY": "k"}, "no key for anthropic", "set ANTHROPIC_API_KEY"),
         ("google/gemini-2.5-pro", {}, "no key for google", "set GEMINI_API_KEY"),
-        ("claude", KEYS, "could be several models", "more of its name"),
+        ("claude", KEYS, "could be several models", "name one of them"),
         ("sonet", KEYS, "no model sonet", "did you mean"),
         ("meta-llama/llama-4", KEYS, "no model meta-llama/llama-4", "openrouter/meta-llama/llama-4"),
         ("scripted:/nowhere.json", {}, "cannot read the script", "path"),
@@ -236,7 +236,7 @@ def test_names_of_nothing(name: str, environ: dict[str, str], said: str, hint: s
 def test_a_server_that_does_not_say_what_it_has() -> None:
     """Then a model must be named."""
     here = settings(servers={"lab": {"base_url": "http://127.0.0.1:9/v1"}})
-    with pytest.raises(UserMistake, match="does not say which models") as raised:
+    with pytest.raises(UserMistake, match="does not list its models") as raised:
         open_model("", here, {})
     assert "--model lab/MODEL" in raised.value.hint
 

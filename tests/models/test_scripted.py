@@ -145,8 +145,8 @@ async def test_a_script_comes_from_a_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("script", "where", "what"),
     [
-        ('[[{"text": "a"}],\n [{"text": }]]', ":2:12: ", "no JSON"),
-        ("", ":1:1: ", "no JSON"),
+        ('[[{"text": "a"}],\n [{"text": }]]', ":2:12: ", "not JSON"),
+        ("", ":1:1: ", "not JSON"),
         ("{}", ": ", "list of turns"),
         ("[3]", "turn 1: ", "list of blocks"),
         ('[[], {"blocks": []}, {"block": []}]', "turn 3: ", "'block'"),

@@ -94,7 +94,7 @@ def test_a_project_that_changed_is_not_read(place):
     assert loaded.settings == Settings()
     (told,) = loaded.notices
     assert "changed since you trusted it" in told
-    assert f"look at it, then `sightline config trust {place.work}` again" in told
+    assert f"check it, then run `sightline config trust {place.work}` again" in told
     trust(place.work)
     assert place.load().settings.read.default_limit == 3
 

@@ -109,7 +109,7 @@ WHYS = {
     "read outside": ("read", "/etc/passwd", False, "outside this folder"),
     "write outside": ("write", "/etc/passwd", False, "outside this folder"),
     "git hook": ("write", "{work}/.git/hooks/pre-commit", False, "what git, editors and shells run by themselves"),
-    "command in the sandbox": ("exec", "make", True, "at approval edit every command is asked about"),
+    "command in the sandbox": ("exec", "make", True, "at approval level edit every command is asked about"),
     "command outside the sandbox": ("exec", "make", False, ""),
     "network": ("network", "example.org", False, ""),
 }

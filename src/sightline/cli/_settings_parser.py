@@ -26,7 +26,7 @@ def add_settings_commands(subparsers: "Subparsers", add_common: Callable[..., No
     parser = subparsers.add_parser(
         "config",
         help="settings, and where each of them comes from",
-        description="Every setting with its value and its source. With the name of one, everything said about it.",
+        description="Every setting with its value and its source. With a name: its values and their sources.",
         usage="sightline config [options] [KEY | COMMAND ...]",
     )
     parser.add_argument("--json", action="store_true", help="as a JSON array")

@@ -40,8 +40,8 @@ class Attachments:
         try:
             return await asyncio.to_thread(self._shelf.keep, self._name(name), data)
         except OSError as error:
-            what = f"{clean_line(name)} could not be kept: {error.strerror}"
-            raise OutsideFailure(what, "make room on the disk") from error
+            what = f"{clean_line(name)} could not be stored: {error.strerror}"
+            raise OutsideFailure(what, "free some disk space") from error
 
     def sorted(self, urls: list[str]) -> tuple[tuple[ImagePart, ...], tuple[str, ...]]:
         """Which of them a model can see, and which it has to read."""

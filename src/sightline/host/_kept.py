@@ -123,7 +123,7 @@ def _ending(call: Call, kept: int, seen: JobRecord | None) -> list[Event]:
         "binary": False,
     }
     if seen is None:
-        said = f"ended with its host; output is kept to byte {kept}, its exit code is not known"
+        said = f"ended with its host; output is stored up to byte {kept}, its exit code is unknown"
         result = ToolResult(call.id, said, details, is_error=True)
     else:
         failed = seen.state in ("failed", "timed_out")

@@ -115,7 +115,7 @@ class NativeRun:
         jobs = running.agent.workplace.jobs
         left = [job for job in jobs.snapshots() if job.status == "running"] if jobs is not None else []
         for job in left:
-            text = f"job {job.id} ({clean_line(job.label)}) was still running and is ended with the run"
+            text = f"job {job.id} ({clean_line(job.label)}) was still running and was ended with the run"
             running.session.publish(Notice(text, "warning", "ask the agent to wait for it", source="agent"))
         if jobs is not None:
             await jobs.shutdown()

@@ -56,6 +56,6 @@ def sound(event: Event) -> Event:
     try:
         encode_event(event)
     except Exception as error:
-        what = f"a {type(event).__name__} could not be told: {type(error).__name__} (this is a bug in sightline)"
+        what = f"a {type(event).__name__} could not be published: {type(error).__name__} (this is a bug in sightline)"
         return stamp(Error(what, agent=event.agent, source=event.source), event.seq, event.time)
     return event

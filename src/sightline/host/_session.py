@@ -176,7 +176,7 @@ class Session:
             case Cancel():
                 return self._cancel(command)
             case Stop() if command.unless_watched and self._watched_by_several():
-                return Reply(False, error="somebody else is in this session", hint="it goes on without you")
+                return Reply(False, error="another viewer is in this session", hint="it keeps running")
             case Stop():
                 self._stop_soon()
                 return Reply(True)
@@ -362,8 +362,8 @@ class Session:
         self._complaining = not kept
         if not kept:
             self.lost_some = True
-            what = f"events from {seq} on are shown but not kept: {self._writer.problem}"
-            self.publish(Error(what, "make room on the disk; the commands go on"))
+            what = f"events from {seq} on are shown but not stored: {self._writer.problem}"
+            self.publish(Error(what, "free some disk space; the commands keep running"))
 
     def _left(self, subscription: Subscription) -> None:
         self._subscriptions.discard(subscription)

@@ -99,7 +99,7 @@ class AgentWorker:
                     return Reply(False, command.id, "it has already ended")
             case AnswerRequest():
                 if not agent.requests.answer(command.id, command.answer):
-                    return Reply(False, command.id, "nobody waits for that answer any more")
+                    return Reply(False, command.id, "this question is not open any more")
             case _:
                 return await self._about_the_conversation(command)
         return Reply(True)
@@ -169,7 +169,7 @@ def _given_back(queued: GivenBack) -> dict[str, Any]:
 
 def _typed(text: str) -> str:
     if not text.strip():
-        raise UserMistake("there is nothing to run", "type a command after the ! or some Python after the $")
+        raise UserMistake("there is nothing to run", "type a command after !, or Python after $")
     return text
 
 

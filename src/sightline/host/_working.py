@@ -115,7 +115,7 @@ def _nobody_answers(stage: SessionStage, agent: Agent) -> None:
     """Whoever could answer has left a session that is nobody's: what was asked is not waited for."""
     if stage.attended or not agent.requests.give_up():
         return
-    text = "nobody is there any more to answer what was asked: it is taken as no"
+    text = "no user is present any more: open questions were answered with no"
     stage.publish(Notice(text, "warning", source="agent"))
 
 

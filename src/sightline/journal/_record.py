@@ -86,11 +86,11 @@ def encode_entry(entry: Entry) -> bytes:
     except UnicodeEncodeError:
         line = _with_whole_characters(entry)
     except RecursionError:
-        what = "a step of the conversation is nested too deeply to be kept"
-        raise OutsideFailure(what, "try again; if it goes on, use another model") from None
+        what = "a step of the conversation is nested too deeply to be stored"
+        raise OutsideFailure(what, "try again, or use another model") from None
     if len(line) > ENTRY_CAP:
-        what = f"a step of the conversation is too long to be kept: {len(line)} bytes, at most {ENTRY_CAP}"
-        raise OutsideFailure(what, "put what is long into a file, and name the file")
+        what = f"a step of the conversation is too long to be stored: {len(line)} bytes, at most {ENTRY_CAP}"
+        raise OutsideFailure(what, "put the long text into a file, and name the file")
     return line + b"\n"
 
 
@@ -155,12 +155,12 @@ def _not_an_event(line: bytes) -> Event:
     lost = [f"events {gap.first} to {gap.last}"] if gap.last else []
     if gap.entries:
         lost.append(f"{gap.entries} steps of the conversation" if gap.entries > 1 else "a step of the conversation")
-    what = f"{' and '.join(lost)} happened but are not kept: {gap.reason}"
-    return Error(what, "make room on the disk", seq=gap.last)
+    what = f"{' and '.join(lost)} happened but are not stored: {gap.reason}"
+    return Error(what, "free some disk space", seq=gap.last)
 
 
 def _cut(event: Event, line: bytes) -> Event:
     raw = escape_controls(line[:_KEPT_OF_LONG].decode("utf-8", "replace"))
     return Unknown(
-        raw, len(line), "too long to be kept", seq=event.seq, time=event.time, agent=event.agent, source=event.source
+        raw, len(line), "too long to be stored", seq=event.seq, time=event.time, agent=event.agent, source=event.source
     )

@@ -132,7 +132,7 @@ class Store:
         if text == "-":
             last = self.last_in(cwd)
             if last is None:
-                raise UserMistake("there is no conversation in this folder", _WHERE)
+                raise UserMistake("there is no session in this folder", _WHERE)
             return last
         fitting = [text] if is_session_id(text) else sorted(id for id in self.sessions() if id.startswith(text))
         if len(fitting) > 1:
@@ -140,7 +140,7 @@ class Store:
         if not fitting or not self.folder(fitting[0]).is_dir():
             raise UserMistake(f"no session {text}", _WHERE)
         if not has_entries(self.folder(fitting[0])):
-            hint = f"see what its commands said with `sightline attach {fitting[0]}`; {_WHERE}"
+            hint = f"see the output of its commands with `sightline attach {fitting[0]}`; {_WHERE}"
             raise UserMistake(f"session {fitting[0]} has no conversation", hint)
         return fitting[0]
 
@@ -209,10 +209,10 @@ class Store:
 
     def no_room(self, error: OSError) -> OutsideFailure:
         hint = "make room there, or choose another folder with SIGHTLINE_HOME"
-        return OutsideFailure(f"cannot keep a session in {self._sessions}: {error.strerror}", hint)
+        return OutsideFailure(f"cannot store a session in {self._sessions}: {error.strerror}", hint)
 
 
-_WHERE = "`sightline sessions` lists them all"
+_WHERE = "list all with `sightline sessions`"
 
 
 def _not_ours(error: NotOurs) -> OutsideFailure:

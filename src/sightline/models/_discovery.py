@@ -199,9 +199,9 @@ async def _reply(place: Place, seconds: float) -> bytes | str:
         return str(error)
     except OSError as error:
         named = os.strerror(error.errno) if error.errno is not None and error.errno > 0 else error.strerror
-        return (named or "it cannot be reached").lower()
+        return (named or "it is not reachable").lower()
     except (EOFError, ValueError, asyncio.LimitOverrunError):
-        return "its answer is not HTTP, or its address is none"
+        return "its answer is not HTTP, or the address is wrong"
 
 
 async def _get(place: Place) -> bytes:

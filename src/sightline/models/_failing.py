@@ -19,14 +19,14 @@ _KIND_OF_STATUS: dict[int, ErrorKind] = {
     429: "rate_limit",
 }
 _HINTS: dict[ErrorKind, str] = {
-    "overflow": "the conversation must be shortened",
+    "overflow": "compact the conversation: /compact",
     "auth": "check the API key",
     "rate_limit": "wait a little and try again",
-    "overloaded": "the server is in trouble: try again later",
-    "quota": "check your billing and credit: waiting does not help",
+    "overloaded": "the server has a problem: try again later",
+    "quota": "check your billing and credit",
     "bad_request": "check the model's name and the settings",
     "not_found": "check the model's name and the base URL",
-    "refused": "say it differently",
+    "refused": "rephrase the prompt",
     "cut": "try again",
     "protocol": "check the base URL and the API",
 }

@@ -39,7 +39,7 @@ def usable(settings: Settings, environ: Mapping[str, str], query: str = "", *, r
     """What there is. `remote` also asks the vendors there are keys for."""
     available = Available(settings, environ)
     offers = [*available.offers(), *available.asked()]
-    notes = [f"the server {name} does not say which models it has: {why}" for name, why in available.silent().items()]
+    notes = [f"the server {name} does not list its models: {why}" for name, why in available.silent().items()]
     if remote:
         more, unheard = asyncio.run(_of_vendors(available.keyed))
         offers += more
@@ -129,7 +129,7 @@ def _path(api: str, base_url: str) -> str:
 
 
 def _failure(status: int, headers: Mapping[str, str], body: bytes) -> ModelError:
-    said = "the key is not accepted" if status in (401, 403) else f"the list of models is not to be had (HTTP {status})"
+    said = "the key is not accepted" if status in (401, 403) else f"the list of models is not available (HTTP {status})"
     return ModelError("auth" if status in (401, 403) else "protocol", said, status=status)
 
 

@@ -158,14 +158,14 @@ def _loose(name: str, available: Available) -> Offer:
 def _not_found(name: str, available: Available) -> UserMistake:
     silent = "".join(f"; the server {server} does not answer: {why}" for server, why in available.silent().items())
     if silent and not available.offers() and not available.asked():
-        return UserMistake(f"no model {name}{silent}", "start it, or see `sightline models` for what can be used")
+        return UserMistake(f"no model {name}{silent}", "start it, or see `sightline models`")
     if not available.offers() and not available.asked():
         return UserMistake(f"no model {name}: there is no key and no model server", _NOTHING_HINT)
     from difflib import get_close_matches
 
     names = [offer.name for offer in [*available.offers(), *available.asked()]]
     near = get_close_matches(name, [*names, *[each.rpartition("/")[2] for each in names]], 1, 0.5)
-    hint = f"did you mean {near[0]}?" if near else "see `sightline models` for what can be used"
+    hint = f"did you mean {near[0]}?" if near else "see `sightline models`"
     if "/" in name:
         hint += f"; a model of OpenRouter is openrouter/{name}"
     return UserMistake(f"no model {name}{silent}", hint)
@@ -181,5 +181,5 @@ def _best(available: Available) -> Offer:
             return found[0]
     for name, why in available.silent().items():
         hint = f"name a model: --model {name}/MODEL, or models.servers.{name}.models in the settings"
-        raise UserMistake(f"the server {name} does not say which models it has: {why}", hint)
+        raise UserMistake(f"the server {name} does not list its models: {why}", hint)
     raise UserMistake("there is no model to work with", _NOTHING_HINT)

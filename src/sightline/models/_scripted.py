@@ -195,9 +195,9 @@ def _decoded(data: bytes, path: Path) -> Any:
         return json.loads(data)
     except json.JSONDecodeError as error:
         where = f"{path}:{error.lineno}:{error.colno}"
-        raise UserMistake(f"{where}: the script is no JSON: {error.msg}", "a script is a list of turns") from error
+        raise UserMistake(f"{where}: the script is not JSON: {error.msg}", "a script is a list of turns") from error
     except (UnicodeDecodeError, RecursionError) as error:
-        raise UserMistake(f"{path}: the script is no JSON: {error}", "a script is a list of turns") from error
+        raise UserMistake(f"{path}: the script is not JSON: {error}", "a script is a list of turns") from error
 
 
 def _turns(value: Any, name: str) -> list[Turn]:

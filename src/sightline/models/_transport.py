@@ -286,13 +286,13 @@ def _not_events(where: str, body: bytes) -> ModelError:
 
 
 def _nothing_new(where: str) -> ModelError:
-    return ModelError("cut", f"{where} is there but says nothing any more", "try again later")
+    return ModelError("cut", f"{where} does not send anything any more", "try again later")
 
 
 def _unusable(problem: Exception, where: str) -> ModelError:
     said = clean_line(str(problem)) or type(problem).__name__
     hint = "check HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, SSL_CERT_FILE and SSL_CERT_DIR in the environment"
-    return ModelError("network", f"there is no way to {where}: {said}", hint)
+    return ModelError("network", f"no connection to {where}: {said}", hint)
 
 
 def _failure(problem: Exception, where: str, *, answering: bool) -> ModelError:
@@ -301,12 +301,12 @@ def _failure(problem: Exception, where: str, *, answering: bool) -> ModelError:
     said = clean_line(str(problem)) or type(problem).__name__
     if isinstance(problem, httpx2.ReadTimeout):
         kind: ErrorKind = "cut" if answering else "network"
-        return ModelError(kind, f"no word from {where} for a long time: {said}", "try again later")
+        return ModelError(kind, f"no answer from {where} for a long time: {said}", "try again later")
     if answering:
         return ModelError("cut", f"the answer of {where} broke off: {said}", "try again", retryable=True)
     if isinstance(problem, (httpx2.InvalidURL, httpx2.LocalProtocolError)):
-        return ModelError("bad_request", f"{where} cannot be asked: {said}", "check the base URL and the key")
+        return ModelError("bad_request", f"{where} cannot be used: {said}", "check the base URL and the key")
     if isinstance(problem, (httpx2.ConnectError, httpx2.ConnectTimeout)):
-        hint = "is the server running, and the network there? check the base URL"
+        hint = "is the server running? check the base URL and the network"
         return ModelError("network", f"cannot connect to {where}: {said}", hint, retryable=True)
     return ModelError("network", f"the connection to {where} broke: {said}", "try again", retryable=True)

@@ -80,6 +80,6 @@ def _content(path: Path, most: int) -> bytes | None:
 
 def _too_much(path: Path) -> UserMistake:
     return UserMistake(
-        f"more settings and extensions than can be checked: {path}",
+        f"too many settings and extensions to check: {path}",
         f"keep at most {_MOST_NAMES} files and {_MOST_BYTES // 1024 // 1024} MB of them in a project",
     )

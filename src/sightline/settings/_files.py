@@ -18,7 +18,7 @@ class Unreadable(OutsideFailure):
     """A file that is there and cannot be read."""
 
     def __init__(self, path: Path, why: str) -> None:
-        super().__init__(f"cannot read {path}: {why}", "make it a file you may read, or remove it")
+        super().__init__(f"cannot read {path}: {why}", "fix or remove the file")
         self.why = why
 
 
@@ -79,7 +79,7 @@ def _mode(path: Path, otherwise: int) -> int:
 
 
 def _unwritable(path: Path, error: OSError) -> OutsideFailure:
-    return OutsideFailure(f"cannot write {path}: {error.strerror or error}", "see that its folder can be written to")
+    return OutsideFailure(f"cannot write {path}: {error.strerror or error}", "check that its folder is writable")
 
 
 @contextlib.contextmanager
@@ -97,7 +97,7 @@ def held(path: Path, *, private: bool = True) -> Iterator[None]:
     try:
         if not locks.acquire(descriptor, "exclusive", seconds=SECONDS):
             said = f"cannot change {path}: {lock} is locked by another process"
-            raise OutsideFailure(said, "end what holds it, a command that runs perhaps, and try again")
+            raise OutsideFailure(said, "wait for the process that holds it, or end it, and try again")
         yield
     finally:
         os.close(descriptor)

@@ -81,9 +81,9 @@ def _files(cwd: Path, environ: Mapping[str, str], notices: list[str]) -> "list[t
 
     trust = f"sightline config trust {shlex.quote(str(folder))}"
     if why == "not trusted":
-        notices.append(f"{project} is not used, since its folder is not trusted; to use it: {trust}")
+        notices.append(f"{project} is not used: its folder is not trusted. To use it: {trust}")
     else:
-        notices.append(f"{project.parent} {why}, so it is not used: look at it, then `{trust}` again")
+        notices.append(f"{project.parent} {why}, so it is not used: check it, then run `{trust}` again")
     return files
 
 

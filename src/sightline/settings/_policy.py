@@ -210,7 +210,7 @@ class Policy:
             return ""
         if need.access == "exec":
             every = need.sandboxed and self.approval != "auto"
-            return f"at approval {self.approval} every command is asked about" if every else ""
+            return f"at approval level {self.approval} every command is asked about" if every else ""
         if not _is_in(self._resolve(need.what), self._root):
             return "outside this folder"
         return "sightline's own files, and what git, editors and shells run by themselves, are not written unasked"

@@ -186,7 +186,7 @@ def _suspect(reading: Reading, name: str, known: dict[str, Key]) -> None:
     near = closest(name, known, 0.8)
     if near or name.startswith(tuple(sections)):
         hint = f"did you mean {near}?" if near else "unset it; `sightline config` lists all settings"
-        reading.mistakes.append(Mistake(name, "no setting has this variable", hint))
+        reading.mistakes.append(Mistake(name, "no setting has this name", hint))
 
 
 def from_flags(flags: Mapping[str, str]) -> Reading:

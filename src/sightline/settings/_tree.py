@@ -25,54 +25,54 @@ class Server(Section, frozen=True):
     """A model server of one's own: `[models.servers.NAME]`."""
 
     base_url: str  # the address of its API, such as http://localhost:8080/v1
-    api: Literal["chat", "responses", "anthropic", "gemini"] = "chat"  # whose API it speaks
-    api_key_env: str = ""  # the variable its key is in; keys are never written into a settings file
-    models: list[str] = []  # what it offers, for a server that does not say
-    context: Count = 0  # tokens its models read at most; 0: not known
+    api: Literal["chat", "responses", "anthropic", "gemini"] = "chat"  # which API it has
+    api_key_env: str = ""  # the variable that holds its key; keys do not belong in a settings file
+    models: list[str] = []  # names of its models, if the server does not list them
+    context: Count = 0  # maximum tokens its models read; 0: unknown
     headers: dict[str, str] = {}  # sent with every request
 
 
 class Models(Section, frozen=True):
-    default: str = ""  # the model that works; empty: the best one there is a key or a server for
-    small: str = ""  # for summaries and titles; empty: as default
-    slow: str = ""  # for hard questions; empty: as default
-    vision: str = ""  # for images, when the model that works cannot see; empty: as default
-    thinking: Thinking = "medium"  # how long a model thinks before it answers, where it can
-    max_output: Count = 0  # tokens of one answer at most; 0: the model's own limit
+    default: str = ""  # the model to use; empty: the best one you have a key or a server for
+    small: str = ""  # for summaries and titles; empty: same as default
+    slow: str = ""  # for hard questions (`--model slow`); empty: same as default
+    vision: str = ""  # for images, if the default model cannot see; empty: same as default
+    thinking: Thinking = "medium"  # how long the model thinks before it answers, if it can
+    max_output: Count = 0  # maximum tokens of one answer; 0: the model's own limit
     discover: bool = True  # look for model servers on this machine
     servers: dict[str, Server] = {}  # model servers of your own, each a table `[models.servers.NAME]`
 
 
 class Retry(Section, frozen=True):
-    attempts: Count = 5  # after the first, when a server is overloaded or cannot be reached
-    base_ms: Positive = 1000  # the first wait; each one after it is twice as long
-    cap_ms: Positive = 60_000  # a server that asks for a longer wait than this is not waited for
+    attempts: Count = 5  # how often a request is repeated when a server is overloaded or not reachable
+    base_ms: Positive = 1000  # milliseconds before the first repetition; doubled each time
+    cap_ms: Positive = 60_000  # longest wait in milliseconds; if a server asks for more, the run fails
 
 
 class Compaction(Section, frozen=True):
-    auto: bool = True  # summarise the conversation before it outgrows the model
-    reserve: Positive = 16_384  # tokens kept free for the next answer
-    keep_recent: Positive = 20_000  # tokens of the end of the conversation that stay as they are
+    auto: bool = True  # summarise the conversation before it exceeds the model's context
+    reserve: Positive = 16_384  # tokens reserved for the next answer
+    keep_recent: Positive = 20_000  # tokens at the end of the conversation that are not summarised
 
 
 class BranchSummary(Section, frozen=True):
-    enabled: bool = False  # offer to summarise a branch that is left
+    enabled: bool = False  # offer a summary of the branch you leave in the tree
 
 
 class Permissions(Section, frozen=True):
-    approval: Approval = "auto"  # what is done without asking; see permissions.md
+    approval: Approval = "auto"  # what the agent may do without asking; see permissions.md
     allow: list[str] = []  # rules, such as "exec(git push)" or "network(docs.python.org)"
-    deny: list[str] = []  # rules that win over every other
-    sandbox: bool = True  # commands a model chose run where they can change the workspace only
-    sandbox_network: bool = False  # commands in the sandbox have all of the network, unasked
-    pass_env: list[str] = []  # variables every command gets although they are withheld: "GITHUB_TOKEN", "AWS_*"
+    deny: list[str] = []  # rules that win over all others
+    sandbox: bool = True  # run commands of the agent in the sandbox
+    sandbox_network: bool = False  # sandboxed commands may use the whole network without asking
+    pass_env: list[str] = []  # secret variables that every command gets: "GITHUB_TOKEN", "AWS_*"
 
 
 class Read(Section, frozen=True):
-    default_limit: Positive = 300  # lines of a file when no range was asked for
-    summarize: bool = True  # show the structure of a long source file instead of all of it
-    hash_lines: bool = True  # line numbers and snapshot tags that the edit tool understands
-    line_numbers: bool = True  # plain line numbers, where there are no hash lines
+    default_limit: Positive = 300  # lines of a file that are read when no range is given
+    summarize: bool = True  # read the outline of a long source file instead of all of it
+    hash_lines: bool = True  # line numbers and tags that the edit tool understands
+    line_numbers: bool = True  # plain line numbers, if hash_lines is off
 
 
 class Search(Section, frozen=True):
@@ -81,49 +81,49 @@ class Search(Section, frozen=True):
 
 
 class Bash(Section, frozen=True):
-    timeout: Seconds = 300.0  # seconds, when a call does not say
-    max_timeout: Seconds = 3600.0  # seconds a call may ask for at most
-    auto_background: bool = False  # a command that takes long becomes a job by itself
+    timeout: Seconds = 300.0  # seconds for a command, if the call names none
+    max_timeout: Seconds = 3600.0  # maximum seconds a call may ask for
+    auto_background: bool = False  # turn a long command into a background job
     auto_background_ms: Positive = 60_000  # how long that is
     shell: str = ""  # empty: bash where there is one, else sh
 
 
 class Async(Section, frozen=True):
-    enabled: bool = True  # background jobs
-    poll_wait: Wait = "30s"  # how long a model that polls waits for news at most
-    max_jobs: Annotated[int, Meta(ge=1, le=100)] = 100  # at the same time
+    enabled: bool = True  # allow background jobs
+    poll_wait: Wait = "30s"  # how long the agent waits for a job in one call
+    max_jobs: Annotated[int, Meta(ge=1, le=100)] = 100  # maximum number of jobs at the same time
 
 
 class Images(Section, frozen=True):
-    max_bytes: Positive = 500_000  # what an image is made smaller than before a model sees it
-    max_side: Positive = 1568  # pixels of its longer side, likewise
+    max_bytes: Positive = 500_000  # maximum size of an image sent to the model; larger ones are scaled down
+    max_side: Positive = 1568  # maximum pixels of its longer side
 
 
 class Web(Section, frozen=True):
     timeout: Seconds = 20.0  # seconds for one page
-    private_hosts: bool = False  # read addresses of this machine and of private networks
+    private_hosts: bool = False  # allow addresses of this machine and of private networks
 
 
 class Todo(Section, frozen=True):
-    enabled: bool = True  # the model keeps a list of what is to be done
-    reminders: bool = True  # tell the model when it ends with open tasks
-    reminders_max: Count = 3  # in one run
-    clear_delay: float = 60.0  # seconds until a task that is done or dropped leaves the list; below 0: never
+    enabled: bool = True  # the agent maintains a todo list
+    reminders: bool = True  # remind the model when it stops with open tasks
+    reminders_max: Count = 3  # maximum reminders in one run
+    clear_delay: float = 60.0  # seconds until a finished or dropped task leaves the list; below 0: never
 
 
 class Console(Section, frozen=True):
-    theme: Literal["auto", "dark", "light"] = "auto"  # auto: as the terminal's background
-    keymap: Literal["emacs", "vim"] = "emacs"  # how the editor is used
+    theme: Literal["auto", "dark", "light"] = "auto"  # colours for a dark or light background; auto: as the terminal
+    keymap: Literal["emacs", "vim"] = "emacs"  # keys of the editor
     keys: dict[str, Any] = {}  # other keys for actions: tree = "ctrl+t"; see `/keys`
-    double_escape: Literal["tree", "branch", "none"] = "tree"  # what Escape twice on an empty editor opens
-    reasoning: bool = False  # show what the model thinks
+    double_escape: Literal["tree", "branch", "none"] = "tree"  # what Escape twice opens in an empty editor
+    reasoning: bool = False  # show the thinking of the model
     notify: bool = True  # a desktop notification when the session waits for you
-    title: bool = True  # say in the terminal's title what goes on
+    title: bool = True  # show the state of the session in the terminal's title
 
 
 class Extensions(Section, frozen=True):
     enabled: bool = True  # load extensions, a project's only in a folder you trust
-    options: dict[str, Any] = {}  # by extension name
+    options: dict[str, Any] = {}  # options of extensions, by their names
 
 
 class Settings(Section, frozen=True):
@@ -141,6 +141,6 @@ class Settings(Section, frozen=True):
     todo: Todo = Todo()
     console: Console = Console()
     extensions: Extensions = Extensions()
-    # names of files with instructions, read from the workspace and the folders above
+    # names of instruction files, read from the workspace and the folders above it
     context_files: list[str] = msgspec.field(default_factory=lambda: ["AGENTS.md", "CLAUDE.md"])
-    instructions: str = ""  # added to what the model is told
+    instructions: str = ""  # added to the instructions of the model

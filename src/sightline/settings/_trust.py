@@ -71,7 +71,7 @@ def untrust(folder: Path) -> Path:
         digests = _digests()
         if real not in digests:
             above = next((each for each in sorted(digests) if real.is_relative_to(each)), None)
-            hint = f"it is trusted as part of {above}" if above else "see `sightline config trust --list`"
+            hint = f"it is trusted as a part of {above}" if above else "see `sightline config trust --list`"
             raise UserMistake(f"not in the list of trusted folders: {real}", hint)
         _write({each: digest for each, digest in digests.items() if each != real})
     return real
@@ -107,7 +107,7 @@ def _digests() -> dict[Path, str]:
         return {Path(folder): str(digest) for folder, digest in entries.items() if os.path.isabs(folder)}
     except (ValueError, LookupError, TypeError, RecursionError):
         raise UserMistake(
-            f"{file} is damaged; no folder is trusted", "remove it, and trust your folders anew"
+            f"{file} is damaged; no folder is trusted", "remove it, and trust your folders again"
         ) from None
 
 

@@ -196,4 +196,4 @@ def remove_setting(path: Path, name: str, *, project: bool) -> None:
     with _trust_kept(path, project=project):
         removed = bool(key) and unset_in_file(path, key, private=not project)
     if not removed:
-        raise UserMistake(f"{name} is not in {path}", f"`sightline config {name}` says where it comes from")
+        raise UserMistake(f"{name} is not in {path}", f"`sightline config {name}` shows its source")

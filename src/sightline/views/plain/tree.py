@@ -88,7 +88,7 @@ def move_in_tree(
 
 def _moved_words(leaf: str, prefill: str) -> str:
     said = f"{_where(leaf)}\n"
-    return f"{said}\nto say it differently, begin with:\n\n{clean_text(prefill)}\n" if prefill else said
+    return f"{said}\nyour message, to change and send again:\n\n{clean_text(prefill)}\n" if prefill else said
 
 
 def label_in_tree(store: Store, session: str, target: str, label: str) -> str:
@@ -113,8 +113,8 @@ def _moved_by_host(session: str, target: str, summary: str, summarize: bool) -> 
     from sightline.host import Move
 
     if summary:
-        hint = f"give --summarize instead, or end it first: sightline stop {session}"
-        raise UserMistake(f"session {session} is running, and sums up what it leaves by itself", hint)
+        hint = f"use --summarize instead, or end it first: sightline stop {session}"
+        raise UserMistake(f"session {session} is running, and writes the summary itself", hint)
     done = _asked(session, Move(target, summarize))
     if not done.get("moved"):
         return f"already at this point: {_where(str(done.get('leaf', '')))}\n"
@@ -155,7 +155,7 @@ def _keep(writer: JournalWriter, tree: Tree, entries: list[Entry]) -> None:
     if not entries:
         return
     if not writer.append(entries):
-        raise OutsideFailure(f"it could not be kept: {writer.problem}", "make room on the disk")
+        raise OutsideFailure(f"it could not be stored: {writer.problem}", "free some disk space")
     for entry in entries:
         tree.add(entry, writer.place_of(entry.id))
 
@@ -167,7 +167,7 @@ def _tell_views(writer: JournalWriter, tree: Tree) -> None:
 
 
 def _where(leaf: str) -> str:
-    return f"the conversation goes on after {leaf}" if leaf else "the conversation goes on from the beginning"
+    return f"the conversation continues after {leaf}" if leaf else "the conversation continues from the start"
 
 
 def _drawn(tree: Tree, lines: list[Line], palette: Palette) -> list[str]:

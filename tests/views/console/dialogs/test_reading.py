@@ -119,7 +119,7 @@ def test_a_diff_of_five_thousand_lines_opens_at_once() -> None:
 def test_blanks_do_not_push_a_command_out_of_sight() -> None:
     """They are counted, and what follows stands right behind them."""
     command = f"echo ok{' ' * 200}; rm -rf ~"
-    assert "echo ok⟨200 blanks⟩; rm -rf ~" in bench(request(what=command, args={})).text()
+    assert "echo ok⟨200 spaces⟩; rm -rf ~" in bench(request(what=command, args={})).text()
 
 
 @pytest.mark.parametrize(
