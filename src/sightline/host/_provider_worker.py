@@ -87,6 +87,7 @@ async def open_provider(session: Session, wanted: ProviderWanted, tree: Tree, sh
     )
     memory = ProviderMemory(session, tree, provider.name)
     await memory.mend()
+    memory.take_over()
     worker = ProviderWorker(session, provider, ask, memory, shelf)
     if notice is not None:
         session.publish(notice)

@@ -22,9 +22,9 @@ from sightline.providers._provider import (
 from sightline.providers._registry import get_provider, provider_names, recognise
 from sightline.providers._source import LINE_CAP, DisplayEventSource, Source
 from sightline.providers._stream import EventStream
+from sightline.providers._words import Words
 
 if TYPE_CHECKING:
-    from sightline.providers._recent import last_session, remember_session
     from sightline.providers.running._doctor import ProviderStatus, survey
     from sightline.providers.running._runner import start_run
 
@@ -44,12 +44,11 @@ __all__ = [
     "Run",
     "Source",
     "Unreachable",
+    "Words",
     "get_provider",
-    "last_session",
     "preview",
     "provider_names",
     "recognise",
-    "remember_session",
     "start_run",
     "survey",
 ]
@@ -58,8 +57,6 @@ __all__ = [
 _LATER = {
     "ProviderStatus": "running._doctor",
     "survey": "running._doctor",
-    "last_session": "_recent",
-    "remember_session": "_recent",
     "start_run": "running._runner",
 }
 

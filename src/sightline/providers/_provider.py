@@ -35,7 +35,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
 
     exit_code: int
     session: str = ""
-    text: str = ""  # the words of the root agent, joined as they are
+    text: str = ""  # the words of the root agent, each block of them on a line of its own
     native_exit_code: int | None = None
     stderr: str = ""  # the end of what it wrote there
     timed_out: bool = False

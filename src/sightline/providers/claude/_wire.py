@@ -73,6 +73,13 @@ class ApiEvent(msgspec.Struct, gc=False):
     delta: Delta | None = None
     content_block: Block | None = None
     usage: TokenUsage | None = None
+    message: Any = None  # of a `message_start`: a `Begun`
+
+
+class Begun(msgspec.Struct, gc=False):
+    """A message that begins."""
+
+    usage: TokenUsage | None = None
 
 
 class Assistant(msgspec.Struct, gc=False, tag_field="type", tag="assistant"):

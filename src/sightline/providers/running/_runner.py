@@ -22,6 +22,7 @@ from sightline.exec import GRACE, Process, UntrustedProgram
 from sightline.providers._binary import binary_words
 from sightline.providers._provider import Ask, CommandLine, Outcome, Provider, Run
 from sightline.providers._stream import EventStream
+from sightline.providers._words import Words
 from sightline.text import clean_line, clean_text
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ class CliRun:
         self._refused = False  # what was asked for cannot be done by this CLI, and nothing was run
         self._told: Error | None = None  # by the source
         self._session = ""
-        self._words: list[str] = []
+        self._words = Words()
         self._passed_through = bytearray()  # the beginning, of a provider whose lines nobody reads
         self._unread: list[str] = []  # the last lines its source could not read
         self._output_end = b""  # where there is no source to read it
@@ -162,8 +163,7 @@ class CliRun:
         added: list[Event] = []
         for index, event in enumerate(events):
             if isinstance(event, Text):
-                if not event.agent:
-                    self._words.append(event.text)
+                self._words.add(event)
             elif isinstance(event, Error):
                 from sightline.providers.running import _explain
 
@@ -215,7 +215,7 @@ class CliRun:
         self._outcome = Outcome(
             exit_code=124 if self._timed_out else 130 if self._cancelled else 2 if self._refused else int(failed),
             session=self._session,
-            text="".join(self._words) or clean_text(self._passed_through.decode("utf-8", "replace")),
+            text=self._words.text or clean_text(self._passed_through.decode("utf-8", "replace")),
             native_exit_code=native,
             stderr=stderr,
             timed_out=self._timed_out,
