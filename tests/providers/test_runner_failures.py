@@ -5,9 +5,11 @@ import asyncio
 import pytest
 
 from sightline.events import Error, RunEnded, Text
-from sightline.providers import Run
+from sightline.providers import EventStream, Run, get_provider
+from sightline.providers.running._explain import with_hint
 
 from .fake_cli import Cli, all_events
+from .support import load_capture
 
 
 async def failure(run: Run) -> Error:
@@ -26,7 +28,7 @@ async def test_a_missing_binary_says_how_to_install_it(cli: Cli):
     """An error event, not an exception."""
     error = await failure(cli.start())
     assert error.text == "Parrot is not installed: no `parrot` on the PATH"
-    assert error.hint == "npm install -g @birds/parrot"
+    assert error.hint.startswith("install it with `npm install -g @birds/parrot`, then ")
 
 
 async def test_a_binary_that_is_not_executable_says_so(cli: Cli):
@@ -216,3 +218,15 @@ async def test_time_runs_also_while_nobody_reads(cli: Cli):
     await asyncio.sleep(1.7)  # the reader's own business
     events = [event async for batch in batches for event in batch]
     assert events[-1].stop_reason == "timeout"
+
+
+@pytest.mark.parametrize("provider", ["claude", "codex", "gemini", "opencode"])
+def test_too_many_requests_are_not_blamed_on_a_key(provider: str):
+    """Whatever else the message offers: it is time that helps."""
+    command, source = get_provider(provider).command, get_provider(provider).source
+    assert command is not None
+    assert source is not None
+    stream = EventStream(source())
+    events = stream.feed(load_capture(provider, "api_rate_limit")[0]) + stream.end()
+    error = [event for event in events if isinstance(event, Error)][-1]
+    assert with_hint(error, command).hint.startswith("wait a little and try again")

@@ -14,7 +14,7 @@ from typing import Any
 
 from sightline.events import Notice
 from sightline.host._session import Session
-from sightline.providers import Ask, Channel, OwnRuns, Provider, Run, Unreachable, start_run
+from sightline.providers import Ask, Channel, NotInstalled, OwnRuns, Provider, Run, StopsAgents, Unreachable, start_run
 from sightline.text import clean_text
 
 _SECONDS_TO_TAKE = 2.0
@@ -81,6 +81,9 @@ class Connection:
     async def steer(self, text: str) -> bool:
         return self._channel is not None and await self._channel.steer(text)
 
+    async def stop_agent(self, path: str) -> bool:
+        return isinstance(self._channel, StopsAgents) and await self._channel.stop_agent(path)
+
     def answer(self, request: str, answer: Any) -> bool:
         return self._channel is not None and self._channel.answer(request, answer)
 
@@ -98,6 +101,8 @@ class Connection:
             except Unreachable as problem:
                 if self._cut:
                     raise asyncio.CancelledError from problem
+                if isinstance(problem, NotInstalled):
+                    return start_run(self._provider, ask)
                 await self._give_up_channel(problem)
         return start_run(self._provider, ask)
 

@@ -155,12 +155,16 @@ class ProviderWorker:
             case SetApproval():
                 return await self._set_approval(command)
             case CancelCall():
-                if self._person.cancel(command.id):
+                if self._person.cancel(command.id) or await self._stop_agent(command.id):
                     return Reply(True, command.id)
-                return self._refusal("no way to stop one call", "stop all it does with Esc")
+                return self._refusal("no way to stop one call", "stop all it does with escape")
             case _:
                 name = type(command).__name__
                 return self._refusal(f"no {name.lower()}", "it works in sessions of sightline's own agent")
+
+    async def _stop_agent(self, call: str) -> bool:
+        path = self._retelling.native_agent(call) if self._retelling is not None else ""
+        return bool(path) and await self._connection.stop_agent(path)
 
     async def stop(self) -> None:
         self._closed = True

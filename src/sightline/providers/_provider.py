@@ -60,6 +60,10 @@ class Unreachable(OutsideFailure):
     """A provider's channel cannot be opened here. Nothing was asked of it: the prompt can go another way."""
 
 
+class NotInstalled(Unreachable):
+    """There is no such program here: a run of its own says so best."""
+
+
 class Channel(Protocol):
     """A conversation with a provider that stays open from prompt to prompt, and takes answers meanwhile.
 
@@ -86,6 +90,14 @@ class OwnRuns(Channel, Protocol):
 
     def on_own_run(self, begun: Callable[[Run], bool]) -> None:
         """`begun` is called with each such run, to be read like any other; false when nobody will."""
+
+
+@runtime_checkable
+class StopsAgents(Channel, Protocol):
+    """A channel that can end one subagent and go on with the rest."""
+
+    async def stop_agent(self, path: str) -> bool:
+        """False when it does not run."""
 
 
 class CommandLine(msgspec.Struct, frozen=True, kw_only=True):

@@ -99,6 +99,16 @@ class AppServer:
             return False
         return True
 
+    async def stop_agent(self, path: str) -> bool:
+        thread, turn = self._source.thread_of(path)
+        if not turn:
+            return False
+        try:
+            await self._call("turn/interrupt", threadId=thread, turnId=turn)
+        except Unreachable:
+            return False
+        return True
+
     async def close(self) -> None:
         await self._program.end()
         if self._run is not None:

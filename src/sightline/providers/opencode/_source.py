@@ -18,6 +18,7 @@ Rules of this wire:
   and a new message. Texts that were printed come again.
 """
 
+import re
 from collections.abc import Callable, Container
 from typing import Any
 
@@ -65,6 +66,7 @@ _COMMON_NAMES = {
     "websearch": "WebSearch",
     "write": "Write",
 }
+_task_result = re.compile(r"<task [^>]*>\s*<task_result>\n?(.*?)\n?</task_result>\s*</task>\s*", re.DOTALL).fullmatch
 _SILENT = "(no output)"  # said to the model of a command that printed nothing
 _UNFINISHED = frozenset(("pending", "running"))
 _WHOLE = frozenset(("tool-calls", "stop"))  # the model said all it wanted to
@@ -256,6 +258,8 @@ class OpenCodeSource(Source):
         if self._agents is not None and (path := self._agents.end(part.id or part.callID)):
             events.append(AgentEnded(path, failed, source="opencode"))
         content, details = clean_text(content) if content and content != _SILENT else "", None
+        if tool == "task" and (answer := _task_result(content)) is not None:
+            content = answer[1]
         if metadata is not None and metadata.display is not None and not failed:
             content, details = shown_read(metadata.display) or (content, None)
         events.append(ToolResult(ident, content, details, failed, code, duration, native_id, source="opencode"))
