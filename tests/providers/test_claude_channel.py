@@ -438,6 +438,7 @@ def test_a_recording_is_told_as_it_is_without_the_channel(path: Path) -> None:
     """The same events from the same lines, but for where runs begin and end."""
     kept = path.read_bytes().splitlines()
     channel, source = ClaudeChannel(Ask(prompt="")), ClaudeSource()
+    source.attended = True  # with nobody there it also names what was refused
     channel._turns.prompted()
     edges = (RunStarted, RunEnded, Error)
 

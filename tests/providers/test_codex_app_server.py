@@ -311,7 +311,7 @@ async def test_one_subagent_can_be_stopped(tmp_path: Path) -> None:
     async with asyncio.timeout(20):
         while "agent-1" not in {event.path for event in await anext(reading) if isinstance(event, AgentStarted)}:
             pass
-        while not channel._source.thread_of("agent-1")[1]:
+        while not channel._source.thread_of("agent-1")[1]:  # noqa: ASYNC110, a condition over what another task does
             await asyncio.sleep(0.01)
         assert await channel.stop_agent("agent-1")
         assert not await channel.stop_agent("agent-7")

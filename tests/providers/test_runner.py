@@ -23,7 +23,7 @@ def only(kind: type, events: list):
 
 
 async def test_a_run_shows_its_words_its_session_and_its_end(cli: Cli):
-    """From the prompt to the outcome: events in the order of the stream, one end, each block of words on its own line."""
+    """From the prompt to the outcome: events in the order of the stream, one end, a line per block of words."""
     run = cli.run('out(perch="p-1"); out(say="You said: "); out(say=sys.stdin.read()); out(sleep="fed")', "Polly?")
     events = await all_events(run)
     assert [type(event) for event in events] == [State, RunStarted, Text, Text, RunEnded]

@@ -1,15 +1,18 @@
 """Runs that fail: each says why in one error, with a hint, and ends once."""
 
 import asyncio
+import os
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from sightline.events import Error, RunEnded, Text
-from sightline.providers import EventStream, Run, get_provider
+from sightline.events import Error, Notice, RunEnded, Text, ToolResult
+from sightline.providers import Ask, EventStream, Run, get_provider, start_run
 from sightline.providers.running._explain import with_hint
 
 from .fake_cli import Cli, all_events
-from .support import load_capture
+from .support import CAPTURES, lines, load_capture
 
 
 async def failure(run: Run) -> Error:
@@ -230,3 +233,36 @@ def test_too_many_requests_are_not_blamed_on_a_key(provider: str):
     events = stream.feed(load_capture(provider, "api_rate_limit")[0]) + stream.end()
     error = [event for event in events if isinstance(event, Error)][-1]
     assert with_hint(error, command).hint.startswith("wait a little and try again")
+
+
+REFUSALS = {
+    "claude": ("permission_denied", "refused: Bash touch forbidden.txt"),
+    "gemini": ("permission_denied", "refused: Bash touch forbidden.txt"),
+    "opencode": ("permission_asked", "refused: Bash touch forbidden.txt"),
+}
+
+
+@pytest.mark.parametrize("provider", REFUSALS)
+async def test_what_was_refused_is_named_and_is_the_exit_code(provider: str, tmp_path: Path, monkeypatch: Any):
+    """The CLI itself ends as if all had gone well."""
+    recording, refused = REFUSALS[provider]
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    program = tmp_path / provider
+    program.write_text(f"#!/bin/sh\ncat {CAPTURES}/{provider}/{recording}.jsonl\n")
+    program.chmod(0o755)
+    run = start_run(get_provider(provider), Ask(prompt="go"))
+    events = await all_events(run)
+    assert (run.outcome.exit_code, run.outcome.native_exit_code, run.outcome.error) == (3, 0, None)
+    assert [event.text for event in events if isinstance(event, Notice)] == [refused]
+    assert isinstance(events[-1], RunEnded)
+    if provider != "claude":  # which names them at the end
+        (result,) = [event for event in events if isinstance(event, ToolResult) and event.is_error]
+        assert result.details["ended"] == "refused"
+
+
+def test_a_call_that_codex_declined_is_a_refusal():
+    """Where it says so."""
+    item = {"id": "i", "type": "command_execution", "command": "rm x", "status": "declined"}
+    stream = EventStream(get_provider("codex").source())
+    (result,) = [e for e in stream.feed(lines({"type": "item.completed", "item": item})) if isinstance(e, ToolResult)]
+    assert (result.is_error, result.details) == (True, {"ended": "refused"})

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from sightline.conversation import AssistantMessage, Message, StopReason, TextPart, ToolMessage, UserMessage
-from sightline.events import AgentEnded, AgentStarted, Event, Notice
+from sightline.events import AgentEnded, AgentStarted, Event, Notice, State
 from sightline.host._session import Session
 from sightline.journal import Entry, EntryType, KeptSession, Store, Tree
 from sightline.providers import get_provider
@@ -69,6 +69,8 @@ def take_over(session: Session, tree: Tree) -> None:
     before = _conversation(tree, session.folder).provider
     if before:
         session.publish(_new_agent("sightline's own agent", _title(before)))
+        session.publish(State("provider", "", source="agent"))
+        session.publish(State("steering", True, source="agent"))
         last = next(_notes(tree), _Kept())
         _add(session, tree, "custom", data=msgspec.to_builtins(_Kept(_OWN, "", last.agents)), custom=_NAME)
 

@@ -30,8 +30,8 @@ class Ask(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
-    """How a run ended. `exit_code` follows the program's rule: 0 done, 1 failed, 2 asked for what it cannot do, 124
-    timeout, 130 cancelled."""
+    """How a run ended. `exit_code` follows the program's rule: 0 done, 1 failed, 2 asked for what it cannot do, 3
+    something was refused for want of permission, 124 timeout, 130 cancelled."""
 
     exit_code: int
     session: str = ""
@@ -70,6 +70,10 @@ class Channel(Protocol):
     Its runs tell what their provider's commands print as they print it (`tool_output`), and ask (`request`). One run at
     a time; one that is cancelled ends the work on its prompt, not the channel.
     """
+
+    async def open(self, ask: Ask) -> None:
+        """Start what it needs, so that the first prompt does not wait for that. Nothing is asked of a model or of a
+        service. Raises Unreachable."""
 
     async def run(self, ask: Ask) -> Run:
         """Begin to work on a prompt; the conversation is the one of `ask.resume`. Raises Unreachable."""
@@ -123,5 +127,6 @@ class Provider(msgspec.Struct, frozen=True, kw_only=True):
     cadence: Literal["streaming", "burst"] = "streaming"
     command: CommandLine | None = None
     start: Callable[[Ask], Run] | None = None  # for one that is not a CLI
+    steers: bool = False  # its channel takes words into a run that goes on
     channel: Callable[[Ask], Channel] | None = None  # not opened before its first run
     check: Callable[[], None] | None = None  # raises UserMistake when it is not set up to be used

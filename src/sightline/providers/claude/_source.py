@@ -42,7 +42,8 @@ from sightline.events import (
     User,
 )
 from sightline.providers._agents import AgentPaths
-from sightline.providers._preview import shown_args
+from sightline.providers._preview import preview, shown_args
+from sightline.providers._refusal import REFUSED
 from sightline.providers._source import LINE_CAP, Source, decode_leniently
 from sightline.providers.claude import _wire as wire
 from sightline.providers.claude._partial import PartialBlocks
@@ -55,6 +56,7 @@ _CALLS = frozenset(("tool_use", "server_tool_use", "mcp_tool_use"))
 _DELEGATES = frozenset(("Agent", "Task"))
 _AGENTS_AT_MOST = 1024
 _ROUNDS_AT_MOST = 64
+_REFUSED_AT_MOST = 20
 # Stands in for a line whose strings must all be filtered.
 _SUSPECT = b"\\u"
 _decode = msgspec.json.Decoder(Line).decode
@@ -63,6 +65,7 @@ _exit_code = re.compile(r"Exit code (\d{1,9})\b").match
 
 class ClaudeSource(Source):
     provider = "claude"
+    attended = False  # a person answers: what was refused they know
     _begun = False  # the first of the rounds below
     _last_error = ""
     _plans = _delegates = False  # whether it ever did
@@ -354,7 +357,10 @@ class ClaudeSource(Source):
             # The answer to one of the CLI's own commands stands nowhere but here.
             events.append(Text(clean_text(said), self.new_block(), source="claude"))
         self._last_error = ""
+        refused = [] if self.attended else _refused(line.permission_denials)
+        events += [Notice(f"refused: {call}", "warning", source="claude") for call in refused]
         usage, reason = _usage(line.usage), clean_line(line.stop_reason or line.subtype)
+        reason = REFUSED if refused and not line.is_error else reason
         events.append(RunEnded(usage, line.total_cost_usd, reason, line.is_error, source="claude"))
         return events
 
@@ -397,6 +403,17 @@ def _usage(usage: wire.TokenUsage | None) -> Usage | None:
         None,
         usage.total_tokens,
     )
+
+
+def _refused(denials: Any) -> list[str]:
+    """The calls that were not allowed, with nobody there to ask, in a few words each."""
+    calls = []
+    for denial in denials[:_REFUSED_AT_MOST] if isinstance(denials, list) else []:
+        native = denial.get("tool_name") if isinstance(denial, dict) else None
+        if isinstance(native, str):
+            name = wire.COMMON_NAMES.get(native, native)
+            calls.append(clean_line(f"{name} {preview(denial.get('tool_input'), name)}").rstrip())
+    return calls
 
 
 def _with_read(ended: Usage | None, began: Usage | None) -> Usage | None:

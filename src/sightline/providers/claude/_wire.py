@@ -127,6 +127,7 @@ class Result(msgspec.Struct, gc=False, tag_field="type", tag="result"):
     stop_reason: str | None = None
     total_cost_usd: float | None = None
     usage: TokenUsage | None = None
+    permission_denials: Any = None
 
 
 Line = Union[Assistant, UserLine, StreamEvent, System, Result]

@@ -62,6 +62,9 @@ class AppServer:
         self._run: ChannelRun | None = None
         self._steering: asyncio.Task[bool] | None = None
 
+    async def open(self, ask: Ask) -> None:
+        await self._open()
+
     async def run(self, ask: Ask) -> ChannelRun:
         await self._open()
         opened = await self._open_thread(ask)

@@ -2,8 +2,8 @@
 
 Rules:
 
-- The metadata of a running command has what it printed so far, at most its last 30,000 characters, and not every state of
-  it is told. What follows what was told is news.
+- The metadata of a running command has what it printed so far, at most its last 30,000 characters, and not every state
+  of it is told. What follows what was told is news.
 - Where what was told is not in it any more, some is missing between. That is waited for: the end of the command brings
   the whole, in its result or in a file that OpenCode saved it to. A command that goes on for long is shown with the gap
   marked.

@@ -65,6 +65,9 @@ class OpenCodeServer:
         self._busy = self._stopping = False
         self._failure: Any = None  # what the session said went wrong
 
+    async def open(self, ask: Ask) -> None:
+        await self._open(ask)
+
     async def run(self, ask: Ask) -> ChannelRun:
         await self._open(ask)
         if not self._session or ask.resume not in ("", self._session):
