@@ -70,6 +70,9 @@ def test_the_reference_lists_every_option():
         (["-p", "x", "--provider", "claude", "doctor"], "error: a prompt and a command cannot be combined"),
         (["flow"], "the following arguments are required"),
         (["frobnicate"], "no command frobnicate"),
+        (["-p", "x", "--colour", "never"], "error: no option --colour\nhint: did you mean --color?"),
+        (["--bogus", "x"], "error: no option --bogus"),
+        (["--color", "never", "frobnicate"], "no command frobnicate"),
     ],
 )
 def test_a_users_mistake_is_said_in_a_line_and_ends_with_2(arguments, says):

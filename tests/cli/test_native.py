@@ -433,7 +433,7 @@ def test_binary_output_is_said_and_can_be_had(work: Path) -> None:
 def test_a_timeout_says_so_and_how_to_go_on(work: Path) -> None:
     """On stderr; in the events the run has failed."""
     done = native(work, [[{"text": "x", "delay_ms": 60000}]], "--timeout", "0.3")
-    hint = f'hint: go on with sightline -p "…" --resume {store().sessions()[0]}\n'
+    hint = f"Resume with: sightline --resume {store().sessions()[0]}\n"
     assert done.stderr.decode() == f"error: timed out after 0.3 s\n{hint}"
     assert [event.is_error for event in kept() if isinstance(event, RunEnded)] == [True]
 
@@ -444,7 +444,7 @@ def test_a_cancel_says_so_and_how_to_go_on(work: Path) -> None:
     until(lambda: (work / "over").exists(), "the command")
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=20)
-    assert err.decode() == f'cancelled\nhint: go on with sightline -p "…" --resume {store().sessions()[0]}\n'
+    assert err.decode() == f"cancelled\nResume with: sightline --resume {store().sessions()[0]}\n"
 
 
 def test_a_question_nobody_answers_is_told(work: Path) -> None:

@@ -1,6 +1,7 @@
 """Agent steps, run by a provider that exists only here: its CLI is a real process, its source a few lines."""
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -179,3 +180,20 @@ def test_a_subagents_path_follows_the_steps(made_up: Any) -> None:
     assert (text.agent, text.text, text.block, text.source) == ("review/Explore-1", "hi", 3, "claude")
     ended = nested.place(AgentEnded("Explore-1"))
     assert ended.path == "review/Explore-1"
+
+
+def test_words_before_and_after_a_call_do_not_run_together(run: Run, tmp_path: Path, monkeypatch: Any) -> None:
+    """Each block of an agent's words begins on a line of its own in the step's output."""
+    recording = Path(__file__).parents[1] / "captures" / "claude" / "single_tool.jsonl"
+    program = tmp_path / "bin" / "claude"
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/sh\ncat {recording}\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    ran = run("name: w\nsteps:\n  - {id: a, provider: claude, prompt: hi}\n")
+
+    words: dict[int, str] = {}
+    for event in ran.of(Text, "a"):
+        words[event.block] = words.get(event.block, "") + event.text
+    assert len(words) > 1
+    assert ran.outcome.steps["a"].output == "\n".join(words.values())

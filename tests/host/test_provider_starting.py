@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sightline.events import Notice, RunEnded, RunStarted, State, Text, ToolResult, User
+from sightline.events import Error, Notice, RunEnded, RunStarted, State, Text, ToolResult, User
 from sightline.host import Abort, Prompt, Session, Shell
 from sightline.journal import KeptSession, Store
 from sightline.transcript import Remark, fold
@@ -165,3 +165,65 @@ async def test_a_session_ends_while_it_starts(store: Store, program: Path) -> No
             await session.submit(Prompt("Go."))
             await until(lambda: runs(program), "its process")
     assert not _runs_something(program)
+
+
+async def test_it_is_started_while_the_first_prompt_is_written(store: Store, program: Path) -> None:
+    """Once somebody can write one; nothing is asked of it but to be ready, and the prompt starts nothing."""
+    install(program, lines(said("Hello."), DONE))
+    async with desk(store) as it:
+        assert not (program / "asked.jsonl").exists()
+        watching = it.session.subscribe(attends=True)
+        await until(lambda: [m["method"] for m in _asked(program)] == ["initialize", "initialized"], "it to be ready")
+        await it.session.submit(Prompt("Go."))
+        await it.done()
+        assert [event.text for event in it.of(Text)] == ["Hello."]
+        assert starting(it) == []
+        assert [m["method"] for m in _asked(program)].count("initialize") == 1
+        watching.close()
+
+
+async def test_one_that_was_never_used_ends_when_the_console_leaves(store: Store, program: Path) -> None:
+    """And is there again for who comes next."""
+    silent(program)
+    async with desk(store) as it:
+        for _ in range(2):
+            watching = it.session.subscribe(attends=True)
+            await until(lambda: runs(program), "its process")
+            pid, child = (int((program / name).read_text()) for name in ("pid", "child"))
+            watching.close()
+            await until(lambda: not alive(pid) and not alive(child), "its end")  # noqa: B023
+            await until(lambda: it.session.running == 0 and not it.session._tasks, "all of it")
+            for name in ("pid", "child"):
+                (program / name).unlink()
+
+
+async def test_a_prompt_waits_for_what_is_being_started(store: Store, program: Path) -> None:
+    """It is not started twice, and can be stopped meanwhile."""
+    silent(program)
+    async with desk(store) as it:
+        watching = it.session.subscribe(attends=True)
+        await until(lambda: runs(program), "its process")
+        await it.session.submit(Prompt("Go."))
+        await until(lambda: it.of(RunStarted), "the beginning")
+        assert starting(it) == ["Codex"]
+        await stopped(it)
+        assert not alive(int((program / "pid").read_text()))
+        watching.close()
+
+
+async def test_one_that_is_not_installed_is_named_once_and_first(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is missing, where it was looked for, how to install it and how to log in; not how it would have been run."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    async with desk(store) as it:
+        await it.session.submit(Prompt("Go."))
+        await it.done()
+        (error,) = it.of(Error)
+        assert error.text == "Codex is not installed: no `codex` on the PATH"
+        assert error.hint.startswith("install it with `npm install -g @openai/codex`, then ")
+        assert it.of(Notice) == []
+
+
+def _asked(program: Path) -> list[dict[str, object]]:
+    return asked_of(program) if (program / "asked.jsonl").exists() else []

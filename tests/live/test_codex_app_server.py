@@ -9,8 +9,19 @@ import pytest
 from consoles import asked, commands, desk, ends, running, said
 from lab import Script
 
-from sightline.events import Error, Notice, Request, RequestResolved, State, ToolOutput, ToolResult, ToolUse
-from sightline.host import Abort, AnswerRequest
+from sightline.events import (
+    AgentEnded,
+    AgentStarted,
+    Error,
+    Notice,
+    Request,
+    RequestResolved,
+    State,
+    ToolOutput,
+    ToolResult,
+    ToolUse,
+)
+from sightline.host import Abort, AnswerRequest, CancelCall, SetModel
 
 pytestmark = pytest.mark.live
 
@@ -152,3 +163,18 @@ async def test_tokens_and_model_are_told(tmp_path: Path, monkeypatch: pytest.Mon
         assert states["context"]["of"] > 0
         assert states["model"] == "gpt-5.5"
         assert commands(it.events) == []
+
+
+async def test_a_subagent_is_stopped_and_the_rest_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the call that started it, as the list of agents does."""
+    inner = [[{"tool": "Bash", "args": {"command": "sleep 600"}}], [{"text": "Never."}]]
+    call = {"tool": "Task", "args": {"description": "Look", "prompt": "Look deep."}, "agent": inner}
+    async with desk(tmp_path, "codex", [[call], [{"text": "Done."}]], monkeypatch) as it:
+        await it.session.submit(SetModel(model="gpt-5-codex"))  # newer models delegate without showing it
+        await it.say("Go.")
+        started = await it.until_event(AgentStarted, task="Look deep.")
+        await it.until_event(ToolUse, agent=started.path)
+        assert (await it.session.submit(CancelCall(started.call))).ok
+        await it.until_event(AgentEnded, path=started.path)
+        await it.done()
+        assert said(it.events) == "Done."

@@ -14,6 +14,7 @@ from sightline.events import (
     Text,
     ToolResult,
     ToolUse,
+    TurnEnded,
     User,
 )
 from sightline.providers import EventStream
@@ -457,3 +458,41 @@ def test_a_command_that_printed_nothing_has_no_content():
     block = {"type": "tool_result", "tool_use_id": "t1", "content": "(Bash completed with no output)"}
     (result,) = events_of(lines({"type": "user", "message": {"content": [block]}}))
     assert result.content == ""
+
+
+def test_a_long_output_is_what_the_stream_carries():
+    """Not the 2 KB and the tag that its model gets; where the rest is stands below it."""
+    (result,) = [event for event in captured("huge_output") if isinstance(event, ToolResult)]
+    rows = result.content.split("\n")
+    assert rows[0].startswith("line 0: the quick brown fox")
+    assert rows[500].startswith("line 500: the quick brown fox")
+    assert "persisted-output" not in result.content
+    assert rows[-1].startswith("… 30,000 of 218,890 bytes shown: all of it is in /")
+
+
+def test_a_long_output_without_its_text_in_the_line_is_its_preview():
+    """Also where the line carries another result, and where the note has another form."""
+    note = "<persisted-output>\nOutput too large (9KB). Full output saved to: /x\n\nPreview (first 2KB):\na\nb\n...\n"
+    result = {"type": "tool_result", "tool_use_id": "t", "content": f"{note}</persisted-output>"}
+    line = {"type": "user", "session_id": "s", "message": {"content": [result]}}
+    for other in (None, "text", {"stdout": "something else"}, {"stdout": 7}):
+        (shown,) = [e for e in events_of(lines({**line, "tool_use_result": other})) if isinstance(e, ToolResult)]
+        assert shown.content.startswith("a\nb\n… ")
+    odd = {**result, "content": "<persisted-output>\nodd"}
+    (shown,) = [e for e in events_of(lines({**line, "message": {"content": [odd]}})) if isinstance(e, ToolResult)]
+    assert shown.content == "<persisted-output>\nodd"
+
+
+@pytest.mark.parametrize("name", ["delegation", "delegation_partial", "delegation_background"])
+def test_what_only_its_model_needs_of_a_subagent_is_not_shown(name):
+    """Neither its id nor how to address it; its answer is."""
+    results = [event.content for event in captured(name) if isinstance(event, ToolResult)]
+    assert not [content for content in results if "agentId" in content or "SendMessage" in content]
+    answers = [content for content in results if content.startswith("Helper ")]
+    assert len(answers) == (0 if name == "delegation_background" else 2)
+
+
+def test_a_turn_has_the_tokens_it_read():
+    """They are given when a message begins, those it wrote when it ends."""
+    turns = [event.usage for event in captured("parallel_tools_partial") if isinstance(event, TurnEnded)]
+    assert [(usage.input_tokens, usage.output_tokens) for usage in turns] == [(1000, 30), (1100, 7)]

@@ -127,7 +127,7 @@ async def test_a_program_that_does_not_know_the_flag_is_unreachable(tmp_path: Pa
     """An old version says so before anything was asked of it, and so does one that is not there."""
     program = install(tmp_path / "bin")
     (program.parent / "old").touch()
-    for binary, why in [(program, "unknown option"), (tmp_path / "nowhere", "cannot be started")]:
+    for binary, why in [(program, "unknown option"), (tmp_path / "nowhere", "is not installed")]:
         channel: Channel = ClaudeChannel(Ask(prompt=""), str(binary))
         with pytest.raises(Unreachable, match=why):
             await channel.run(Ask(prompt="Hi."))
@@ -438,6 +438,7 @@ def test_a_recording_is_told_as_it_is_without_the_channel(path: Path) -> None:
     """The same events from the same lines, but for where runs begin and end."""
     kept = path.read_bytes().splitlines()
     channel, source = ClaudeChannel(Ask(prompt="")), ClaudeSource()
+    source.attended = True  # with nobody there it also names what was refused
     channel._turns.prompted()
     edges = (RunStarted, RunEnded, Error)
 

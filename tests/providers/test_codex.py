@@ -377,3 +377,9 @@ def test_memory_does_not_grow_when_every_id_is_new():
     assert len(source._searches) <= 1024
     assert len(source._agents._open) <= 1024
     assert len(source._words.shown) + len(source._words._expected) + len(source._words._earlier) <= 200
+
+
+def test_ids_of_threads_are_not_shown():
+    """They are for Codex alone."""
+    uses = [event for event in captured("delegation") if isinstance(event, ToolUse)]
+    assert [use.args for use in uses if use.name == "wait"] == [{}, {}]

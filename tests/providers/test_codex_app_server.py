@@ -11,6 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sightline.events import (
+    AgentEnded,
+    AgentStarted,
     Error,
     Event,
     Request,
@@ -253,3 +255,67 @@ async def test_a_flood_waits_to_be_read(tmp_path: Path) -> None:
     finally:
         await channel.close()
     assert words_of(events) == ["".join(f"{number} " for number in range(20_000))]
+
+
+def of_thread(thread: str, message: dict[str, Any]) -> dict[str, Any]:
+    return {**message, "params": {**message["params"], "threadId": thread}}
+
+
+def told(*messages: dict[str, Any]) -> list[Event]:
+    channel = AppServer(Ask(prompt=""))
+    channel._thread = channel._source.thread = "T1"
+    return EventStream(channel).feed(lines(*messages))
+
+
+SPAWN = {"type": "collabAgentToolCall", "id": "s", "tool": "spawnAgent", "prompt": "Look deep."}
+SPAWNED = {**SPAWN, "receiverThreadIds": ["T2"], "agentsStates": {"T2": {"status": "pendingInit"}}}
+
+
+def test_a_subagent_is_that_of_the_call_that_started_it() -> None:
+    """Its thread speaks before the call has ended, which is where it is named: it is one subagent, not two."""
+    warning = {"method": "warning", "params": {"threadId": "T2", "message": "No metadata."}}
+    waits = {"type": "collabAgentToolCall", "id": "w", "tool": "wait"}
+    ended = {"T2": {"status": "completed", "message": "Found it."}}
+    events = told(
+        item("started", **SPAWN),
+        warning,
+        of_thread("T2", delta("Found ")),
+        item("completed", **SPAWNED),
+        of_thread("T2", delta("it.")),
+        item("started", **waits),
+        item("completed", **{**waits, "agentsStates": ended}),
+        DONE,
+    )
+    (started,) = of(AgentStarted, events)
+    assert (started.call, started.task) == (of(ToolUse, events)[0].id, "Look deep.")
+    assert words_of(events, started.path) == ["Found it."]
+    assert [ended.path for ended in of(AgentEnded, events)] == [started.path]
+    assert "".join(result.content for result in of(ToolResult, events)) == ""  # said once, by the subagent
+
+
+def test_a_subagent_that_no_call_names_is_shown_all_the_same() -> None:
+    """At the latest when the turn is over."""
+    events = told(item("started", **SPAWN), of_thread("T2", delta("Words.")), DONE)
+    (started,) = of(AgentStarted, events)
+    assert words_of(events, started.path) == ["Words."]
+    assert isinstance(events[-1], RunEnded)
+
+
+async def test_one_subagent_can_be_stopped(tmp_path: Path) -> None:
+    """Its turn is interrupted, not that of the thread that started it."""
+    begun = {"method": "turn/started", "params": {"threadId": "T2", "turn": {"id": "U2"}}}
+    program = install(tmp_path, lines(item("started", **SPAWN), item("completed", **SPAWNED), begun))
+    channel = AppServer(Ask(prompt=""), str(program))
+    run = await channel.run(Ask(prompt="go"))
+    reading = run.events()
+    async with asyncio.timeout(20):
+        while "agent-1" not in {event.path for event in await anext(reading) if isinstance(event, AgentStarted)}:
+            pass
+        while not channel._source.thread_of("agent-1")[1]:  # noqa: ASYNC110, a condition over what another task does
+            await asyncio.sleep(0.01)
+        assert await channel.stop_agent("agent-1")
+        assert not await channel.stop_agent("agent-7")
+    await channel.close()
+    asked = [msgspec.json.decode(line) for line in (tmp_path / "asked.jsonl").read_bytes().splitlines()]
+    stopped = [message["params"] for message in asked if message.get("method") == "turn/interrupt"]
+    assert stopped == [{"threadId": "T2", "turnId": "U2"}]

@@ -440,7 +440,7 @@ async def test_one_that_cannot_be_opened_is_unreachable(tmp_path: Path, odd: str
 
 async def test_a_program_that_is_not_there_is_unreachable() -> None:
     """So that what runs it once per prompt says how to install it."""
-    with pytest.raises(Unreachable, match="cannot be started"):
+    with pytest.raises(Unreachable, match="is not installed"):
         await GeminiChannel(Ask(prompt=""), "/nowhere/gemini").run(Ask(prompt="Hi."))
 
 
@@ -568,3 +568,10 @@ def test_half_a_character_is_not_shown_before_its_other_half() -> None:
         line = '{"method":"session/update","params":{"sessionId":"S1","update":' + text + "}}"
         events += channel.parse_events(line.encode())
     assert "".join(event.text for event in of(Text, events)) == "😀"
+
+
+def test_a_status_that_is_no_word_is_none() -> None:
+    """A list is no status, and no reason to stop reading."""
+    source = ChannelSource("/")
+    events = source.updated({"sessionUpdate": "tool_call", "toolCallId": "a__a_1_0", "status": ["failed"]}, b"")
+    assert [type(event) for event in events] == [ToolUse]

@@ -336,3 +336,12 @@ def test_a_command_that_printed_nothing_has_no_content():
     """`(no output)` is said to the model."""
     (result,) = of(ToolResult, events_of(lines(tool("p1", "bash", output="(no output)", metadata={"exit": 0}))))
     assert (result.content, result.exit_code) == ("", 0)
+
+
+@pytest.mark.parametrize("name", ["delegation", "delegation_anthropic"])
+def test_the_answer_of_a_subagent_is_its_words(name):
+    """Without the tags and the id that its model gets."""
+    results = [event.content for event in captured(name) if isinstance(event, ToolResult)]
+    answers = [content for content in results if "Helper" in content]
+    assert answers
+    assert not [content for content in answers if "<task" in content or "ses_" in content]

@@ -24,9 +24,10 @@ from sightline.events import (
     encode_event,
 )
 from sightline.providers import Ask, EventStream, Unreachable
+from sightline.providers.opencode._printed import Printed
 from sightline.providers.opencode._server import OpenCodeServer
 from sightline.providers.opencode._server_requests import permission, question
-from sightline.providers.opencode._server_source import Talk, _after
+from sightline.providers.opencode._server_source import Talk
 
 from .support import CAPTURES, assert_clean, of, words_of
 
@@ -69,13 +70,101 @@ def test_how_the_bytes_are_cut_changes_nothing(chunk: int) -> None:
     assert recorded(chunk) == recorded()
 
 
+ROWS = "".join(f"row {number}\n" for number in range(1, 5001))
+
+
+def shown(text: str) -> str:
+    """What the server shows of an output."""
+    return text if len(text) <= 30000 else f"...\n\n{text[-30000:]}"
+
+
+def running(text: str) -> dict[str, Any]:
+    return {"status": "running", "input": {"command": "make"}, "metadata": {"output": shown(text)}}
+
+
+def completed(text: str, **more: Any) -> dict[str, Any]:
+    metadata = {"output": shown(text), "exit": 0, **more}
+    return {"status": "completed", "input": {"command": "make"}, "output": text, "metadata": metadata}
+
+
+def printed(*states: dict[str, Any]) -> list[Event]:
+    talk = Talk()
+    part = {"type": "tool", "id": "prt_1", "callID": "c", "tool": "bash", "messageID": "m"}
+    return [event for state in states for event in talk.on_part({**part, "state": state})]
+
+
+def output(events: list[Event]) -> str:
+    assert isinstance(events[-1], ToolResult)  # whatever was printed comes before the end
+    return "".join(event.content for event in of(ToolOutput, events))
+
+
 @pytest.mark.parametrize(
-    ("before", "now", "more"),
-    [("", "a", "a"), ("a", "ab", "b"), ("abc", "abc", ""), ("x" * 300 + "end", "x" * 250 + "end more", " more")],
+    "told",
+    [
+        [ROWS[:1000]],
+        [ROWS[:1000], ROWS[:1000], ROWS[:20000]],
+        [ROWS[:1000], ROWS[:29000], ROWS[:31000], ROWS[:43000]],
+        ["", ROWS[:30]],
+    ],
 )
-def test_only_what_is_new_of_an_output_is_told(before: str, now: str, more: str) -> None:
-    """The wire has all that was printed, or its end when that is long."""
-    assert _after(before, now) == more
+def test_an_output_is_whole_when_its_command_has_ended(told: list[str]) -> None:
+    """Whatever the server showed of it while it ran: its last state is rarely the last thing that was printed."""
+    events = printed(*[running(text) for text in told], completed(ROWS))
+    assert output(events) == ROWS
+
+
+@pytest.mark.parametrize("row", ["x\n", "ab"])
+def test_rows_that_are_all_alike_are_counted(row: str) -> None:
+    """Where the end of what was told stands many times, nobody knows which it is until the whole is there."""
+    text = row * 40000
+    events = printed(running(text[:100]), running(text[:50000]), running(text[:60000]), completed(text))
+    assert output(events) == text
+
+
+@pytest.mark.parametrize("saved", [True, False])
+def test_an_output_that_was_cut_is_read_where_it_was_saved(saved: bool, tmp_path: Path) -> None:
+    """The result has its end and the name of a file; without that file the gap is marked."""
+    path = tmp_path / "opencode" / "tool-output" / "tool_1eb27c9d5001vhQd"
+    path.parent.mkdir(parents=True)
+    if saved:
+        path.write_text(ROWS)
+    cut = completed(ROWS, truncated=True, outputPath=str(path)) | {"output": f"...output truncated...\n\n{ROWS[-900:]}"}
+    told = output(printed(running(ROWS[:1000]), cut))
+    if saved:
+        assert told == ROWS
+    else:
+        assert told == f"{ROWS[:1000]}\n… OpenCode left out part of the output here\n{ROWS[-30000:]}"
+
+
+@pytest.mark.parametrize(
+    "name", ["opencode/tool-output/other", "opencode/tool-output/../../tool_1", "link", "etc/tool_1"]
+)
+def test_no_other_file_is_read(name: str, tmp_path: Path) -> None:
+    """A name that is not one of OpenCode's own, and a link in its place."""
+    secret = tmp_path / "opencode" / "tool-output" / "other"
+    secret.parent.mkdir(parents=True)
+    (tmp_path / "etc").mkdir()
+    for path in (secret, tmp_path / "tool_1", tmp_path / "etc" / "tool_1"):
+        path.write_text("row 1\nsecret\n")
+    link = tmp_path / "opencode" / "tool-output" / "tool_2"
+    link.symlink_to(secret)
+    path = link if name == "link" else tmp_path / name
+    cut = completed("row 1\nrow 2\n", truncated=True, outputPath=str(path))
+    assert output(printed(running("row 1\n"), cut)) == "row 1\nrow 2\n"
+
+
+def test_a_long_command_is_shown_with_its_gap() -> None:
+    """Nothing is held back for long because something is missing before it."""
+    now = [0.0]
+    printed = Printed(lambda: now[0])
+    assert printed.more("one\n") == "one\n"
+    assert printed.more(shown("x" * 40000)) == ""
+    now[0] = 6.0
+    assert printed.more(shown("x" * 40000 + "end\n")).endswith(
+        "left out part of the output here\n" + "x" * 29996 + "end\n"
+    )
+    assert printed.more(shown("x" * 40000 + "end\nmore\n")) == "more\n"
+    assert printed.rest({"metadata": {"output": shown("x" * 40000 + "end\nmore\nlast\n")}}) == "last\n"
 
 
 @pytest.mark.parametrize(
@@ -93,6 +182,21 @@ def test_an_answer_is_said_in_their_words(said: Any, reply: dict[str, str]) -> N
     made = permission({"id": "per_1", "permission": "bash", "always": ["ls *"]}, "", "/", "")
     assert made is not None
     assert made[1](said) == ("/permission/per_1/reply", reply)
+
+
+def test_a_dialog_has_the_diff_once_and_no_sandbox() -> None:
+    """OpenCode has none; what its patch says of each file stands in the diff already."""
+    diff = "Index: /p/a.txt\n=====\n--- /p/a.txt\n+++ /p/a.txt\n@@ -0,0 +1,1 @@\n+hello\n"
+    files = [{"filePath": "/p/a.txt", "patch": diff, "type": "add"}]
+    metadata = {"filepath": "/p/a.txt", "diff": diff, "files": files}
+    made = permission({"id": "p", "permission": "edit", "patterns": ["a.txt"], "metadata": metadata}, "", "/p", "")
+    assert made is not None
+    assert "sandboxed" not in made[0].details
+    assert made[0].details["diff"] == "--- /p/a.txt\n+++ /p/a.txt\n@@ -0,0 +1,1 @@\n+hello\n"
+    assert made[0].details["args"] == {}
+    made = permission({"id": "p", "permission": "bash", "metadata": {"command": "ls"}}, "", "/p", "")
+    assert made is not None
+    assert made[0].details["args"] == {}
 
 
 def test_a_question_gets_its_answer_or_is_put_aside() -> None:

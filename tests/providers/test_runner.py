@@ -23,12 +23,12 @@ def only(kind: type, events: list):
 
 
 async def test_a_run_shows_its_words_its_session_and_its_end(cli: Cli):
-    """From the prompt to the outcome: events in the order of the stream, one end, the words joined as they are."""
+    """From the prompt to the outcome: events in the order of the stream, one end, a line per block of words."""
     run = cli.run('out(perch="p-1"); out(say="You said: "); out(say=sys.stdin.read()); out(sleep="fed")', "Polly?")
     events = await all_events(run)
     assert [type(event) for event in events] == [State, RunStarted, Text, Text, RunEnded]
     assert events[-1].stop_reason == "fed"
-    assert run.outcome == Outcome(exit_code=0, session="p-1", text="You said: Polly?", native_exit_code=0)
+    assert run.outcome == Outcome(exit_code=0, session="p-1", text="You said: \nPolly?", native_exit_code=0)
 
 
 async def test_nfr_005_a_sixth_provider_needs_one_module_and_one_registry_line(cli: Cli):
@@ -117,7 +117,7 @@ async def test_only_the_root_agents_words_are_the_outcomes_text(cli: Cli):
     """A subagent's words are shown but are not the answer."""
     run = cli.run('out(say="one "); out(say="peep", chick="Chick-1"); out(say="two")')
     await all_events(run)
-    assert run.outcome.text == "one two"
+    assert run.outcome.text == "one \ntwo"
 
 
 async def test_raw_passes_the_bytes_untouched_and_parses_nothing(cli: Cli, parrot: Provider):

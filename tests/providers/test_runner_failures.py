@@ -1,13 +1,18 @@
 """Runs that fail: each says why in one error, with a hint, and ends once."""
 
 import asyncio
+import os
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from sightline.events import Error, RunEnded, Text
-from sightline.providers import Run
+from sightline.events import Error, Notice, RunEnded, Text, ToolResult
+from sightline.providers import Ask, EventStream, Run, get_provider, start_run
+from sightline.providers.running._explain import with_hint
 
 from .fake_cli import Cli, all_events
+from .support import CAPTURES, lines, load_capture
 
 
 async def failure(run: Run) -> Error:
@@ -26,7 +31,7 @@ async def test_a_missing_binary_says_how_to_install_it(cli: Cli):
     """An error event, not an exception."""
     error = await failure(cli.start())
     assert error.text == "Parrot is not installed: no `parrot` on the PATH"
-    assert error.hint == "npm install -g @birds/parrot"
+    assert error.hint.startswith("install it with `npm install -g @birds/parrot`, then ")
 
 
 async def test_a_binary_that_is_not_executable_says_so(cli: Cli):
@@ -216,3 +221,48 @@ async def test_time_runs_also_while_nobody_reads(cli: Cli):
     await asyncio.sleep(1.7)  # the reader's own business
     events = [event async for batch in batches for event in batch]
     assert events[-1].stop_reason == "timeout"
+
+
+@pytest.mark.parametrize("provider", ["claude", "codex", "gemini", "opencode"])
+def test_too_many_requests_are_not_blamed_on_a_key(provider: str):
+    """Whatever else the message offers: it is time that helps."""
+    command, source = get_provider(provider).command, get_provider(provider).source
+    assert command is not None
+    assert source is not None
+    stream = EventStream(source())
+    events = stream.feed(load_capture(provider, "api_rate_limit")[0]) + stream.end()
+    error = [event for event in events if isinstance(event, Error)][-1]
+    assert with_hint(error, command).hint.startswith("wait a little and try again")
+
+
+REFUSALS = {
+    "claude": ("permission_denied", "refused: Bash touch forbidden.txt"),
+    "gemini": ("permission_denied", "refused: Bash touch forbidden.txt"),
+    "opencode": ("permission_asked", "refused: Bash touch forbidden.txt"),
+}
+
+
+@pytest.mark.parametrize("provider", REFUSALS)
+async def test_what_was_refused_is_named_and_is_the_exit_code(provider: str, tmp_path: Path, monkeypatch: Any):
+    """The CLI itself ends as if all had gone well."""
+    recording, refused = REFUSALS[provider]
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    program = tmp_path / provider
+    program.write_text(f"#!/bin/sh\ncat {CAPTURES}/{provider}/{recording}.jsonl\n")
+    program.chmod(0o755)
+    run = start_run(get_provider(provider), Ask(prompt="go"))
+    events = await all_events(run)
+    assert (run.outcome.exit_code, run.outcome.native_exit_code, run.outcome.error) == (3, 0, None)
+    assert [event.text for event in events if isinstance(event, Notice)] == [refused]
+    assert isinstance(events[-1], RunEnded)
+    if provider != "claude":  # which names them at the end
+        (result,) = [event for event in events if isinstance(event, ToolResult) and event.is_error]
+        assert result.details["ended"] == "refused"
+
+
+def test_a_call_that_codex_declined_is_a_refusal():
+    """Where it says so."""
+    item = {"id": "i", "type": "command_execution", "command": "rm x", "status": "declined"}
+    stream = EventStream(get_provider("codex").source())
+    (result,) = [e for e in stream.feed(lines({"type": "item.completed", "item": item})) if isinstance(e, ToolResult)]
+    assert (result.is_error, result.details) == (True, {"ended": "refused"})

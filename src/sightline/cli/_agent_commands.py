@@ -9,8 +9,8 @@ from sightline.cli._folder import current_folder
 from sightline.exceptions import UserMistake
 
 
-def prompt_native(arguments: argparse.Namespace, text: str) -> Any:
-    """The run that was asked for, not yet begun."""
+def prompt_native(arguments: argparse.Namespace, text: str, session: str) -> Any:
+    """The run that was asked for, not yet begun. `session`: one that is resumed."""
     from sightline import paths
     from sightline.agent import wanted_in
     from sightline.host import NativeRun
@@ -29,7 +29,7 @@ def prompt_native(arguments: argparse.Namespace, text: str) -> Any:
         model=arguments.model,
         thinking=arguments.thinking,
     )
-    return NativeRun(store, wanted, text, resume=resumed(arguments, store, cwd), timeout=arguments.timeout)
+    return NativeRun(store, wanted, text, resume=session, timeout=arguments.timeout)
 
 
 def flags_of(arguments: argparse.Namespace) -> dict[str, str]:
@@ -43,10 +43,10 @@ def flags_of(arguments: argparse.Namespace) -> dict[str, str]:
 
 
 def resumed(arguments: argparse.Namespace, store: Any, cwd: Path) -> str:
-    """The session to go on with; empty for a new one."""
+    """The session to resume; empty for a new one."""
     if arguments.go_on:
         session = store.last_in(str(cwd))
         if not session:
-            raise UserMistake("no conversation in this folder to go on with", "start one without --continue")
+            raise UserMistake("no conversation in this folder to resume", "start one without --continue")
         return str(session)
     return str(store.find_conversation(arguments.resume, str(cwd))) if arguments.resume else ""

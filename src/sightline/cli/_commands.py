@@ -13,17 +13,42 @@ def prompt(arguments: argparse.Namespace) -> int:
         from sightline.cli._console_command import open_console
 
         return open_console(arguments)
-    if arguments.provider in (None, "native"):
-        return _prompt_native(arguments)
-    from sightline.providers import Ask, get_provider, last_session, start_run
+    session, provider_name = _resumed(arguments)
+    if provider_name == "native":
+        return _prompt_native(arguments, session)
+    return _prompt_provider(arguments, session, provider_name)
 
-    provider = get_provider(arguments.provider)
+
+def _resumed(arguments: argparse.Namespace) -> tuple[str, str]:
+    """The session of ours that is resumed, empty for a new one, and who answers in it: a session keeps its agent."""
+    named = arguments.provider
+    if not arguments.go_on and not arguments.resume:
+        return "", named or "native"
+    from sightline.cli._agent_commands import resumed
+    from sightline.host import conversation_in, last_conversation
+    from sightline.journal import Store
+    from sightline.paths import data_folder
+
+    store, cwd = Store(data_folder()), current_folder()
+    if named in (None, "native"):
+        session = resumed(arguments, store, cwd)
+        return session, named or conversation_in(store, session).provider or "native"
+    if arguments.go_on:
+        return last_conversation(store, str(cwd), named), named
+    try:
+        return store.find_conversation(arguments.resume, str(cwd)), named
+    except UserMistake:  # an id of the provider's own
+        return last_conversation(store, str(cwd), named, arguments.resume), named
+
+
+def _prompt_provider(arguments: argparse.Namespace, session: str, name: str) -> int:
+    from sightline.providers import Ask, get_provider, start_run
+
+    provider = get_provider(name)
     text = _prompt_text(arguments)
-    resume = last_session(provider.name, str(current_folder())) if arguments.go_on else arguments.resume
-    if arguments.go_on and not resume:
-        raise UserMistake(
-            f"no conversation with {provider.title} in this folder to go on with", "start one without --continue"
-        )
+    if arguments.go_on and not session:
+        raise UserMistake(f"no conversation with {provider.title} in this folder", "start one without --continue")
+    resume = _native_id(arguments, session, name)
     output_format = "json" if provider.source is None else arguments.output_format
     ask = Ask(
         prompt=text,
@@ -35,10 +60,29 @@ def prompt(arguments: argparse.Namespace) -> int:
         raw=output_format == "json",
     )
     run = start_run(provider, ask)
-    return _shown(run, provider.name, output_format, arguments)
+    from sightline.host import ProviderRun
+    from sightline.journal import Store
+    from sightline.paths import data_folder
+
+    return _shown(ProviderRun(Store(data_folder()), provider, ask, run, session=session), output_format, arguments)
 
 
-def _prompt_native(arguments: argparse.Namespace) -> int:
+def _native_id(arguments: argparse.Namespace, session: str, provider: str) -> str:
+    """What the provider itself calls the conversation."""
+    if not session:
+        return str(arguments.resume)
+    from sightline.host import native_id
+    from sightline.journal import Store
+    from sightline.paths import data_folder
+
+    store = Store(data_folder())
+    if store.is_running(session):
+        hint = f"watch it with `sightline attach {session}`, or fork it with `sightline fork {session}`"
+        raise UserMistake(f"session {session} is running", hint)
+    return native_id(store, session, provider)
+
+
+def _prompt_native(arguments: argparse.Namespace, session: str) -> int:
     from sightline.cli._collecting import without_collecting
 
     if arguments.option:
@@ -47,8 +91,8 @@ def _prompt_native(arguments: argparse.Namespace) -> int:
     with without_collecting():
         from sightline.cli._agent_commands import prompt_native
 
-        run = prompt_native(arguments, text)
-    return _shown(run, "", arguments.output_format, arguments)
+        run = prompt_native(arguments, text, session)
+    return _shown(run, arguments.output_format, arguments)
 
 
 def _prompt_text(arguments: argparse.Namespace) -> str:
@@ -60,24 +104,23 @@ def _prompt_text(arguments: argparse.Namespace) -> str:
     return text
 
 
-def _shown(run: Any, provider: str, output_format: Any, arguments: argparse.Namespace) -> int:
+def _shown(run: Any, output_format: Any, arguments: argparse.Namespace) -> int:
     """What only showing needs is imported here, while the provider's own program is already starting."""
-    from sightline.providers import remember_session
+    from sightline.host import ProviderRun
     from sightline.views.plain import EVERYTHING, PlainRenderer, columns_of, palette_for
     from sightline.views.plain._farewell import Farewell
     from sightline.views.plain.run import show_run
 
-    detail = EVERYTHING if arguments.verbose and not provider else _detail(arguments)
+    other = isinstance(run, ProviderRun)
+    detail = EVERYTHING if arguments.verbose and not other else _detail(arguments)
     renderer = PlainRenderer(detail, palette_for(1, arguments.color), columns_of(1))
-
-    def remember(session: str) -> None:
-        if provider:
-            remember_session(provider, os.getcwd(), session)
-
-    if provider:
-        return show_run(run, renderer, output_format, remember)
-    farewell = Farewell(timeout=arguments.timeout, sums=arguments.verbose, palette=palette_for(2, arguments.color))
-    return show_run(run, renderer, output_format, remember, farewell)
+    farewell = Farewell(
+        timeout=arguments.timeout,
+        sums=arguments.verbose,
+        palette=palette_for(2, arguments.color),
+        recorded=(lambda: run.session) if other else None,
+    )
+    return show_run(run, renderer, output_format, farewell)
 
 
 def view(arguments: argparse.Namespace) -> int:

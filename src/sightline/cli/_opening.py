@@ -4,9 +4,14 @@ A single word that is no command is a mistake, as a mistyped command would else 
 """
 
 import argparse
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from sightline.exceptions import UserMistake
+
+
+class NoCommand(UserMistake):
+    """A word that is none, unless it belongs to an option that is none."""
 
 
 class AnyWord(dict[str, Any]):
@@ -37,7 +42,22 @@ def is_prompt(word: str) -> bool:
     return len(word.split()) > 1 and not word.startswith("-")
 
 
-def _no_command(word: str, rest: list[str], commands: list[str]) -> UserMistake:
+def unknown_option(argv: Sequence[str], options: Collection[str]) -> UserMistake | None:
+    """The first option nobody knows: the word after it is its value, not a command."""
+    for word in argv:
+        name = word.partition("=")[0]
+        if word == "--":
+            break
+        if not name.startswith("--") or any(option.startswith(name) for option in options):
+            continue
+        import difflib
+
+        near = difflib.get_close_matches(name, options, 1)
+        return UserMistake(f"no option {name}", f"did you mean {near[0]}?" if near else "see `sightline --help`")
+    return None
+
+
+def _no_command(word: str, rest: list[str], commands: list[str]) -> NoCommand:
     import difflib
     import shlex
 
@@ -48,4 +68,4 @@ def _no_command(word: str, rest: list[str], commands: list[str]) -> UserMistake:
         hint = f"a prompt goes in quotes: sightline {shlex.quote(' '.join([word, *rest]))}"
     else:
         hint = f"for a prompt: sightline -p {shlex.quote(word)}; commands: sightline --help"
-    return UserMistake(f"no command {word}", hint)
+    return NoCommand(f"no command {word}", hint)

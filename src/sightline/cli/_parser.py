@@ -39,7 +39,13 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
             return prompt_parser().parse_args(argv)
         except UserMistake:
             pass  # there is more to it, or it is wrong: the whole parser knows which
-    return build_parser().parse_args(argv)
+    from sightline.cli._opening import NoCommand, unknown_option
+
+    parser = build_parser()
+    try:
+        return parser.parse_args(argv)
+    except NoCommand as mistake:
+        raise unknown_option(argv, parser._option_string_actions) or mistake from None
 
 
 def prompt_parser() -> Parser:

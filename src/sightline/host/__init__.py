@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from sightline.host._masked_artifact import MaskedArtifact, secrets_here
     from sightline.host._native import NativeRun
     from sightline.host._process import host, launch
+    from sightline.host._provider_memory import Conversation, conversation_in, last_conversation, native_id
+    from sightline.host._provider_run import ProviderRun
     from sightline.host._runtime import listen
     from sightline.host._session import MOST_JOBS, Session
     from sightline.host._subscription import Frame, Subscription
@@ -55,6 +57,7 @@ __all__ = [
     "Client",
     "Command",
     "Compact",
+    "Conversation",
     "EditTodo",
     "Frame",
     "Hello",
@@ -69,6 +72,7 @@ __all__ = [
     "NativeRun",
     "Outline",
     "Prompt",
+    "ProviderRun",
     "Reload",
     "Reply",
     "Session",
@@ -83,13 +87,16 @@ __all__ = [
     "all_details",
     "attach",
     "connect",
+    "conversation_in",
     "find",
     "host",
     "hosting",
     "kept_jobs",
+    "last_conversation",
     "launch",
     "launch_agent",
     "listen",
+    "native_id",
     "recover",
     "running",
     "secrets_here",
@@ -114,6 +121,8 @@ _MODULES = {
     "_masked_artifact": "MaskedArtifact secrets_here",
     "_native": "NativeRun",
     "_process": "host launch",
+    "_provider_memory": "Conversation conversation_in last_conversation native_id",
+    "_provider_run": "ProviderRun",
     "_runtime": "listen",
     "_session": "MOST_JOBS Session",
     "_subscription": "Frame Subscription",

@@ -79,8 +79,11 @@ async def _host(wanted: "HostWanted", ready: int) -> None:
 
 
 def _opened(store: "Store", wanted: "HostWanted") -> "AbstractAsyncContextManager[tuple[Session, SocketServer]]":
-    # Whoever began a session goes on with it, unless somebody else is asked for.
-    provider = wanted.provider or (store.read(wanted.resume).header.provider if wanted.resume else "")
+    provider = wanted.provider
+    if wanted.resume and not provider:
+        from sightline.host._provider_memory import conversation_in
+
+        provider = conversation_in(store, wanted.resume).provider
     if provider not in ("", "native"):
         import msgspec
 

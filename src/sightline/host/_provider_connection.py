@@ -2,7 +2,9 @@
 
 Rules:
 
-- A channel that cannot be opened is given up for good, and that is said once.
+- A channel that cannot be opened is given up for good, and that is reported once.
+- It may be opened before there is a prompt, so that the first does not wait for that. What fails then is left for the
+  prompt to find out, and what was opened for no prompt can be closed again.
 - Opening may take long, and can be cut short at any moment: what was begun of it is ended, with all its processes, and
   the prompt is never worked on. One that is open already has a moment to take the prompt, so that the run can be ended
   in its own way and what else goes on in it goes on.
@@ -14,7 +16,7 @@ from typing import Any
 
 from sightline.events import Notice
 from sightline.host._session import Session
-from sightline.providers import Ask, Channel, OwnRuns, Provider, Run, Unreachable, start_run
+from sightline.providers import Ask, Channel, NotInstalled, OwnRuns, Provider, Run, StopsAgents, Unreachable, start_run
 from sightline.text import clean_text
 
 _SECONDS_TO_TAKE = 2.0
@@ -41,12 +43,31 @@ class Connection:
         self._cutting: asyncio.Task[None] | None = None
         self._stale = self._lowered = self._cut = False
         self._replacing = asyncio.Lock()
-        self._open = False
+        self._open = self._used = False
+        self._warming: asyncio.Task[None] | None = None
 
     @property
     def is_open(self) -> bool:
-        """Whether a prompt went through it, so that nothing has to be started for the next."""
+        """Whether nothing has to be started for the next prompt."""
         return self._open and self._channel is not None
+
+    def warm_up(self, ask: Ask) -> None:
+        """Open it for a prompt that is still being written."""
+        if self._channel is not None and not self._open and (self._warming is None or self._warming.done()):
+            self._warming = asyncio.get_running_loop().create_task(self._warm(self._channel, ask))
+
+    async def cool_down(self, ask: Ask) -> None:
+        """Close what was opened for no prompt."""
+        if self._warming is not None and not self._used:
+            async with self._replacing:
+                await self._replace_channel(ask)
+
+    async def _warm(self, channel: Channel, ask: Ask) -> None:
+        try:
+            await channel.open(ask)
+        except Unreachable:
+            return
+        self._open = self._open or channel is self._channel
 
     def renew(self, *, at_once: bool) -> None:
         """An open conversation keeps the level it was opened with: the next prompt gets another. `at_once`: it may do
@@ -62,7 +83,7 @@ class Connection:
 
     async def begin(self, ask: Ask) -> Run | None:
         """Have a prompt worked on. None: it was cut off, and nothing of it is left."""
-        self._cut = False
+        self._cut, self._used = False, True
         self._beginning = asyncio.get_running_loop().create_task(self._begun(ask))
         await asyncio.wait([self._beginning])
         if not self._beginning.cancelled():
@@ -81,23 +102,32 @@ class Connection:
     async def steer(self, text: str) -> bool:
         return self._channel is not None and await self._channel.steer(text)
 
+    async def stop_agent(self, path: str) -> bool:
+        return isinstance(self._channel, StopsAgents) and await self._channel.stop_agent(path)
+
     def answer(self, request: str, answer: Any) -> bool:
         return self._channel is not None and self._channel.answer(request, answer)
 
     async def close(self) -> None:
         if self._channel is not None:
             await self._channel.close()
+        if self._warming is not None:
+            await asyncio.wait([self._warming])
 
     async def _begun(self, ask: Ask) -> Run:
         async with self._replacing:
             if self._stale:
                 await self._replace_channel(ask)
+        if self._warming is not None:
+            await asyncio.wait([self._warming])
         if self._channel is not None:
             try:
                 return await self._channel.run(ask)
             except Unreachable as problem:
                 if self._cut:
                     raise asyncio.CancelledError from problem
+                if isinstance(problem, NotInstalled):
+                    return start_run(self._provider, ask)
                 await self._give_up_channel(problem)
         return start_run(self._provider, ask)
 

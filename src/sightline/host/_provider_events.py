@@ -72,6 +72,7 @@ class Retelling:
         self._outputs: dict[str, _Output] = {}  # by our id
         self._paths: dict[str, str] = {}  # of every subagent there was
         self._open_agents: dict[str, str] = {}  # ours → our path of its parent
+        self._agent_calls: dict[str, str] = {}  # our id of the call that started it → theirs
         self._blocks: dict[str, tuple[int, int]] = {}  # of each agent the last: theirs, ours
         self._block = 0  # the last of all, ours
         self._requests: dict[str, str] = {}  # ours → theirs
@@ -126,6 +127,10 @@ class Retelling:
     def native_request(self, request: str) -> str:
         """The provider's name of a request that is open; empty when it is not."""
         return self._requests.get(request, "")
+
+    def native_agent(self, call: str) -> str:
+        """The provider's path of the subagent that a call started; empty where it started none."""
+        return self._agent_calls.get(call, "")
 
     def close(self) -> None:
         """Give everything that is open an end."""
@@ -186,7 +191,10 @@ class Retelling:
         if len(self._paths) < _OPEN_AT_MOST:
             self._paths[event.path] = ours
         self._open_agents[ours] = event.agent
-        return replace(event, path=ours, call=self._calls.get(event.call, ""))
+        call = self._calls.get(event.call, "")
+        if call and len(self._agent_calls) < _OPEN_AT_MOST:
+            self._agent_calls[call] = event.path
+        return replace(event, path=ours, call=call)
 
     def _on_agent_ended(self, event: AgentEnded) -> Event:
         path = self._path(event.path)

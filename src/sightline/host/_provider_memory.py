@@ -1,26 +1,90 @@
-"""What is kept of a conversation with a provider besides its events: the words, so that it is listed and found, and
-what is needed to go on with it (the provider's own session id, and how many subagents there were)."""
+"""What is stored of a conversation with a provider besides its events: the words, so that it is listed and found, and
+what is needed to resume it (the provider's own session id, and how many subagents there were).
+
+A session's agent is the one that answered last. Where another one takes over, that is reported.
+"""
 
 import asyncio
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from sightline.conversation import AssistantMessage, Message, StopReason, TextPart, ToolMessage, UserMessage
-from sightline.events import AgentEnded, AgentStarted, Event
+from sightline.events import AgentEnded, AgentStarted, Event, Notice, State
 from sightline.host._session import Session
-from sightline.journal import Entry, EntryType, KeptSession, Tree
+from sightline.journal import Entry, EntryType, KeptSession, Store, Tree
+from sightline.providers import get_provider
 
 _NAME = "provider"
 _WORDS_AT_MOST = 4_000_000  # characters of an answer
+_OWN = "native"
 
 
 class _Kept(msgspec.Struct):
-    provider: str = ""
+    provider: str = ""  # native: our own agent took over
     session: str = ""
     agents: dict[str, int] = {}
+
+
+class Conversation(msgspec.Struct, frozen=True):
+    """Who answers in a session (empty: our own agent), and the provider's own id of the conversation."""
+
+    provider: str = ""
+    session: str = ""
+
+
+def conversation_in(store: Store, session: str) -> Conversation:
+    store.read(session)  # a UserMistake where there is none
+    return _conversation(Tree.load(store.folder(session)), store.folder(session))
+
+
+def _conversation(tree: Tree, folder: Path) -> Conversation:
+    last = next(_notes(tree), None) or _Kept(KeptSession(folder).header.provider)
+    return Conversation("" if last.provider == _OWN else last.provider, last.session)
+
+
+def native_id(store: Store, session: str, provider: str) -> str:
+    """What this provider itself calls its conversation in a session of ours; empty: it has none there."""
+    return _native_id(Tree.load(store.folder(session)), provider)
+
+
+def _native_id(tree: Tree, provider: str) -> str:
+    return next((note.session for note in _notes(tree) if note.provider == provider), "")
+
+
+def last_conversation(store: Store, cwd: str, provider: str, id: str = "") -> str:
+    """Our id of the last session in a folder in which this provider answers; `id`: under this id of its own."""
+    for record in store.conversations(cwd):
+        found = conversation_in(store, record.id)
+        if found.provider == provider and found.session and id in ("", found.session):
+            return record.id
+    return ""
+
+
+def take_over(session: Session, tree: Tree) -> None:
+    """Our own agent resumes a session."""
+    before = _conversation(tree, session.folder).provider
+    if before:
+        session.publish(_new_agent("sightline's own agent", _title(before)))
+        session.publish(State("provider", "", source="agent"))
+        session.publish(State("steering", True, source="agent"))
+        last = next(_notes(tree), _Kept())
+        _add(session, tree, "custom", data=msgspec.to_builtins(_Kept(_OWN, "", last.agents)), custom=_NAME)
+
+
+def _new_agent(now: str, before: str) -> Notice:
+    hint = f"{before} will not know what is said from here on"
+    return Notice(f"The agent of this session changes from {before} to {now}", "warning", hint, source="sightline")
+
+
+def _title(provider: str) -> str:
+    try:
+        return get_provider(provider).title
+    except KeyError:
+        return provider
 
 
 class ProviderMemory:
@@ -29,12 +93,22 @@ class ProviderMemory:
     def __init__(self, session: Session, tree: Tree, provider: str) -> None:
         self._session = session
         self._tree = tree
-        kept = _last_kept(tree)
-        # Another provider knows nothing of that conversation; the names of its subagents are taken all the same.
-        self.session = kept.session if kept.provider == provider else ""
+        kept = next(_notes(tree), _Kept())
+        # Its own conversation, as it was when another agent took over; the names of subagents are taken all the same.
+        self.session = _native_id(tree, provider)
         self.agents = dict(kept.agents)
         self._kept = kept
         self._provider = provider
+
+    def take_over(self) -> list[Event]:
+        """Report it when another agent answered here so far."""
+        before = _conversation(self._tree, self._session.folder).provider
+        if before == self._provider or not any(node.type == "message" for node in self._tree.nodes.values()):
+            return []
+        notice = _new_agent(_title(self._provider), _title(before) if before else "sightline's own agent")
+        self._session.publish(notice)
+        self.note()
+        return [notice]
 
     async def mend(self) -> None:
         """Bring to an end what a host that was killed left open."""
@@ -74,29 +148,41 @@ class ProviderMemory:
             self._add("custom", data=msgspec.to_builtins(now), custom=_NAME)
 
     def _add(self, type: EntryType, *, message: Message | None = None, data: Any = None, custom: str = "") -> None:
-        entry = Entry(
-            id=self._tree.next_id(),
-            parent=self._tree.leaf,
-            type=type,
-            time=time.time(),
-            seq=self._session.seq,
-            message=message,
-            custom=custom,
-            data=data,
-        )
-        self._tree.add(entry, self._session.keep(entry))
+        _add(self._session, self._tree, type, message=message, data=data, custom=custom)
+
+
+def _add(
+    session: Session,
+    tree: Tree,
+    type: EntryType,
+    *,
+    message: Message | None = None,
+    data: Any = None,
+    custom: str = "",
+) -> None:
+    entry = Entry(
+        id=tree.next_id(),
+        parent=tree.leaf,
+        type=type,
+        time=time.time(),
+        seq=session.seq,
+        message=message,
+        custom=custom,
+        data=data,
+    )
+    tree.add(entry, session.keep(entry))
 
 
 def _events(folder: Path, place: int) -> list[Event]:
     return list(KeptSession(folder).events(place))
 
 
-def _last_kept(tree: Tree) -> _Kept:
-    notes = [node for node in tree.path() if node.type == "custom"]
-    for entry in tree.read(reversed(notes)):
+def _notes(tree: Tree) -> Iterator[_Kept]:
+    """The last first."""
+    nodes = [node for node in tree.path() if node.type == "custom"]
+    for entry in tree.read(reversed(nodes)):
         if entry.custom == _NAME:
             try:
-                return msgspec.convert(entry.data, _Kept)
+                yield msgspec.convert(entry.data, _Kept)
             except msgspec.ValidationError:
-                break
-    return _Kept()
+                continue

@@ -72,7 +72,7 @@ class ProviderWanted(Protocol):
 
 
 async def open_provider(session: Session, wanted: ProviderWanted, tree: Tree, shelf: Shelf) -> "ProviderWorker":
-    """The worker for a session that is new or gone on with. Nothing is started before the first prompt."""
+    """The worker for a session that is new or resumed. Nothing is started before a viewer is there."""
     try:
         provider = get_provider(wanted.provider)
     except KeyError:
@@ -87,7 +87,9 @@ async def open_provider(session: Session, wanted: ProviderWanted, tree: Tree, sh
     )
     memory = ProviderMemory(session, tree, provider.name)
     await memory.mend()
+    memory.take_over()
     worker = ProviderWorker(session, provider, ask, memory, shelf)
+    session.on_attended, session.on_left_alone = worker.warm_up, worker.cool_down
     if notice is not None:
         session.publish(notice)
     return worker
@@ -117,7 +119,17 @@ class ProviderWorker:
         self._person = PersonRuns(session, cwd=ask.cwd, environ=environ, secrets=self._secrets, tell_model=self._hear)
         session.publish(State("provider", provider.name, source=provider.name))
         session.publish(State("model", ask.model, source=provider.name))
+        session.publish(State("steering", provider.steers, source=provider.name))
         self._tell_level()
+
+    def warm_up(self) -> None:
+        """Somebody is there who may write a prompt."""
+        if not self._closed and not self.busy:
+            self._connection.warm_up(self._next_ask(""))
+
+    def cool_down(self) -> None:
+        """Nobody is there any more."""
+        self._session.track(self._connection.cool_down(self._ask))
 
     @property
     def busy(self) -> bool:
@@ -154,12 +166,16 @@ class ProviderWorker:
             case SetApproval():
                 return await self._set_approval(command)
             case CancelCall():
-                if self._person.cancel(command.id):
+                if self._person.cancel(command.id) or await self._stop_agent(command.id):
                     return Reply(True, command.id)
-                return self._refusal("no way to stop one call", "stop all it does with Esc")
+                return self._refusal("no way to stop one call", "stop all it does with escape")
             case _:
                 name = type(command).__name__
                 return self._refusal(f"no {name.lower()}", "it works in sessions of sightline's own agent")
+
+    async def _stop_agent(self, call: str) -> bool:
+        path = self._retelling.native_agent(call) if self._retelling is not None else ""
+        return bool(path) and await self._connection.stop_agent(path)
 
     async def stop(self) -> None:
         self._closed = True
@@ -314,7 +330,10 @@ class ProviderWorker:
     async def _begin(self, prompt: str) -> Run | None:
         if self._stopped or self._closed:
             return None
-        return await self._connection.begin(replace(self._ask, prompt=prompt, resume=self._memory.session))
+        return await self._connection.begin(self._next_ask(prompt))
+
+    def _next_ask(self, prompt: str) -> Ask:
+        return replace(self._ask, prompt=prompt, resume=self._memory.session)
 
     def _tell_begun(self, *, starts: bool) -> None:
         """`starts`: the provider has to be started first, which may take as long as an answer."""

@@ -82,6 +82,7 @@ class Session:
         self.lost_some = False  # something that happened could not be kept
         self._stopping: asyncio.Task[None] | None = None
         self.on_idle: Callable[[], None] = lambda: None  # no job and no view is left
+        self.on_attended: Callable[[], None] = lambda: None  # a person came who can answer
         self.on_left_alone: Callable[[], None] = lambda: None  # nobody is there any more who could answer
         self.on_stopped: Callable[[], None] = lambda: None
 
@@ -166,6 +167,8 @@ class Session:
         missed = None if after is None else self._recent.after(after, self._kept_seq)
         subscription = Subscription(snapshot or self.snapshot, missed, self._left, attends=attends)
         self._subscriptions.add(subscription)
+        if attends:
+            self.on_attended()
         return subscription
 
     async def submit(self, command: Command) -> Reply:

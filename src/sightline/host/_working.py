@@ -24,6 +24,7 @@ from sightline.events import Notice
 from sightline.exceptions import UserMistake
 from sightline.host._kept import recover
 from sightline.host._process import prune_now_and_then
+from sightline.host._provider_memory import take_over
 from sightline.host._runtime import forget_socket, listen
 from sightline.host._server import SocketServer
 from sightline.host._session import Session
@@ -76,6 +77,7 @@ async def working(
             _mend(session, agent, writer, tree)
         first, place = session.seq, (writer.folder / "journal.jsonl").stat().st_size
         if resume:
+            take_over(session, tree)
             go_on_with_level(agent, wanted.approval)
             tell_approval(agent)  # before anybody can connect: the journal says which level it was left with
         for text in wanted.notices:

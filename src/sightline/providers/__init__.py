@@ -13,18 +13,20 @@ from sightline.providers._provider import (
     Ask,
     Channel,
     CommandLine,
+    NotInstalled,
     Outcome,
     OwnRuns,
     Provider,
     Run,
+    StopsAgents,
     Unreachable,
 )
 from sightline.providers._registry import get_provider, provider_names, recognise
 from sightline.providers._source import LINE_CAP, DisplayEventSource, Source
 from sightline.providers._stream import EventStream
+from sightline.providers._words import Words
 
 if TYPE_CHECKING:
-    from sightline.providers._recent import last_session, remember_session
     from sightline.providers.running._doctor import ProviderStatus, survey
     from sightline.providers.running._runner import start_run
 
@@ -37,19 +39,20 @@ __all__ = [
     "CommandLine",
     "DisplayEventSource",
     "EventStream",
+    "NotInstalled",
     "Outcome",
     "OwnRuns",
     "Provider",
     "ProviderStatus",
     "Run",
     "Source",
+    "StopsAgents",
     "Unreachable",
+    "Words",
     "get_provider",
-    "last_session",
     "preview",
     "provider_names",
     "recognise",
-    "remember_session",
     "start_run",
     "survey",
 ]
@@ -58,8 +61,6 @@ __all__ = [
 _LATER = {
     "ProviderStatus": "running._doctor",
     "survey": "running._doctor",
-    "last_session": "_recent",
-    "remember_session": "_recent",
     "start_run": "running._runner",
 }
 

@@ -14,6 +14,7 @@ from contextlib import aclosing
 
 from sightline.events import Error, Event, RunEnded, Text, encode_event
 from sightline.providers._provider import Outcome
+from sightline.providers._words import Words
 
 _BATCHES_AT_MOST = 256
 _SECONDS_TO_STOP = 5.0
@@ -33,7 +34,7 @@ class ChannelRun:
         self._queue: asyncio.Queue[list[Event]] = asyncio.Queue()
         self._room = asyncio.Event()
         self._is_bounded = True
-        self._words: list[str] = []
+        self._words = Words()
         self._error: Error | None = None
         self._ended: asyncio.Future[RunEnded] = asyncio.get_running_loop().create_future()
         self._cancelled = False
@@ -50,7 +51,7 @@ class ChannelRun:
         return Outcome(
             exit_code=130 if cancelled else int(failed),
             session=self._session,
-            text="".join(self._words),
+            text=self._words.text,
             cancelled=cancelled,
             error=None if cancelled else self._error,
         )
@@ -115,7 +116,7 @@ class ChannelRun:
         if event.agent:
             return
         if isinstance(event, Text):
-            self._words.append(event.text)
+            self._words.add(event)
         elif isinstance(event, Error):
             self._error = event
         elif isinstance(event, RunEnded) and not self._ended.done():

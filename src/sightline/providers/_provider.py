@@ -30,12 +30,12 @@ class Ask(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
-    """How a run ended. `exit_code` follows the program's rule: 0 done, 1 failed, 2 asked for what it cannot do, 124
-    timeout, 130 cancelled."""
+    """How a run ended. `exit_code` follows the program's rule: 0 done, 1 failed, 2 asked for what it cannot do, 3
+    something was refused for want of permission, 124 timeout, 130 cancelled."""
 
     exit_code: int
     session: str = ""
-    text: str = ""  # the words of the root agent, joined as they are
+    text: str = ""  # the words of the root agent, each block of them on a line of its own
     native_exit_code: int | None = None
     stderr: str = ""  # the end of what it wrote there
     timed_out: bool = False
@@ -60,12 +60,20 @@ class Unreachable(OutsideFailure):
     """A provider's channel cannot be opened here. Nothing was asked of it: the prompt can go another way."""
 
 
+class NotInstalled(Unreachable):
+    """There is no such program here: a run of its own says so best."""
+
+
 class Channel(Protocol):
     """A conversation with a provider that stays open from prompt to prompt, and takes answers meanwhile.
 
     Its runs tell what their provider's commands print as they print it (`tool_output`), and ask (`request`). One run at
     a time; one that is cancelled ends the work on its prompt, not the channel.
     """
+
+    async def open(self, ask: Ask) -> None:
+        """Start what it needs, so that the first prompt does not wait for that. Nothing is asked of a model or of a
+        service. Raises Unreachable."""
 
     async def run(self, ask: Ask) -> Run:
         """Begin to work on a prompt; the conversation is the one of `ask.resume`. Raises Unreachable."""
@@ -86,6 +94,14 @@ class OwnRuns(Channel, Protocol):
 
     def on_own_run(self, begun: Callable[[Run], bool]) -> None:
         """`begun` is called with each such run, to be read like any other; false when nobody will."""
+
+
+@runtime_checkable
+class StopsAgents(Channel, Protocol):
+    """A channel that can end one subagent and go on with the rest."""
+
+    async def stop_agent(self, path: str) -> bool:
+        """False when it does not run."""
 
 
 class CommandLine(msgspec.Struct, frozen=True, kw_only=True):
@@ -111,5 +127,6 @@ class Provider(msgspec.Struct, frozen=True, kw_only=True):
     cadence: Literal["streaming", "burst"] = "streaming"
     command: CommandLine | None = None
     start: Callable[[Ask], Run] | None = None  # for one that is not a CLI
+    steers: bool = False  # its channel takes words into a run that goes on
     channel: Callable[[Ask], Channel] | None = None  # not opened before its first run
     check: Callable[[], None] | None = None  # raises UserMistake when it is not set up to be used

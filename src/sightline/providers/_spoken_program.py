@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from sightline.events import Event
 from sightline.exec import Process, UntrustedProgram
 from sightline.providers._binary import binary_words
-from sightline.providers._provider import Unreachable
+from sightline.providers._provider import NotInstalled, Unreachable
 from sightline.providers._stream import EventStream
 from sightline.text import clean_line
 
@@ -57,6 +57,8 @@ class SpokenProgram:
             process = Process([*binary_words(argv[0], cwd, env), *argv[1:]], cwd=cwd, env=env, keep_stdin=True)
         except UntrustedProgram as refused:
             raise Unreachable(clean_line(refused.message), refused.hint) from None
+        except FileNotFoundError:
+            raise NotInstalled(f"{self._name} is not installed", hint) from None
         except (OSError, ValueError) as problem:
             raise Unreachable(clean_line(f"{self._name} cannot be started: {problem}"), hint) from None
         self._process, self._waiting = process, {}

@@ -129,8 +129,8 @@ def test_a_wait_that_has_a_notice_is_told_once() -> None:
     [
         (0, ""),
         (1, ""),
-        (124, 'error: timed out after 1.5 s\nhint: go on with sightline -p "…" --resume abc\n'),
-        (130, 'cancelled\nhint: go on with sightline -p "…" --resume abc\n'),
+        (124, "error: timed out after 1.5 s\nResume with: sightline --resume abc\n"),
+        (130, "cancelled\nResume with: sightline --resume abc\n"),
     ],
 )
 def test_an_early_end_is_told_with_a_way_to_go_on(code: int, said: str) -> None:

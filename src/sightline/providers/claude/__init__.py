@@ -20,5 +20,6 @@ PROVIDER = Provider(
     source=ClaudeSource,
     recognises=recognises,
     command=COMMAND,
+    steers=True,
     channel=_channel,
 )

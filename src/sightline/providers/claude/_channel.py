@@ -49,6 +49,7 @@ class ClaudeChannel:
     def _forget(self) -> None:
         """What belongs to one process."""
         self._source = ClaudeSource()
+        self._source.attended = True
         self._turns = Turns()
         self._session = self._model = ""
         self._unread: dict[str, int] = {}  # requests whose answer says that words were read, which were sent then
@@ -56,6 +57,9 @@ class ClaudeChannel:
         self._requests: dict[str, tuple[Any, Asked]] = {}  # open: by our id, theirs and how to answer
         self._tasks: dict[str, str] = {}  # their id of a subagent → the call that started it
         self._between: list[Event] = []  # told while nothing was going on
+
+    async def open(self, ask: Ask) -> None:
+        await self._open(ask)
 
     async def run(self, ask: Ask) -> ChannelRun:
         await self._open(ask)

@@ -1,5 +1,6 @@
-"""Results without the words Claude Code adds for its model: numbers before the lines of a file, and that a command
-printed nothing. What was read stands in the same line once more, as it is in the file."""
+"""Results without the words Claude Code adds for its model: numbers before the lines of a file, that a command printed
+nothing, where a long output was saved, and how to address a subagent. What was read or printed stands in the same line
+once more, as it is."""
 
 import re
 from typing import Any
@@ -10,6 +11,12 @@ from sightline.text import clean_line, clean_text
 
 _numbered = re.compile(r" *\d{1,9}[\t→]").match
 _silent = re.compile(r"\(\w+ completed with no output\)").fullmatch
+_saved = re.compile(
+    r"<persisted-output>\n[^\n]*\n\nPreview \([^)\n]*\):\n(.*?)(?:\n\.\.\.)?\n</persisted-output>\s*", re.DOTALL
+).fullmatch
+_LAUNCHED = "Async agent launched"
+_address = re.compile(r"\n?agentId: \w+ \([^\n]*SendMessage[^\n]*\)(?:\n<usage>.*?</usage>)?\s*\Z", re.DOTALL)
+_COMPARED = 200  # characters that tell whose output it is
 
 
 class _File(msgspec.Struct):
@@ -28,13 +35,26 @@ class _Line(msgspec.Struct):
     tool_use_result: _Result
 
 
+class _Printed(msgspec.Struct):
+    stdout: str
+    persistedOutputPath: str = ""
+    persistedOutputSize: int = 0
+
+
+class _PrintedLine(msgspec.Struct):
+    tool_use_result: _Printed
+
+
 _decode = msgspec.json.Decoder(_Line).decode
+_decode_printed = msgspec.json.Decoder(_PrintedLine).decode
 
 
 def as_shown(text: str, raw: bytes) -> tuple[str, dict[str, Any] | None]:
     """The text of a result and its details; `raw` is the line it came in."""
     if _silent(text):
         return "", None
+    if text.startswith("<persisted-output>"):
+        return _long_output(text, raw), None
     number = _numbered(text)
     if number is None:
         return text, None
@@ -47,6 +67,35 @@ def as_shown(text: str, raw: bytes) -> tuple[str, dict[str, Any] | None]:
     if not text.startswith(first_line, number.end()):  # of another result in the same line
         return text, None
     return content, {"ui": {"kind": "read", "path": clean_line(file.filePath), **_lines(file)}}
+
+
+def as_answered(text: str) -> str:
+    """The answer of a subagent without how its model is to address it; nothing of one that was only started."""
+    return "" if text.startswith(_LAUNCHED) else _address.sub("", text)
+
+
+def goes_on(text: str) -> bool:
+    """Whether the result of a call that started a subagent says that it works in the background."""
+    return text.startswith(_LAUNCHED)
+
+
+def _long_output(text: str, raw: bytes) -> str:
+    """As much of a saved output as the line carries, and where the rest is."""
+    saved = _saved(text)
+    if saved is None:
+        return text
+    shown = saved[1]
+    try:
+        printed = _decode_printed(raw).tool_use_result
+    except (ValueError, RecursionError):
+        return f"{shown}\n… the rest is not in the stream"
+    stdout = clean_text(printed.stdout)
+    if stdout.startswith(shown[:_COMPARED]):
+        shown = stdout
+    size, path = printed.persistedOutputSize, clean_line(printed.persistedOutputPath)
+    of = f" of {size:,}" if size else ""
+    where = f": all of it is in {path}" if path else ""
+    return f"{shown}\n… {len(shown.encode('utf-8', 'replace')):,}{of} bytes shown{where}"
 
 
 def _lines(file: _File) -> dict[str, int]:

@@ -20,6 +20,7 @@ from functools import cached_property
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from sightline.events import (
     AgentEnded,
@@ -41,11 +42,12 @@ from sightline.events import (
     User,
 )
 from sightline.providers._agents import AgentPaths
-from sightline.providers._preview import shown_args
+from sightline.providers._preview import preview, shown_args
+from sightline.providers._refusal import REFUSED
 from sightline.providers._source import LINE_CAP, Source, decode_leniently
 from sightline.providers.claude import _wire as wire
 from sightline.providers.claude._partial import PartialBlocks
-from sightline.providers.claude._reading import as_shown
+from sightline.providers.claude._reading import as_answered, as_shown, goes_on
 from sightline.providers.claude._tasks import Tasks
 from sightline.providers.claude._wire import Line
 from sightline.text import clean_line, clean_text
@@ -54,6 +56,7 @@ _CALLS = frozenset(("tool_use", "server_tool_use", "mcp_tool_use"))
 _DELEGATES = frozenset(("Agent", "Task"))
 _AGENTS_AT_MOST = 1024
 _ROUNDS_AT_MOST = 64
+_REFUSED_AT_MOST = 20
 # Stands in for a line whose strings must all be filtered.
 _SUSPECT = b"\\u"
 _decode = msgspec.json.Decoder(Line).decode
@@ -62,6 +65,7 @@ _exit_code = re.compile(r"Exit code (\d{1,9})\b").match
 
 class ClaudeSource(Source):
     provider = "claude"
+    attended = False  # a person answers: what was refused they know
     _begun = False  # the first of the rounds below
     _last_error = ""
     _plans = _delegates = False  # whether it ever did
@@ -69,6 +73,7 @@ class ClaudeSource(Source):
     def __init__(self) -> None:
         super().__init__()
         self._partial: dict[str, PartialBlocks] = {}  # agent path → blocks that arrive as deltas
+        self._read: dict[str, Usage] = {}  # agent path → what its message under way began with
         self._rounds = [False]  # for each round without a result yet, whether anything was said in it
 
     @cached_property
@@ -223,14 +228,16 @@ class ClaudeSource(Source):
         exit_code = int(code.group(1)) if code else None
         ident = self.close_call(native_id)
         shown, details = as_shown(text, raw) if not failed else (text, None)
+        path = self._agents.get(block.tool_use_id) if self._delegates else ""
+        if path:
+            shown = as_answered(shown)
         result = ToolResult(ident, shown, details, failed, exit_code, None, native_id, agent=agent, source="claude")
         events.append(result)
         if self._plans:
             self._planned(self._tasks.ended(native_id, text), agent, events)
-        path = self._agents.get(block.tool_use_id) if self._delegates else ""
         if not path:
             return
-        if path in self._background or text.startswith("Async agent launched"):
+        if path in self._background or goes_on(text):
             self._goes_on(path)
         else:
             events.append(AgentEnded(path, failed, agent=agent, source="claude"))
@@ -258,9 +265,11 @@ class ClaudeSource(Source):
                 partial = self._partial[agent] = PartialBlocks(self, agent)
             if partial is not None:
                 partial.message_started()
+            self._read_tokens(event.message, agent)
         elif kind == "message_delta":
             reason = clean_line(delta.stop_reason or "") if delta else ""
-            events.append(TurnEnded(_usage(event.usage), None, reason, agent=agent, source="claude"))
+            usage = _with_read(_usage(event.usage), self._read.pop(agent, None))
+            events.append(TurnEnded(usage, None, reason, agent=agent, source="claude"))
         elif partial is not None:
             if kind == "content_block_start" and event.content_block is not None:
                 events += self._block_started(partial, event.index, event.content_block)
@@ -269,6 +278,15 @@ class ClaudeSource(Source):
             elif kind == "message_stop":
                 partial.message_stopped()
         return events
+
+    def _read_tokens(self, message: Any, agent: str) -> None:
+        """What the model read is said when a message begins, what it wrote when it ends."""
+        try:
+            usage = _usage(msgspec.convert(message, wire.Begun).usage)
+        except (ValueError, RecursionError):
+            return
+        if usage is not None and len(self._read) < _AGENTS_AT_MOST:
+            self._read[agent] = usage
 
     def _block_started(self, partial: PartialBlocks, index: int, block: wire.Block) -> list[Event]:
         if block.type in _CALLS:
@@ -289,6 +307,7 @@ class ClaudeSource(Source):
                     self._begun = True
                 else:
                     self._rounds = [*self._rounds[-_ROUNDS_AT_MOST:], False]
+                self._read.clear()
                 self._partial.clear()  # what an earlier round left open will never be closed
                 session, model, cwd = clean_line(line.session_id), clean_line(line.model), clean_line(line.cwd)
                 return [RunStarted(session, model, cwd, source="claude")]
@@ -338,7 +357,10 @@ class ClaudeSource(Source):
             # The answer to one of the CLI's own commands stands nowhere but here.
             events.append(Text(clean_text(said), self.new_block(), source="claude"))
         self._last_error = ""
+        refused = [] if self.attended else _refused(line.permission_denials)
+        events += [Notice(f"refused: {call}", "warning", source="claude") for call in refused]
         usage, reason = _usage(line.usage), clean_line(line.stop_reason or line.subtype)
+        reason = REFUSED if refused and not line.is_error else reason
         events.append(RunEnded(usage, line.total_cost_usd, reason, line.is_error, source="claude"))
         return events
 
@@ -380,6 +402,29 @@ def _usage(usage: wire.TokenUsage | None) -> Usage | None:
         usage.cache_creation_input_tokens,
         None,
         usage.total_tokens,
+    )
+
+
+def _refused(denials: Any) -> list[str]:
+    """The calls that were not allowed, with nobody there to ask, in a few words each."""
+    calls = []
+    for denial in denials[:_REFUSED_AT_MOST] if isinstance(denials, list) else []:
+        native = denial.get("tool_name") if isinstance(denial, dict) else None
+        if isinstance(native, str):
+            name = wire.COMMON_NAMES.get(native, native)
+            calls.append(clean_line(f"{name} {preview(denial.get('tool_input'), name)}").rstrip())
+    return calls
+
+
+def _with_read(ended: Usage | None, began: Usage | None) -> Usage | None:
+    """The tokens of a message: those it began with where its end does not give them."""
+    if ended is None or began is None:
+        return ended
+    return replace(
+        ended,
+        input_tokens=ended.input_tokens or began.input_tokens,
+        cache_read_tokens=ended.cache_read_tokens or began.cache_read_tokens,
+        cache_write_tokens=ended.cache_write_tokens or began.cache_write_tokens,
     )
 
 

@@ -73,6 +73,13 @@ class ApiEvent(msgspec.Struct, gc=False):
     delta: Delta | None = None
     content_block: Block | None = None
     usage: TokenUsage | None = None
+    message: Any = None  # of a `message_start`: a `Begun`
+
+
+class Begun(msgspec.Struct, gc=False):
+    """A message that begins."""
+
+    usage: TokenUsage | None = None
 
 
 class Assistant(msgspec.Struct, gc=False, tag_field="type", tag="assistant"):
@@ -120,6 +127,7 @@ class Result(msgspec.Struct, gc=False, tag_field="type", tag="result"):
     stop_reason: str | None = None
     total_cost_usd: float | None = None
     usage: TokenUsage | None = None
+    permission_denials: Any = None
 
 
 Line = Union[Assistant, UserLine, StreamEvent, System, Result]

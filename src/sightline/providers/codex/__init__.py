@@ -20,5 +20,6 @@ PROVIDER = Provider(
     source=CodexSource,
     recognises=recognises,
     command=COMMAND,
+    steers=True,
     channel=_channel,
 )

@@ -62,6 +62,9 @@ class AppServer:
         self._run: ChannelRun | None = None
         self._steering: asyncio.Task[bool] | None = None
 
+    async def open(self, ask: Ask) -> None:
+        await self._open()
+
     async def run(self, ask: Ask) -> ChannelRun:
         await self._open()
         opened = await self._open_thread(ask)
@@ -95,6 +98,16 @@ class AppServer:
             return False
         try:
             await self._call("turn/steer", threadId=self._thread, expectedTurnId=self._turn, input=_input(text))
+        except Unreachable:
+            return False
+        return True
+
+    async def stop_agent(self, path: str) -> bool:
+        thread, turn = self._source.thread_of(path)
+        if not turn:
+            return False
+        try:
+            await self._call("turn/interrupt", threadId=thread, turnId=turn)
         except Unreachable:
             return False
         return True

@@ -5,6 +5,8 @@ Rules of this wire:
 - One JSON message per line. Everything names its thread; threads other than the one that was prompted are subagents.
 - An item has a type and an id that ties `item/started`, its deltas and `item/completed` together. The end has the whole
   of what the deltas brought, and more where some were not sent: of a command, what it printed before anybody listened.
+- A subagent's thread speaks before the call that started it has ended, which is where it is named. What it says until
+  then is held back: it is that call's.
 - A turn is all the work on one prompt. `thread/tokenUsage/updated` follows each request to the model.
 - An `error` that will be retried says so; another one is said once more by `turn/completed`.
 """
@@ -40,6 +42,7 @@ from sightline.providers.codex._app_server_items import SILENT, WORDS, call_of, 
 from sightline.providers.codex._calls import DESCRIPTIONS, OUTCOMES
 from sightline.text import clean_line, clean_output, clean_text, clean_value
 
+_HELD_AT_MOST = 1024  # messages of threads that are not named yet
 _SHOWN_AT_MOST = 64  # texts that have begun and not ended
 _STATUSES = {"inProgress": "in_progress"}
 _ENDED = frozenset(("completed", "errored", "shutdown", "interrupted", "notFound"))
@@ -55,12 +58,18 @@ class AppServerSource(Source):
     def __init__(self) -> None:
         super().__init__()
         self._agents = AgentPaths()
+        self._spawning: set[str] = set()  # calls that start a subagent
+        self._held: list[tuple[str, dict[str, Any], bytes]] = []
+        self._turns: dict[str, str] = {}  # of subagents, by their thread
         self._shown: dict[tuple[str, int], tuple[int, int]] = {}  # item and part → block, characters shown
 
     def notified(self, method: str, params: dict[str, Any], line: bytes) -> list[Event]:
         """The events of a notification. What it holds may be anything."""
         known = _HANDLERS.get(method)
         if known is None:
+            return []
+        if self._spawning and len(self._held) < _HELD_AT_MOST and self._is_stranger(params.get("threadId")):
+            self._held.append((method, params, line))
             return []
         shape, handler = known
         try:
@@ -73,6 +82,26 @@ class AppServerSource(Source):
         agent = self._agent(parsed.threadId, events)
         events += handler(self, parsed, agent)
         return events
+
+    def thread_of(self, path: str) -> tuple[str, str]:
+        """The thread and the turn of a subagent that runs; empty when it does not."""
+        thread = next((thread for thread in self._turns if self._agents.get(thread) == path), "")
+        return thread, self._turns.get(thread, "")
+
+    def _is_stranger(self, thread: Any) -> bool:
+        return isinstance(thread, str) and thread not in ("", self.thread) and thread not in self._agents
+
+    def _release(self) -> list[Event]:
+        """What was held back, once its thread is named, or no call is left that could name it."""
+        held, self._held = self._held, []
+        return [event for message in held for event in self.notified(*message)]
+
+    def _on_turn_started(self, params: wire.TurnParams, agent: str) -> list[Event]:
+        if agent:
+            self._turns[params.threadId] = params.turn.id
+            if len(self._turns) > _SHOWN_AT_MOST:
+                del self._turns[next(iter(self._turns))]
+        return []
 
     def _agent(self, thread: str, events: list[Event]) -> str:
         """The path of the subagent a thread is; one nobody announced begins here."""
@@ -118,6 +147,8 @@ class AppServerSource(Source):
         item.id = clean_line(item.id)
         if item.type in WORDS or item.type in SILENT or item.id in self._open_calls:
             return []
+        if item.tool == "spawnAgent":
+            self._spawning.add(item.id)
         return [self._use(item, agent)]
 
     def _on_completed(self, params: wire.ItemParams, agent: str) -> list[Event]:
@@ -137,11 +168,14 @@ class AppServerSource(Source):
         ident = self.close_call(item.id)
         call = call_of(item)
         content, failed = OUTCOMES[type(call)](call) if type(call) in OUTCOMES else ("", item.status == "failed")
+        self._spawning.discard(item.id)
         events += self._agents_changed(item, ident, agent)
+        if item.tool == "wait":
+            content = ""  # what a subagent said was shown as its own
         code, took = item.exitCode, None if item.durationMs is None else item.durationMs / 1000
         details = details_of(item)
         result = ToolResult(ident, content, details, failed, code, took, item.id, agent=agent, source="codex")
-        return [*events, result]
+        return [*events, result, *(self._release() if item.tool == "spawnAgent" else [])]
 
     def _use(self, item: wire.Item, agent: str) -> ToolUse:
         ident, call = self.open_call(item.id), call_of(item)
@@ -170,6 +204,7 @@ class AppServerSource(Source):
         return events
 
     def _agent_ended(self, thread: str, *, failed: bool) -> list[Event]:
+        self._turns.pop(thread, None)
         path = self._agents.end(thread)
         return [AgentEnded(path, failed, agent=path.rpartition("/")[0], source="codex")] if path else []
 
@@ -213,7 +248,8 @@ class AppServerSource(Source):
         failed = turn.status == "failed"
         if agent:
             return self._agent_ended(params.threadId, failed=failed)
-        events: list[Event] = []
+        self._spawning.clear()
+        events = self._release()
         message = turn.error.message if turn.error is not None else ""
         if failed and (not message or message != self._last_error):
             events.append(_error(message, ""))
@@ -248,6 +284,7 @@ _HANDLERS: dict[str, tuple[type, Callable[[AppServerSource, Any, str], list[Even
     _OUTPUT: (wire.Delta, AppServerSource._on_output),
     "turn/plan/updated": (wire.Plan, AppServerSource._on_plan),
     "thread/tokenUsage/updated": (wire.Used, AppServerSource._on_tokens),
+    "turn/started": (wire.TurnParams, AppServerSource._on_turn_started),
     "turn/completed": (wire.TurnParams, AppServerSource._on_turn_ended),
     "error": (wire.Failed, AppServerSource._on_error),
     "warning": (wire.Warned, AppServerSource._on_warning),

@@ -49,8 +49,6 @@ def _collab_call(item: wire.CollabCall) -> Description:
     args: dict[str, Any] = {}
     if item.prompt is not None:
         args["prompt"] = item.prompt
-    if item.receiver_thread_ids:
-        args["receiver_thread_ids"] = item.receiver_thread_ids
     if item.tool == "spawn_agent":
         return "Task", "spawn_agent", shorten(item.prompt or ""), args
     native = clean_line(item.tool) or "collab_tool_call"

@@ -40,6 +40,7 @@ from sightline.providers._agents import AgentPaths
 from sightline.providers._failure import hint_in, human_message
 from sightline.providers._opening import first_object
 from sightline.providers._preview import preview, preview_command
+from sightline.providers._refusal import refused_details
 from sightline.providers._resend import Resend, may_repeat
 from sightline.providers._source import LINE_CAP, Source, decode_leniently, is_suspect
 from sightline.providers.codex import _wire as wire
@@ -49,6 +50,7 @@ from sightline.text import clean_line, clean_text, clean_value
 
 _SEARCHES_AT_MOST = 256
 _ENDED = frozenset(("completed", "errored", "shutdown", "interrupted", "not_found"))
+_DECLINABLE = frozenset((wire.Command, wire.FileChange, wire.McpCall))
 _ITEM_LINES = frozenset(("item.started", "item.updated", "item.completed"))
 
 _decode = msgspec.json.Decoder(wire.Line).decode
@@ -218,7 +220,8 @@ class CodexSource(Source):
         elif type(item) is Command:
             code = item.exit_code
         content = clean_text(content)
-        events.append(ToolResult(ident, content, None, failed, code, None, native_id, source="codex"))
+        details = refused_details() if type(item) in _DECLINABLE and item.status == "declined" else None
+        events.append(ToolResult(ident, content, details, failed, code, None, native_id, source="codex"))
         self._settled = self._blocks_seen
         return events
 

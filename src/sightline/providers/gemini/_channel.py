@@ -73,6 +73,11 @@ class GeminiChannel:
         self._prompt = 0  # the id of the one that goes on
         self._stopping = False
 
+    async def open(self, ask: Ask) -> None:
+        """The program, not a session in it: where somebody is logged in, making one speaks to a service."""
+        if ask.approval in _ASKING:
+            await self._start(ask)
+
     async def run(self, ask: Ask) -> Run:
         if ask.approval not in _ASKING:
             from sightline.providers._registry import get_provider
@@ -119,7 +124,14 @@ class GeminiChannel:
     # The conversation
 
     async def _open(self, ask: Ask) -> None:
-        if self._program.is_running and ask.model == self._wanted_model and ask.resume in ("", self._session):
+        if self._session and ask.resume not in ("", self._session):
+            await self.close()
+        await self._start(ask)
+        if not self._session:
+            await self._open_session(ask)
+
+    async def _start(self, ask: Ask) -> None:
+        if self._program.is_running and ask.model == self._wanted_model:
             return
         await self.close()
         self._forget()
@@ -130,7 +142,6 @@ class GeminiChannel:
 
         client = {"name": "sightline", "title": "Sightline", "version": version("sightline")}
         await self._call("initialize", protocolVersion=1, clientCapabilities={}, clientInfo=client)
-        await self._open_session(ask)
 
     async def _open_session(self, ask: Ask) -> None:
         import os

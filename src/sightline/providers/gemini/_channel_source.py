@@ -168,6 +168,7 @@ class ChannelSource(GeminiSource):
 def _call_of(update: dict[str, Any]) -> Call:
     call = msgspec.convert(clean_value(update), Call)
     call.toolCallId = clean_line(call.toolCallId)
+    call.status = call.status if isinstance(call.status, str) else ""
     return call
 
 

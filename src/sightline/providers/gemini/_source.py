@@ -36,6 +36,7 @@ from sightline.providers._failure import hint_in, human_message
 from sightline.providers._opening import first_object
 from sightline.providers._plan import plan_from
 from sightline.providers._preview import shown_args
+from sightline.providers._refusal import refused_details
 from sightline.providers._source import LINE_CAP, Source, decode_leniently, is_suspect
 from sightline.text import StreamFilter, clean_line, clean_text
 
@@ -103,6 +104,9 @@ class End(msgspec.Struct, gc=False, tag_field="type", tag="result"):
 
 
 Line = Union[Message, Use, Result, Init, End, Trouble]
+
+_UNKNOWN_TOOL = "tool_not_registered"
+_REFUSALS = frozenset(("policy_violation", "tool_execution_denied", "permission_denied"))
 
 _decode = msgspec.json.Decoder(Line).decode
 
@@ -205,8 +209,10 @@ class GeminiSource(Source):
         if error is not None:
             details = _details(error)
             content = content or details["message"]
-        elif content.startswith("Blocked: "):
-            failed = failed or _is_refusal(native_id, content)
+            if error.type in _REFUSALS or (error.type == _UNKNOWN_TOOL and _is_withheld(native_id)):
+                details |= refused_details()
+        elif content.startswith("Blocked: ") and _is_refusal(native_id, content):
+            failed, details = True, refused_details()
         if content:
             content = clean_text(content)
         result = ToolResult(ident, content, details, failed, None, None, native_id, source="gemini")
@@ -254,7 +260,12 @@ def _is_refusal(native_id: str, output: str) -> bool:
     return native_id.startswith("run_shell_command") and "\n" not in output
 
 
-def _details(error: Failure) -> dict[str, str]:
+def _is_withheld(native_id: str) -> bool:
+    """Whether a tool that is said not to exist is one of its own, which the approval level does not offer."""
+    return native_id.partition("__")[0] in _COMMON_NAMES
+
+
+def _details(error: Failure) -> dict[str, Any]:
     return {"type": clean_line(error.type or ""), "message": clean_text(error.message or "")}
 
 

@@ -20,7 +20,7 @@ from sightline.events import Error, Event, RequestResolved, RunEnded, RunStarted
 from sightline.exec import Process, UntrustedProgram
 from sightline.providers._binary import binary_words
 from sightline.providers._channel_run import ChannelRun
-from sightline.providers._provider import Ask, Unreachable
+from sightline.providers._provider import Ask, NotInstalled, Unreachable
 from sightline.providers._source import decode_leniently, unknown
 from sightline.providers._stream import EventStream
 from sightline.providers.opencode._command import COMMAND
@@ -65,6 +65,9 @@ class OpenCodeServer:
         self._busy = self._stopping = False
         self._failure: Any = None  # what the session said went wrong
 
+    async def open(self, ask: Ask) -> None:
+        await self._open(ask)
+
     async def run(self, ask: Ask) -> ChannelRun:
         await self._open(ask)
         if not self._session or ask.resume not in ("", self._session):
@@ -92,6 +95,16 @@ class OpenCodeServer:
     async def steer(self, text: str) -> bool:
         return False  # it would take the words, but as a turn of its own after this one
 
+    async def stop_agent(self, path: str) -> bool:
+        child = next((session for session, talk in self._talks.items() if talk.agent == path), "")
+        if not child:
+            return False
+        try:
+            await self._post(f"/session/{child}/abort", {})
+        except Unreachable:
+            return False
+        return True
+
     async def close(self) -> None:
         await self._end()
         if self._tasks:
@@ -114,6 +127,8 @@ class OpenCodeServer:
             process = self._process = Process(argv, cwd=ask.cwd, env=environment)
         except UntrustedProgram as refused:
             raise Unreachable(clean_line(refused.message), refused.hint) from None
+        except FileNotFoundError:
+            raise NotInstalled("opencode is not installed", _HINT) from None
         except (OSError, ValueError) as problem:
             raise Unreachable(clean_line(f"opencode serve cannot be started: {problem}"), _HINT) from None
         listening: asyncio.Future[str] = asyncio.get_running_loop().create_future()

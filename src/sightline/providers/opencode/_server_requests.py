@@ -1,5 +1,6 @@
 """What OpenCode's server asks, as requests to the person, and their answers as its own."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +13,10 @@ ONCE, SESSION, NO = "once", "this session", "no"
 
 # From the person's answer to the path it is sent to and the body that is sent.
 Answer = Callable[[Any], tuple[str, dict[str, Any]]]
+
+
+_IN_THE_DIFF = ("diff", "filepath", "files")  # the files of a patch have it once more, each its own part
+_index = re.compile(r"^Index: .*\n=+\n", re.MULTILINE)
 
 
 class _Permission(msgspec.Struct):
@@ -43,6 +48,7 @@ def permission(properties: dict[str, Any], call: str, cwd: str, agent: str) -> t
     command, diff = wanted.metadata.get("command"), wanted.metadata.get("diff")
     what = command if isinstance(command, str) and command else ", ".join(wanted.patterns)
     access = "exec" if wanted.permission == "bash" else "write" if wanted.permission == "edit" else wanted.permission
+    shown = _IN_THE_DIFF if isinstance(diff, str) else ()
     details = {
         "ui": {"kind": "approval"},
         "tool": wanted.permission,
@@ -51,11 +57,10 @@ def permission(properties: dict[str, Any], call: str, cwd: str, agent: str) -> t
         "what": what,
         "why": "",
         "rule": ", ".join(wanted.always),
-        "args": {name: value for name, value in wanted.metadata.items() if name != "diff"},
+        "args": {name: value for name, value in wanted.metadata.items() if name not in shown and value != what},
         "cwd": cwd,
-        "sandboxed": False,
         "leaves": leaves_sandbox(access, str(wanted.metadata.get("filepath") or what), cwd),
-        **({"diff": diff} if isinstance(diff, str) else {}),
+        **({"diff": _without_index(diff)} if isinstance(diff, str) else {}),
     }
     words = f"OpenCode wants to run `{what}`" if access == "exec" else f"OpenCode wants to {wanted.permission} {what}"
     choices = [ONCE, *([SESSION] if wanted.always else []), NO]
@@ -68,6 +73,11 @@ def permission(properties: dict[str, Any], call: str, cwd: str, agent: str) -> t
         return f"/permission/{wanted.id}/reply", {"reply": reply, **({"message": reason} if reason else {})}
 
     return request, answer
+
+
+def _without_index(diff: str) -> str:
+    """Without the lines that name a file once more, before those that every diff has."""
+    return _index.sub("", diff)
 
 
 def question(properties: dict[str, Any], call: str, agent: str) -> tuple[Request, Answer] | None:

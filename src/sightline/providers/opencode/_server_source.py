@@ -4,8 +4,8 @@ Rules of this wire:
 
 - Every event names its session; sessions other than the one that was prompted are subagents, which the `task` call that
   started them names in its metadata. What they do is shown as theirs.
-- A part is told again, whole, whenever it changes; words also come as deltas. The metadata of a running shell command
-  has all it printed so far; of a long output OpenCode leaves out the beginning, which its result says.
+- A part is told again, whole, whenever it changes; words also come as deltas. What a shell command printed is in its
+  metadata (`_printed`).
 - Parts of the person's own messages are told too. A message says whose it is before its parts come.
 - A session that has nothing more to do is `idle`, which is also told after it was stopped, then even twice.
 """
@@ -16,9 +16,11 @@ import msgspec
 from msgspec.structs import replace
 
 from sightline.events import Event, Reasoning, RunEnded, RunStarted, Text, ToolOutput, TurnEnded
+from sightline.providers.opencode._printed import Printed
 from sightline.providers.opencode._source import OpenCodeSource
 from sightline.text import clean_output, clean_text
 
+_PIECE = 256 * 1024  # characters of an output in one event
 _KEPT = 256  # of the things that are remembered by an id
 _LINES = {"tool": "tool_use", "step-start": "step_start", "step-finish": "step_finish"}
 _WORDS: dict[str, type[Text] | type[Reasoning]] = {"text": Text, "reasoning": Reasoning}
@@ -33,7 +35,7 @@ class Talk:
         self._prompts: dict[str, None] = {}  # messages of the person
         self._words: dict[str, tuple[type[Text] | type[Reasoning], int, int]] = {}  # part → kind, block, shown
         self._parts: dict[str, str] = {}  # call → its part
-        self._printed: dict[str, str] = {}  # part of a running command → what was told of it
+        self._printed: dict[str, Printed] = {}  # by the part of a running command
 
     def call_of(self, native_id: str) -> str:
         """Our id of a call that runs, by the id the model's API gave it."""
@@ -72,28 +74,40 @@ class Talk:
         if isinstance(part.get("callID"), str):
             _remember(self._parts, part["callID"], ident)
         line = msgspec.json.encode({"type": _LINES[kind], "sessionID": "s", "part": part})
+        call = self._call(ident)
         events = self._told(self._inner.parse_events(line))
-        return [*events, *self._on_output(ident, part)] if kind == "tool" else events
+        if kind != "tool" or not isinstance(part.get("state"), dict):
+            return events
+        if call and not self._call(ident):  # it has ended: what it printed comes before that
+            return [*self._output(call, self._rest(ident, part["state"])), *events]
+        return [*events, *self._output(self._call(ident), self._more(ident, part["state"]))]
 
     def _on_words(self, kind: type[Text] | type[Reasoning], part: str, text: Any) -> list[Event]:
         if part not in self._words:
             _remember(self._words, part, (kind, 0, 0))
         return self.on_delta(part, text[self._words[part][2] :]) if isinstance(text, str) else []
 
-    def _on_output(self, part: str, fields: dict[str, Any]) -> list[Event]:
+    def _more(self, part: str, state: dict[str, Any]) -> str:
         """What a running command printed since it was last told."""
-        call, state = self._call(part), fields.get("state")
-        if not call:
-            self._printed.pop(part, None)
-            return []
-        metadata = state.get("metadata") if isinstance(state, dict) else None
-        printed = metadata.get("output") if isinstance(metadata, dict) else None
-        if not isinstance(printed, str):
-            return []
-        before = self._printed.get(part, "")
-        _remember(self._printed, part, printed)
-        more = clean_output(_after(before, printed))
-        return [ToolOutput(call, more, agent=self.agent, source="opencode")] if more else []
+        metadata = state.get("metadata")
+        window = metadata.get("output") if isinstance(metadata, dict) else None
+        if not isinstance(window, str) or not self._call(part):
+            return ""
+        if part not in self._printed:
+            _remember(self._printed, part, Printed())
+        return self._printed[part].more(window)
+
+    def _rest(self, part: str, state: dict[str, Any]) -> str:
+        printed = self._printed.pop(part, None)
+        return printed.rest(state) if printed is not None else ""
+
+    def _output(self, call: str, text: str) -> list[Event]:
+        events: list[Event] = []
+        while text and call:
+            end = len(text) if len(text) <= _PIECE else text.rfind("\n", 0, _PIECE) + 1 or _PIECE
+            piece, text = clean_output(text[:end]), text[end:]
+            events += [ToolOutput(call, piece, agent=self.agent, source="opencode")] if piece else []
+        return events
 
     def _told(self, events: list[Event]) -> list[Event]:
         """As this session's. That a run begins or ends is not its parts' to say."""
@@ -118,15 +132,6 @@ def used_in(events: list[Event]) -> int | None:
     """How many tokens the last request of these had, if there was one."""
     usages = [event.usage for event in events if isinstance(event, TurnEnded) and not event.agent]
     return usages[-1].total_tokens if usages and usages[-1] is not None else None
-
-
-def _after(before: str, now: str) -> str:
-    """What `now` has after `before`; of an output that lost its beginning, what follows the end that was told."""
-    if now.startswith(before):
-        return now[len(before) :]
-    end = before[-200:]
-    at = now.rfind(end)
-    return now[at + len(end) :] if at >= 0 else now
 
 
 def _remember(known: dict[str, Any], key: str, value: Any) -> None:

@@ -18,6 +18,7 @@ Rules of this wire:
   and a new message. Texts that were printed come again.
 """
 
+import re
 from collections.abc import Callable, Container
 from typing import Any
 
@@ -44,6 +45,7 @@ from sightline.providers._failure import hint_for, human_message
 from sightline.providers._opening import first_object
 from sightline.providers._plan import plan_from
 from sightline.providers._preview import shown_args
+from sightline.providers._refusal import refused_details
 from sightline.providers._resend import Resend, may_repeat
 from sightline.providers._source import LINE_CAP, Source, decode_leniently, is_suspect
 from sightline.providers.opencode import _wire as wire
@@ -65,6 +67,11 @@ _COMMON_NAMES = {
     "websearch": "WebSearch",
     "write": "Write",
 }
+_task_result = re.compile(r"<task [^>]*>\s*<task_result>\n?(.*?)\n?</task_result>\s*</task>\s*", re.DOTALL).fullmatch
+_is_refusal = re.compile(
+    r"The user rejected permission|The user has specified a rule which prevents"
+    rf"|.{{0,80}}Model tried to call unavailable tool '(?:{'|'.join(_COMMON_NAMES)})'"
+).match
 _SILENT = "(no output)"  # said to the model of a command that printed nothing
 _UNFINISHED = frozenset(("pending", "running"))
 _WHOLE = frozenset(("tool-calls", "stop"))  # the model said all it wanted to
@@ -256,8 +263,12 @@ class OpenCodeSource(Source):
         if self._agents is not None and (path := self._agents.end(part.id or part.callID)):
             events.append(AgentEnded(path, failed, source="opencode"))
         content, details = clean_text(content) if content and content != _SILENT else "", None
+        if tool == "task" and (answer := _task_result(content)) is not None:
+            content = answer[1]
         if metadata is not None and metadata.display is not None and not failed:
             content, details = shown_read(metadata.display) or (content, None)
+        if failed and _is_refusal(content):
+            details = refused_details()
         events.append(ToolResult(ident, content, details, failed, code, duration, native_id, source="opencode"))
         return events
 

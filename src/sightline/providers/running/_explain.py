@@ -47,6 +47,10 @@ _causes: tuple[tuple[re.Pattern[str], str], ...] = tuple(
             "check the session id; a session belongs to the folder it was started in",
         ),
         (
+            r"rate.?limit|too many requests|\b429\b|\bquota\b",
+            "wait a little and try again, or check the limits of the account",
+        ),
+        (
             r"not logged in|log ?in\b|auth method|api[ _-]?key|unauthori[sz]ed|\b401\b|authenticat|credential"
             r"|missing environment variable|token (has )?expired",
             "{login}",
@@ -114,7 +118,13 @@ def _start_problem(
         return f"`{found or binary}` cannot be started: {problem.strerror or problem}", again
     if found is not None:
         return f"`{found}` cannot be started: its interpreter is missing", again
-    return f"{provider.title} is not installed: no `{binary}` on the PATH", f"npm install -g {command.package}"
+    return f"{provider.title} is not installed: no `{binary}` on the PATH", install_hint(command)
+
+
+def install_hint(command: CommandLine) -> str:
+    """How to have it, and then how to use it."""
+    login = f", then {command.login_hint}" if command.login_hint else ""
+    return f"install it with `npm install -g {command.package}`{login}"
 
 
 def failed(provider: Provider, command: CommandLine, exit_code: int, stderr: str, unread: str = "") -> Error:

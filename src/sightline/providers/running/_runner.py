@@ -17,16 +17,19 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from sightline.events import Error, Event, Notice, RunEnded, RunStarted, State, Text, Unknown
+from sightline.events import Error, Event, Notice, RunEnded, RunStarted, State, Text, ToolResult, ToolUse, Unknown
 from sightline.exec import GRACE, Process, UntrustedProgram
 from sightline.providers._binary import binary_words
 from sightline.providers._provider import Ask, CommandLine, Outcome, Provider, Run
+from sightline.providers._refusal import EXIT_CODE, is_refusal
 from sightline.providers._stream import EventStream
+from sightline.providers._words import Words
 from sightline.text import clean_line, clean_text
 
 if TYPE_CHECKING:
     import asyncio
 
+_CALLS_AT_MOST = 1024
 _UNREAD_LINES = 8
 _UNREAD_LENGTH = 4096
 
@@ -54,7 +57,9 @@ class CliRun:
         self._refused = False  # what was asked for cannot be done by this CLI, and nothing was run
         self._told: Error | None = None  # by the source
         self._session = ""
-        self._words: list[str] = []
+        self._calls: dict[str, str] = {}  # that are open, in a few words
+        self._forbidden = False  # something it wanted to do was not allowed
+        self._words = Words()
         self._passed_through = bytearray()  # the beginning, of a provider whose lines nobody reads
         self._unread: list[str] = []  # the last lines its source could not read
         self._output_end = b""  # where there is no source to read it
@@ -162,8 +167,7 @@ class CliRun:
         added: list[Event] = []
         for index, event in enumerate(events):
             if isinstance(event, Text):
-                if not event.agent:
-                    self._words.append(event.text)
+                self._words.add(event)
             elif isinstance(event, Error):
                 from sightline.providers.running import _explain
 
@@ -175,9 +179,22 @@ class CliRun:
                 if event.session and event.session != self._session:
                     self._session = event.session
                     added += self._other_session()
+            elif isinstance(event, ToolUse):
+                self._calls[event.id] = clean_line(f"{event.name} {event.arg}").rstrip()
+                if len(self._calls) > _CALLS_AT_MOST:
+                    del self._calls[next(iter(self._calls))]
+            elif isinstance(event, ToolResult):
+                call = self._calls.pop(event.id, "")
+                if event.details is not None and is_refusal(event):
+                    self._forbidden = True
+                    added.append(Notice(f"refused: {call or 'a call'}", "warning", source=self._provider.name))
             elif isinstance(event, RunEnded):
                 self._ended = event
-        return events + added if added else events
+                self._forbidden = self._forbidden or is_refusal(event)
+        if not added:
+            return events
+        ends = isinstance(events[-1], RunEnded)  # which is the last of a run
+        return [*events[:-1], *added, events[-1]] if ends else events + added
 
     def _other_session(self) -> list[Event]:
         """Some CLIs begin a new conversation when they do not find the one to resume, and do not say so."""
@@ -213,9 +230,9 @@ class CliRun:
         error = None if self._cancelled else self._failure(native, stderr)
         failed = error is not None or (self._ended is not None and self._ended.is_error)
         self._outcome = Outcome(
-            exit_code=124 if self._timed_out else 130 if self._cancelled else 2 if self._refused else int(failed),
+            exit_code=self._exit_code(failed),
             session=self._session,
-            text="".join(self._words) or clean_text(self._passed_through.decode("utf-8", "replace")),
+            text=self._words.text or clean_text(self._passed_through.decode("utf-8", "replace")),
             native_exit_code=native,
             stderr=stderr,
             timed_out=self._timed_out,
@@ -223,6 +240,11 @@ class CliRun:
             error=error,
         )
         return self._outcome
+
+    def _exit_code(self, failed: bool) -> int:
+        if self._timed_out or self._cancelled:
+            return 124 if self._timed_out else 130
+        return 2 if self._refused else 1 if failed else EXIT_CODE if self._forbidden else 0
 
     def _failure(self, native: int | None, stderr: str) -> Error | None:
         if self._timed_out:

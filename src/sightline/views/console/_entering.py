@@ -121,7 +121,8 @@ class Entering:
         if not reply.ok:
             self._refused(reply, submission)
         elif kind != "prompt" and self._console.drawing.linear:
-            self._console.tell(_WAITS[kind], hint="/unqueue takes it back")
+            steered = kind == "steer" and Facts(self._console.state).takes_steering
+            self._console.tell(_WAITS["steer" if steered else "follow_up"], hint="/unqueue takes it back")
 
     async def _attached(self, attachment: "Attachment") -> Reply:
         try:

@@ -34,6 +34,7 @@ class Keys:
         self._refused: tuple[Ask | None, float] = (None, float("-inf"))
         console.working.entered = lambda: console.entering.running
         console.screen.is_working = lambda: console.state.running
+        console.screen.takes_steering = lambda: Facts(console.state).takes_steering
 
     def hear(self, event: Input) -> Input | None:
         """None: it is done."""

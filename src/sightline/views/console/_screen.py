@@ -138,6 +138,7 @@ class Screen:
         self.widgets_above = Container()
         self.widgets_below = Container()
         self.is_working: Callable[[], bool] = lambda: False
+        self.takes_steering: Callable[[], bool] = lambda: True
         """Whether the agent works, and hears what is entered on its way."""
         self.hints = _UsualHints(self._usual_hints, application.theme)
         self._gap = _Gap(transcript)
@@ -189,7 +190,8 @@ class Screen:
         if not self.is_working():
             return HINTS
         later = self._bindings.keys("follow_up")[:1]
-        return (("enter", "steers"), *((key, "after") for key in later), *HINTS[1:])
+        enter = "steers" if self.takes_steering() else "queues"
+        return (("enter", enter), *((key, "after") for key in later), *HINTS[1:])
 
     def heard(self) -> None:
         """A key was pressed."""

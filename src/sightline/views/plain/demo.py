@@ -35,7 +35,7 @@ def run_demo(palette: Palette, *, paced: bool) -> int:
         _say(f"{palette.bold}── Our own agent, with a scripted model and real tools ──{palette.reset}")
         _say(f"{palette.dim}> {script['prompt']}{palette.reset}")
         run = _native_run(folder, model, script["prompt"])
-        code = show_run(run, PlainRenderer(EVERYTHING, palette, columns_of(1)), "text", lambda session: None)
+        code = show_run(run, PlainRenderer(EVERYTHING, palette, columns_of(1)), "text")
     if code == 0:
         _say(f"{palette.dim}Other agents, in the same form: sightline demo providers{palette.reset}")
     return code

@@ -6,7 +6,7 @@ from collections.abc import Callable, Coroutine
 from contextlib import aclosing
 from typing import Any, Literal
 
-from sightline.events import Event, RunStarted
+from sightline.events import Event
 from sightline.providers import Run
 from sightline.text import clean_styled
 from sightline.views.plain._farewell import Farewell
@@ -53,7 +53,6 @@ def show_run(
     run: Run,
     renderer: PlainRenderer,
     output_format: OutputFormat,
-    on_session: Callable[[str], None],
     farewell: Farewell | None = None,
 ) -> int:
     """Show a run to its end and return the exit code. Ctrl+C cancels and keeps what was said.
@@ -63,7 +62,7 @@ def show_run(
     if output_format == "json":
         work = _pass_lines(run, renderer)
     else:
-        work = _show(run, Channels(renderer, events=output_format == "events"), on_session, farewell)
+        work = _show(run, Channels(renderer, events=output_format == "events"), farewell)
     if output_format != "text" or farewell is None:
         return asyncio.run(until_done(work, run.cancel, lambda: run.outcome.exit_code))
     return asyncio.run(_until_said(run, work, renderer, farewell))
@@ -116,14 +115,9 @@ async def until_done(
     return exit_code()
 
 
-async def _show(
-    run: Run, channels: Channels, on_session: Callable[[str], None], farewell: Farewell | None = None
-) -> None:
+async def _show(run: Run, channels: Channels, farewell: Farewell | None) -> None:
     async with aclosing(run.events()) as batches:
         async for batch in batches:
-            for event in batch:
-                if isinstance(event, RunStarted) and event.session and not event.agent:
-                    on_session(event.session)
             if farewell is not None:
                 farewell.see(batch)
             await channels.write(batch)

@@ -27,6 +27,11 @@ class Facts:
         return clean_line(said) if isinstance(said, str) else ""
 
     @property
+    def takes_steering(self) -> bool:
+        """Whether words said meanwhile reach a run that goes on; else they are queued."""
+        return self.state.state.get("steering") is not False
+
+    @property
     def thinking(self) -> str:
         said = self.state.state.get("thinking")
         return clean_line(said) if isinstance(said, str) else ""

@@ -1,0 +1,159 @@
+"""One prompt for another provider's agent, without a screen: as its own run, recorded in a session like any other.
+
+Rules:
+
+- The reader gets what the provider's run says, as it says it. The session has it masked and under names of its own, so
+  that it is listed, found and resumed from anywhere.
+- The provider's program starts at once; the journal is opened while it does.
+- A batch is in the journal before the reader gets it.
+- A new session that cannot be stored is no reason not to run: that is reported, and the run goes unrecorded.
+"""
+
+import os
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing, asynccontextmanager
+
+from sightline.agent import Secrets
+from sightline.events import Event, Notice, RunEnded, RunStarted, Text, User
+from sightline.exceptions import OutsideFailure, UserMistake
+from sightline.host._process import prune_now_and_then
+from sightline.host._provider_events import Retelling
+from sightline.host._provider_memory import ProviderMemory
+from sightline.host._session import Session
+from sightline.host._working import opened_journal
+from sightline.journal import Store
+from sightline.providers import Ask, EventStream, Outcome, Provider, Run, Words
+from sightline.text import clean_line, clean_text, cut_graphemes, first_line, without_credentials
+
+_TITLE = 80
+
+
+class ProviderRun:
+    """Read its events, or its own lines, to the end; then there is an outcome."""
+
+    def __init__(self, store: Store, provider: Provider, ask: Ask, run: Run, *, session: str = "") -> None:
+        """`run`: of this ask, started already. `session`: one of ours that is resumed."""
+        self._store = store
+        self._provider = provider
+        self._ask = ask
+        self._run = run
+        self._resume = session
+        self.session = session  # our id; empty: none was stored (yet)
+
+    @property
+    def outcome(self) -> Outcome:
+        return self._run.outcome
+
+    async def cancel(self) -> None:
+        await self._run.cancel()
+
+    async def events(self) -> AsyncGenerator[list[Event], None]:
+        async with self._recorded() as record, aclosing(self._run.events()) as batches:
+            if record.first:
+                yield record.first
+            async for batch in batches:
+                record.add(batch)
+                yield batch
+
+    async def raw(self) -> AsyncGenerator[bytes, None]:
+        source = self._provider.source
+        stream = None if source is None else EventStream(source())
+        async with self._recorded() as record, aclosing(self._run.raw()) as chunks:
+            async for chunk in chunks:
+                if stream is not None:
+                    record.add(stream.feed(chunk))
+                yield chunk
+            if stream is not None:
+                record.add(stream.end())
+
+    @asynccontextmanager
+    async def _recorded(self) -> AsyncIterator["_Record"]:
+        secrets = Secrets(dict(os.environ))
+        prompt = clean_text(secrets.masked(self._ask.prompt))
+        title = without_credentials(cut_graphemes(clean_line(first_line(prompt)), _TITLE))
+        try:
+            writer, tree = opened_journal(self._store, os.getcwd(), self._resume, title, self._provider.name)
+        except UserMistake:
+            await self._run.cancel()
+            raise
+        except OutsideFailure as problem:
+            text = f"this conversation is not stored: {problem.message}"
+            yield _Record(None, [Notice(clean_text(text), "warning", problem.hint, source="sightline")])
+            return
+        try:
+            session = Session(writer, self._store.index, last_seq=tree.last_seq)
+            self.session = session.id
+            memory = ProviderMemory(session, tree, self._provider.name)
+            await memory.mend()
+            changed = memory.take_over()
+            recording = _Recording(session, memory, secrets, self._provider.name, prompt, self._ask)
+            try:
+                yield _Record(recording, changed)
+            finally:
+                recording.end(self._run)
+                await session.stop()
+                await session.sync()
+        finally:
+            writer.close()
+        prune_now_and_then(self._store)
+
+
+class _Record:
+    """Where a batch is put on its way to the reader. `first`: what the reader is told before the run says anything."""
+
+    def __init__(self, recording: "_Recording | None", first: list[Event]) -> None:
+        self._recording = recording
+        self.first = first
+
+    def add(self, events: list[Event]) -> None:
+        if self._recording is not None and events:
+            self._recording.add(events)
+
+
+class _Recording:
+    """One run in a session."""
+
+    def __init__(
+        self, session: Session, memory: ProviderMemory, secrets: Secrets, provider: str, prompt: str, ask: Ask
+    ) -> None:
+        self._session = session
+        self._memory = memory
+        self._secrets = secrets
+        self._provider = provider
+        self._model = clean_line(ask.model)
+        self._words = Words()  # a run whose lines pass unread has none of its own
+        if ask.resume:
+            memory.session = ask.resume
+        session.publish(User(prompt, [], "prompt"))
+        memory.prompted(prompt)
+        started = RunStarted(clean_line(memory.session), self._model, clean_line(os.getcwd()), source=provider)
+        session.publish(started)
+        self._retelling = Retelling(session, prompt, memory.agents, self._on_run, secrets, begun=True)
+
+    def add(self, events: list[Event]) -> None:
+        for event in events:
+            if isinstance(event, Text):
+                self._words.add(event)
+        self._retelling.tell(events)
+        self._session.flush()
+
+    def end(self, run: Run) -> None:
+        self._retelling.close()
+        outcome = run.outcome
+        if self._retelling.running:
+            failed = outcome.error is not None
+            reason = "cancelled" if outcome.cancelled else "timeout" if outcome.timed_out else ""
+            self._session.publish(RunEnded(None, None, reason, failed, outcome.native_exit_code, source=self._provider))
+        self._memory.answered(
+            self._secrets.masked(outcome.text or self._words.text),
+            self._model,
+            cancelled=outcome.cancelled,
+            error=self._secrets.masked(outcome.error.text) if outcome.error is not None else "",
+        )
+        self._memory.note()
+
+    def _on_run(self, event: RunStarted) -> None:
+        self._model = event.model or self._model
+        if event.session and event.session != self._memory.session:
+            self._memory.session = event.session
+            self._memory.note()

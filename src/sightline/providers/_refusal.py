@@ -1,0 +1,19 @@
+"""A call that was not allowed, with nobody there to ask: how its result, and the end of its run, say so."""
+
+from typing import Any
+
+from sightline.events import Event, RunEnded, ToolResult
+
+REFUSED = "refused"  # the stop reason of a run
+EXIT_CODE = 3
+
+
+def refused_details() -> dict[str, Any]:
+    """The details of the result of such a call, as our own agent has them."""
+    return {"ended": REFUSED}
+
+
+def is_refusal(event: Event) -> bool:
+    if isinstance(event, RunEnded):
+        return event.stop_reason == REFUSED and not event.agent
+    return isinstance(event, ToolResult) and isinstance(event.details, dict) and event.details.get("ended") == REFUSED

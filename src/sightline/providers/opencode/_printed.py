@@ -1,0 +1,99 @@
+"""What a command of OpenCode's prints: whole and in order, though its server only ever shows the end of it.
+
+Rules:
+
+- The metadata of a running command has what it printed so far, at most its last 30,000 characters, and not every state
+  of it is told. What follows what was told is news.
+- Where what was told is not in it any more, some is missing between. That is waited for: the end of the command brings
+  the whole, in its result or in a file that OpenCode saved it to. A command that goes on for long is shown with the gap
+  marked.
+- Nothing of a file is read but what OpenCode saved a moment ago under its own name in its own folder.
+"""
+
+import os
+import re
+import stat
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+LEFT_OUT = "\n… OpenCode left out part of the output here\n"
+_MARK = "...\n\n"  # before an output that lost its beginning
+_SECONDS_WITH_A_GAP = 5.0
+_COMPARED = 200  # characters that tell where the told ends
+_SAVED_AT_MOST = 16 * 1024 * 1024
+_saved_name = re.compile(r"(?:/[^/\0]+)*/opencode/tool-output/tool_[A-Za-z0-9]{1,64}").fullmatch
+_for_the_model = re.compile(r"\n*<(bash|shell)_metadata>.*?</\1_metadata>\s*\Z", re.DOTALL)
+
+
+class Printed:
+    """The output of one command."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._told = 0  # characters
+        self._end = ""  # the last of them
+        self._gap: float | None = None  # since when there is one
+        self._exact = True  # no gap was passed over
+
+    def more(self, window: str) -> str:
+        """What is new in what the server shows now."""
+        new = self._after(window)
+        if new is not None:
+            self._gap = None
+            return self._tell(new)
+        now = self._clock()
+        self._gap = now if self._gap is None else self._gap
+        return self._over_the_gap(window) if now - self._gap > _SECONDS_WITH_A_GAP else ""
+
+    def rest(self, state: Mapping[str, Any]) -> str:
+        """What was not told when the command ends. Nothing of an output that the result has whole and none was told."""
+        metadata = state.get("metadata")
+        metadata = metadata if isinstance(metadata, dict) else {}
+        window, output, path = metadata.get("output"), state.get("output"), metadata.get("outputPath")
+        cut = metadata.get("truncated") is True
+        if not self._told and not cut:
+            return ""
+        whole = _saved(path) if cut else _for_the_model.sub("", output) if isinstance(output, str) else None
+        if whole is not None and self._exact and whole[: self._told].endswith(self._end):
+            return self._tell(whole[self._told :])
+        if not isinstance(window, str):
+            return ""
+        new = self._after(window)
+        return self._over_the_gap(window) if new is None else self._tell(new)
+
+    def _after(self, window: str) -> str | None:
+        """What it has after what was told; None when that is not in it, or in it more than once."""
+        whole = self._exact and not window.startswith(_MARK)
+        if whole and len(window) >= self._told and window[: self._told].endswith(self._end):
+            return window[self._told :]
+        if not self._told or window.count(self._end) != 1:
+            return None
+        return window.partition(self._end)[2]
+
+    def _over_the_gap(self, window: str) -> str:
+        self._gap, self._exact = None, False
+        return LEFT_OUT + self._tell(window.removeprefix(_MARK))
+
+    def _tell(self, text: str) -> str:
+        self._told += len(text)
+        self._end = (self._end + text)[-_COMPARED:]
+        return text
+
+
+def _saved(path: Any) -> str | None:
+    """What OpenCode saved; None where that is no file of its own, or too long."""
+    if not isinstance(path, str) or _saved_name(path) is None or ".." in path.split("/"):
+        return None
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except (OSError, ValueError):
+        return None
+    with open(fd, "rb") as file:
+        facts = os.fstat(fd)
+        if not stat.S_ISREG(facts.st_mode) or facts.st_uid != os.geteuid() or facts.st_size > _SAVED_AT_MOST:
+            return None
+        try:
+            return file.read(_SAVED_AT_MOST).decode("utf-8", "replace")
+        except OSError:
+            return None
