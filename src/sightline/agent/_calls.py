@@ -162,6 +162,8 @@ class Calls:
                 outcome = await tool.execute(params, context)
         except SystemExit as error:  # it would end the host
             raise ToolError(f"the tool wanted to exit ({error.code})") from error
+        finally:
+            context.save()
         if self._hooks:
             outcome = await self._hooks.after_call(Call(call.id, call.name, hooked.args), outcome)
         return outcome

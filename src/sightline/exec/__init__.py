@@ -9,7 +9,13 @@ if TYPE_CHECKING:
     from sightline.exec._cell import Cells
     from sightline.exec._command import Command
     from sightline.exec._descent import descends_from_command
-    from sightline.exec._environment import filtered_environment, passed_variables, secret_variables, sockets_in
+    from sightline.exec._environment import (
+        filtered_environment,
+        is_withheld,
+        passed_variables,
+        secret_variables,
+        sockets_in,
+    )
     from sightline.exec._jobs import CancelOutcome, Jobs, JobSnapshot
     from sightline.exec._launching import bare_environment, trusted_environment
     from sightline.exec._passing import Passing
@@ -52,6 +58,7 @@ __all__ = [
     "descends_from_command",
     "filtered_environment",
     "find_program",
+    "is_withheld",
     "passed_variables",
     "planted_programs",
     "program",
@@ -85,6 +92,7 @@ _LATER = {
     "trusted_environment": "_launching",
     "descends_from_command": "_descent",
     "filtered_environment": "_environment",
+    "is_withheld": "_environment",
     "passed_variables": "_environment",
     "secret_variables": "_environment",
     "sockets_in": "_environment",

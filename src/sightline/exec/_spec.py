@@ -20,6 +20,7 @@ class CommandSpec(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     timeout: float | None = None
     sandbox: SandboxSpec | None = None
     passed: tuple[str, ...] = ()  # variables it gets in the sandbox although they are withheld
+    descriptors: tuple[int, ...] = ()  # what it has open besides its streams; closed by whoever opened them
 
 
 class Sink(Protocol):

@@ -2,6 +2,7 @@
 
 from sightline.settings._denied import denied_paths
 from sightline.settings._gathered import Protected
+from sightline.settings._harmless import is_harmless
 from sightline.settings._load import Loaded, load
 from sightline.settings._places import extension_folders, project_of
 from sightline.settings._policy import Decision, Policy, Verdict, Wanted, allows_alone
@@ -29,6 +30,7 @@ __all__ = [
     "denied_paths",
     "extension_folders",
     "forget_rule",
+    "is_harmless",
     "is_trusted",
     "load",
     "named_rule",

@@ -4,11 +4,16 @@ It knows simple commands of plain and quoted words, joined by `&&`, `||`, `;` an
 says. Everything else is None: `$`, backticks, redirects, `&`, parentheses, braces, escapes, comments, newlines outside
 quotes, assignments, reserved words, quotes in the middle of a word. (`_shell_reading` is for rules that deny, and wrong
 on the other side.)
+
+A command that is judged may have more than a pattern: assignments of harmless variables before a program (`CI=1`), and
+redirects that write nowhere (`2>&1`, `>/dev/null`). They are left out: what runs is the same without them.
 """
 
 import re
 
 import msgspec
+
+from sightline.settings._harmless import is_harmless
 
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:,+@%^=~")
 _GLOB = frozenset("*?[]")
@@ -43,7 +48,10 @@ class CommandLine(msgspec.Struct, frozen=True):
     operators: tuple[str, ...] = ()
 
 
-def understand(text: str) -> CommandLine | None:
+_redirect = re.compile(r"(?:2>&1|[12]?>/dev/null)(?=[ \t;|&]|\Z)").match
+
+
+def understand(text: str, *, is_pattern: bool = True) -> CommandLine | None:
     """The command line, or None when any of it could mean something else than it seems."""
     commands: list[tuple[Word, ...]] = []
     operators: list[str] = []
@@ -58,14 +66,23 @@ def understand(text: str) -> CommandLine | None:
             operators.append(operator)
             words = []
             position += len(operator)
+        elif not is_pattern and (redirect := _redirect(text, position)):
+            position = redirect.end()
         else:
             found = _word(text, position)
             if found is None:
                 return None
-            words.append(found[0])
-            position = found[1]
+            word, position = found
+            if is_pattern or words or not _is_harmless_assignment(word):
+                words.append(word)
     commands.append(tuple(words))
     return CommandLine(tuple(commands), tuple(operators)) if all(map(_is_simple, commands)) else None
+
+
+def _is_harmless_assignment(word: Word) -> bool:
+    """In quotes it would be the name of a program."""
+    name, equals, value = word.text.partition("=")
+    return word.bare and bool(equals) and is_harmless(name, value)
 
 
 def _is_simple(words: tuple[Word, ...]) -> bool:

@@ -10,6 +10,8 @@ Rules:
   quotes it is a star. It allows a command of the same words and the same operators, and besides that only the very
   text of the pattern. A compound is allowed when each of its commands is, up to one that changes what the next ones
   mean, such as `cd`.
+- It covers a command with harmless variables before it (`CI=1`, see `_harmless`), with redirects that write nowhere
+  (`2>&1`, `>/dev/null`), and piped into `head`, `tail` or `wc` of that output. Not one that variables are passed to.
 - Quotes count: a word that a shell expands (`~`, `*.py`) is never one that means itself (`'~'`), and the reverse.
 - Behind a command pattern: `exactly` (a star is a star, only this text is meant), `sandboxed` (in the sandbox only),
   `with NAME,NAME` (variables, or patterns of their names, that the command gets although they are withheld from others)
@@ -291,7 +293,7 @@ def allows_command(rules: Sequence[Rule], command: str) -> Rule | None:
     whole = next((rule for rule in rules if not rule.pattern or rule.pattern == command), None)
     if whole is not None:
         return whole
-    line = understand(command)
+    line = understand(command, is_pattern=False)
     if line is None:
         return None
     known = [(rule, pattern) for rule in rules if (pattern := _understood(rule)) is not None]
@@ -301,8 +303,35 @@ def allows_command(rules: Sequence[Rule], command: str) -> Rule | None:
     if any(map(_changes_what_follows, line.commands[:-1])):
         return None
     simple = [(rule, pattern.commands[0]) for rule, pattern in known if not pattern.operators]
-    allowing = [_allowing(simple, words) for words in line.commands]
-    return allowing[0] if all(allowing) else None
+    allowing: list[Rule] = []
+    for operator, words in zip(("", *line.operators), line.commands, strict=True):
+        rule = _allowing(simple, words)
+        if rule is None and operator == "|" and _is_filter(words) and not allowing[-1].passed:
+            rule = allowing[-1]
+        if rule is None:
+            return None
+        allowing.append(rule)
+    return allowing[0]
+
+
+_count = re.compile(r"-[0-9]{1,9}|-[nc][+-]?[0-9]{1,9}").fullmatch
+_number = re.compile(r"[+-]?[0-9]{1,9}").fullmatch
+
+
+def _is_filter(words: tuple[Word, ...]) -> bool:
+    """Whether it shows a part of what another command writes into it, and can do nothing else: `| tail -20`."""
+    program, *rest = (word.text for word in words)
+    if not all(word.bare for word in words):
+        return False
+    if program == "wc":
+        return rest in ([], ["-l"], ["-c"], ["-w"])
+    if program not in ("head", "tail"):
+        return False
+    return (
+        not rest
+        or (len(rest) == 1 and bool(_count(rest[0])))
+        or (len(rest) == 2 and rest[0] in ("-n", "-c") and bool(_number(rest[1])))
+    )
 
 
 # Behind these the same words are another command: in another folder, with another PATH, under another name.

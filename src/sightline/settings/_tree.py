@@ -86,6 +86,7 @@ class Bash(Section, frozen=True):
     auto_background: bool = False  # turn a long command into a background job
     auto_background_ms: Positive = 60_000  # how long that is
     shell: str = ""  # empty: bash where there is one, else sh
+    persist_state: bool = True  # `cd` and exported variables last for the next commands of the session
 
 
 class Async(Section, frozen=True):

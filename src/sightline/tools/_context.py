@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from sightline.exec import CommandSpec, Jobs
     from sightline.exec.gateway import Gateway
     from sightline.tools._running import RunningCommand
+    from sightline.tools.hashline import Snapshots
 
 T = TypeVar("T")
 
@@ -165,6 +166,20 @@ class ToolContext:
 
     def shared(self, kind: type[T]) -> T:
         return self.workplace.shared(kind)
+
+    @property
+    def snapshots(self) -> "Snapshots":
+        """The states of files the model was shown, those from before a resume included."""
+        from sightline.tools.hashline import Snapshots
+
+        snapshots = self.shared(Snapshots)
+        snapshots.restore(self.workplace.kept)
+        return snapshots
+
+    def save(self) -> None:
+        """At the end of a call: store the tags it gave out."""
+        for name, value in self.snapshots.unsaved().items():
+            self.keep(name, value)
 
     def keep(self, name: str, value: Any, shown: Any = None) -> None:
         """Keep a value with the conversation: `workplace.kept[name]` is it from now on, and again after a resume.

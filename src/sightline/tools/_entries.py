@@ -117,12 +117,13 @@ def place_exists(entry: str, cwd: Path) -> bool:
 
 def _split(entry: str, delimiters: str) -> list[str]:
     """Cut at delimiters that are not inside braces or brackets."""
-    parts, part, closing = [""], 0, ""
+    parts, part = [""], 0
+    closing: list[str] = []
     for character in entry:
-        if closing == character:
-            closing = ""
-        elif not closing and character in _PAIRS:
-            closing = _PAIRS[character]
+        if closing and closing[-1] == character:
+            closing.pop()
+        elif character in _PAIRS and closing[-1:] != ["]"]:
+            closing.append(_PAIRS[character])
         if character in delimiters and not closing:
             parts.append("")
             part += 1

@@ -1,7 +1,8 @@
 """Globs as regular expressions over whole paths with slashes.
 
 `*` and `?` stay within a folder, `**` crosses folders, `[a-z]` and `[!a-z]` are one character, `{a,b}` is a choice and
-may hold other globs. What is not closed is meant literally.
+may hold other globs. What is not closed is meant literally. Accents count as part of their letter, however a name on
+disk spells them (NFC or NFD).
 
 Names come from anywhere, so no expression may take long on any of them: choices are written out, and every star but the
 last takes the first place that fits and never another (atomic groups). That is right because what stands between two
@@ -9,6 +10,7 @@ stars always has the same length, be it in characters or, between two `**/`, in 
 """
 
 import re
+import unicodedata
 from collections.abc import Iterable
 from itertools import pairwise
 from pathlib import Path
@@ -36,9 +38,37 @@ def below(path: Path, base: Path) -> str:
     return "" if relative == "." else f"{relative}/"
 
 
-def union(globs: list[tuple[str, str]]) -> re.Pattern[str]:
-    """Of (folder, as `below` writes it, and glob in that folder): a path that any of them means."""
-    return re.compile("|".join(f"(?:{re.escape(folder)}{expression(glob)})" for folder, glob in globs), re.DOTALL)
+class Globs:
+    """Of (folder, as `below` writes it, and glob in that folder): whether any of them means a path."""
+
+    def __init__(self, globs: Iterable[tuple[str, str]]) -> None:
+        each = (f"(?:{re.escape(composed(folder))}{expression(composed(glob))})" for folder, glob in globs)
+        self._pattern = re.compile("|".join(each), re.DOTALL)
+
+    def __call__(self, path: str) -> bool:
+        return self._pattern.fullmatch(composed(path)) is not None
+
+
+def composed(path: str) -> str:
+    """With one character for a letter and its accent."""
+    return path if path.isascii() else unicodedata.normalize("NFC", path)
+
+
+def coarse(glob: str) -> list[str]:
+    """Globs for an ignore file that together mean at least what this one means. ripgrep reads some globs more narrowly
+    than we do: `{,x}` has no empty choice there, `?` is one byte, `a/**.py` stays in one folder. So choices are written
+    out, and what is not a plain letter becomes a star."""
+    return ["".join(_coarse_pieces(_pieces(one))) for one in _written_out(composed(glob))]
+
+
+def _coarse_pieces(pieces: list[str]) -> list[str]:
+    made: list[str] = []
+    for piece in pieces:
+        plain = piece if piece in (_CROSS, "/") or (piece.isascii() and piece.isalnum()) else ""
+        plain = plain or (piece[-1] if piece in (r"\.", r"\-", "_") else _STAR)
+        if plain != _STAR or made[-1:] != [_STAR]:
+            made.append(plain)
+    return made
 
 
 def _written_out(glob: str) -> list[str]:

@@ -30,6 +30,7 @@ from typing import IO
 
 from sightline.exec import UntrustedProgram, bare_environment, find_program
 from sightline.handles import Swapped, open_folder, path_of
+from sightline.tools._globs import coarse
 from sightline.tools._tool import ToolError
 from sightline.tools._walk import in_repository, walk
 
@@ -237,14 +238,10 @@ async def listing(
 def rules_for(globs: list[tuple[str, str]]) -> str:
     """Of (folder, as `below` writes it, and glob in that folder): all is ignored but folders and what is meant.
 
-    May let too much through, never too little: what cannot be said in one line of an ignore file is said as a star.
+    May let too much through, never too little: what an ignore file cannot express exactly is a star there.
     """
-    kept = [f"!/{_escaped(folder)}{_one_line(glob) if _is_closed(glob) else '**'}" for folder, glob in globs]
+    kept = [f"!/{_escaped(folder)}{line}" for folder, glob in globs for line in coarse(glob)]
     return "\n".join(["*", "!*/", *kept, ""])
-
-
-def _is_closed(glob: str) -> bool:
-    return glob.count("{") == glob.count("}") and glob.count("[") == glob.count("]")
 
 
 def _escaped(folder: str) -> str:

@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from sightline.tools import Outcome, Tool, ToolContext, ToolError, parameters
-from sightline.tools._globs import union
+from sightline.tools._globs import Globs
 from sightline.tools._paths import shown
 from sightline.tools.edit import EditTool
 from sightline.tools.find import FindTool
@@ -113,8 +113,8 @@ async def test_the_folder_of_notes_is_no_note(context: ToolContext) -> None:
 )
 def test_a_glob_means_what_it_says(glob: str, yes: str, no: str) -> None:
     """Although no star ever tries a second place."""
-    assert union([("", glob)]).fullmatch(yes)
-    assert not union([("", glob)]).fullmatch(no)
+    assert Globs([("", glob)])(yes)
+    assert not Globs([("", glob)])(no)
 
 
 async def test_a_glob_that_stands_for_too_much_is_refused(context: ToolContext) -> None:

@@ -14,8 +14,8 @@ from tests.agent.support import lab
 from tests.tools.support import make_context
 
 COLOURS = ["red", {"label": "blue", "description": "like the sky"}]
-DISMISSED = "The person closed the question without an answer."
-NOBODY = "Nobody is there to answer."
+DISMISSED = "The user closed the question without an answer."
+NOBODY = "No user is there to answer."
 
 
 def ask(**args: Any) -> dict[str, Any]:
@@ -25,24 +25,24 @@ def ask(**args: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("args", "answer", "text", "chosen", "said"),
     [
-        pytest.param({"choices": COLOURS}, "blue", "The person chose: blue", ["blue"], "", id="one choice"),
-        pytest.param({"choices": COLOURS}, ["red"], "The person chose: red", ["red"], "", id="one choice in a list"),
+        pytest.param({"choices": COLOURS}, "blue", "The user chose: blue", ["blue"], "", id="one choice"),
+        pytest.param({"choices": COLOURS}, ["red"], "The user chose: red", ["red"], "", id="one choice in a list"),
         pytest.param(
             {"choices": COLOURS, "several": True},
             ["blue", "red"],
-            "The person chose: red, blue",
+            "The user chose: red, blue",
             ["red", "blue"],
             "",
             id="several, in the order they were offered",
         ),
         pytest.param({"choices": COLOURS, "several": True}, [], DISMISSED, [], "", id="several, none"),
-        pytest.param({}, "green, rather", "The person says: green, rather", [], "green, rather", id="free text"),
-        pytest.param({}, {"text": "two\nlines"}, "The person says: two\nlines", [], "two\nlines", id="free text, said"),
-        pytest.param({"choices": COLOURS}, "green", "The person says: green", [], "green", id="none of the choices"),
+        pytest.param({}, "green, rather", "The user wrote: green, rather", [], "green, rather", id="free text"),
+        pytest.param({}, {"text": "two\nlines"}, "The user wrote: two\nlines", [], "two\nlines", id="free text, said"),
+        pytest.param({"choices": COLOURS}, "green", "The user wrote: green", [], "green", id="none of the choices"),
         pytest.param(
             {"choices": COLOURS},
             {"chosen": ["red"], "text": "but dark"},
-            "The person chose: red\nThe person says: but dark",
+            "The user chose: red\nThe user wrote: but dark",
             ["red"],
             "but dark",
             id="a choice and text",
@@ -50,7 +50,7 @@ def ask(**args: Any) -> dict[str, Any]:
         pytest.param(
             {"choices": COLOURS},
             {"chosen": ["red", "blue"]},
-            "The person chose: red\nThe person says: blue",
+            "The user chose: red\nThe user wrote: blue",
             ["red"],
             "blue",
             id="more than could be chosen",
@@ -132,7 +132,7 @@ async def test_two_questions_at_once(tmp_path: Path) -> None:
         here.agent.requests.answer(first.id, "one")
         await here.ended()
         said = [text_of(m) for m in here.messages if isinstance(m, ToolMessage)]
-    assert said == ["The person says: one", "The person says: two"]
+    assert said == ["The user wrote: one", "The user wrote: two"]
 
 
 @pytest.mark.parametrize(
@@ -149,3 +149,64 @@ async def test_a_question_that_cannot_be_asked(tmp_path: Path, args: dict[str, A
     tool = AskTool()
     with pytest.raises(ToolError, match=said):
         await tool.execute(parameters(tool, {"question": "Which?", **args}), make_context(tmp_path))
+
+
+MANY = {"questions": [{"question": "Which?", "choices": COLOURS}, {"question": "Why?"}, {"question": "When?"}]}
+
+
+@pytest.mark.parametrize(
+    ("answers", "text", "facts"),
+    [
+        pytest.param(
+            ["blue", "it fits", "now"],
+            "1. Which?\nThe user chose: blue\n\n2. Why?\nThe user wrote: it fits\n\n3. When?\nThe user wrote: now",
+            [(["blue"], "", True), ([], "it fits", True), ([], "now", True)],
+            id="all",
+        ),
+        pytest.param(
+            ["blue", None],
+            f"1. Which?\nThe user chose: blue\n\n2. Why?\n{DISMISSED} Continue as you think best, or stop and say what "
+            "is open.\n\n3. and later: not asked",
+            [(["blue"], "", True), ([], "", False), ([], "", False)],
+            id="closed in the middle: the answers given stay",
+        ),
+    ],
+)
+async def test_several_questions_in_one_call(tmp_path: Path, answers: list[Any], text: str, facts: list[Any]) -> None:
+    """One request after the other; the result lists each answer."""
+    turns = [[{"tool": "ask", "args": MANY}], [{"text": "ok"}]]
+    async with lab(tmp_path, turns, attended=True) as here:
+        await here.agent.prompt("go")
+        for number, answer in enumerate(answers, 1):
+            await here.until(lambda number=number: len(here.of(Request)) == number)
+            request = here.of(Request)[-1]
+            assert request.text == MANY["questions"][number - 1]["question"]
+            assert (await here.session.submit(AnswerRequest(request.id, answer))).ok
+        await here.ended()
+        assert len(here.of(Request)) == len(answers)
+        (result,) = here.of(ToolResult)
+    assert result.content == text
+    assert [(one["chosen"], one["text"], one["answered"]) for one in result.details["answers"]] == facts
+    assert result.details["answered"] is (len(answers) == 3)
+
+
+async def test_several_questions_with_nobody_there(tmp_path: Path) -> None:
+    async with lab(tmp_path, [[{"tool": "ask", "args": MANY}], [{"text": "ok"}]]) as here:
+        await here.run()
+        (result,) = here.of(ToolResult)
+    assert result.content.startswith(NOBODY)
+    assert result.content.count(NOBODY) == 1
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        ({}, "question is empty"),
+        ({"question": "a", **MANY}, "not both"),
+        ({"questions": [{"question": ""}]}, "question"),
+    ],
+)
+async def test_one_question_or_several(tmp_path: Path, args: dict[str, Any], said: str) -> None:
+    tool = AskTool()
+    with pytest.raises(ToolError, match=said):
+        await tool.execute(parameters(tool, args), make_context(tmp_path))

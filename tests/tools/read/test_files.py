@@ -10,6 +10,7 @@ import pytest
 
 from sightline.tools import Need, Outcome, ToolContext, ToolError, _regular
 from sightline.tools.hashline import Snapshots
+from sightline.tools.hashline._snapshots import line_digest
 from sightline.tools.read import ReadTool, _files, _stream
 from tests.tools.support import make_context, run
 
@@ -125,7 +126,7 @@ async def test_part_of_a_big_file_has_a_tag_for_the_lines_shown(
     assert tag is not None
     version = context.shared(Snapshots).find(path, tag[1])
     assert version is not None
-    assert version.part == {number: f"line {number}" for number in range(49, 55)}
+    assert version.part == {number: line_digest(f"line {number}") for number in range(49, 55)}
 
 
 @pytest.mark.usefixtures("size")
@@ -198,7 +199,7 @@ async def test_a_line_shown_in_part_is_no_base_for_an_edit(
     tag = (await read(context, "a.txt")).text.split("\n")[0].rpartition("#")[2]
     version = context.shared(Snapshots).find(path, tag)
     assert version is not None
-    assert version.part == {1: "line 1", 3: "line 3"}
+    assert version.part == {number: line_digest(f"line {number}") for number in (1, 3)}
 
 
 @pytest.mark.usefixtures("size")

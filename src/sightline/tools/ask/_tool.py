@@ -1,4 +1,7 @@
-"""`ask`: put a question to the person: one of several choices, several of them, or free text."""
+"""`ask`: ask the user one question or several: one of several choices, several of them, or free text.
+
+Several questions are asked one after the other. Closing one ends the call; the answers given by then are its result.
+"""
 
 from typing import Annotated, Any
 
@@ -8,64 +11,122 @@ from msgspec import Meta
 from sightline.tools._context import ToolContext
 from sightline.tools._tool import Answer, Choice, Outcome, Question, Tool, ToolError
 
-NOBODY = "Nobody is there to answer. Decide yourself, say in your answer what you assumed, and go on."
-DISMISSED = "The person closed the question without an answer. Go on as you think best, or stop and say what is open."
+MOST_QUESTIONS = 10
+NOBODY = "No user is there to answer. Decide yourself, say in your answer what you assumed, and continue."
+DISMISSED = "The user closed the question without an answer. Continue as you think best, or stop and say what is open."
+
+_Choices = Annotated[
+    list[str | Choice], Meta(description="Answers to choose from: texts, or {label, description}. None: free text.")
+]
+_Several = Annotated[bool, Meta(description="Whether more than one may be chosen.")]
+_Text = Annotated[str, Meta(min_length=1, description="The question, whole and understandable by itself.")]
+
+
+class OneOfSeveral(msgspec.Struct, frozen=True, kw_only=True):
+    question: _Text
+    choices: _Choices = []
+    several: _Several = False
 
 
 class AskParams(msgspec.Struct, frozen=True, kw_only=True):
-    question: Annotated[str, Meta(min_length=1, description="The question, whole and understandable by itself.")]
-    choices: Annotated[
-        list[str | Choice], Meta(description="Answers to choose from: texts, or {label, description}. None: free text.")
+    question: Annotated[str, Meta(description="The question, whole and understandable by itself.")] = ""
+    choices: _Choices = []
+    several: _Several = False
+    questions: Annotated[
+        list[OneOfSeveral],
+        Meta(max_length=MOST_QUESTIONS, description="Several questions instead of one, asked one after the other."),
     ] = []
-    several: Annotated[bool, Meta(description="Whether more than one may be chosen.")] = False
 
 
 class AskTool(Tool[AskParams]):
     name = "ask"
     description = (
-        "Ask the person a question you cannot answer by looking, and wait for the answer. Only when it matters: a "
-        "decision that is theirs, or that is costly to undo."
+        "Ask the user a question you cannot answer by looking, and wait for the answer. Only when it matters: a "
+        "decision that is theirs, or that is costly to undo. Ask several that belong together in one call (questions)."
     )
     params = AskParams
 
     def preview(self, params: AskParams) -> str:
-        return params.question
+        return " · ".join(one.question for one in params.questions) or params.question
 
     async def execute(self, params: AskParams, context: ToolContext) -> Outcome:
-        choices = [Choice(choice) if isinstance(choice, str) else choice for choice in params.choices]
-        labels = [choice.label for choice in choices]
-        if not all(label.strip() for label in labels):
-            raise ToolError("a choice needs a label; give each some words")
-        if len(set(labels)) < len(labels):
-            raise ToolError("two choices have the same label; make them different")
-        if params.several and not choices:
-            raise ToolError("several needs choices; give some, or leave it out for free text")
-        answer = Answer(nobody=True)
-        if context.workplace.ask is not None:
-            question = Question(text=params.question, choices=tuple(choices), several=params.several, call=context.call)
-            answer = await context.workplace.ask(question)
-        return _outcome(params, _understood(answer, labels, params.several))
+        asked = [_checked(one, context.call) for one in _questions(params)]
+        answers: list[Answer] = []
+        for question in asked:
+            answer = Answer(nobody=True)
+            if context.workplace.ask is not None:
+                answer = await context.workplace.ask(question)
+            answers.append(_understood(answer, question))
+            if answers[-1].nobody or answers[-1].dismissed:
+                break
+        if not params.questions:
+            return Outcome(
+                text=_words(answers[0]), details={"ui": {"kind": "question"}, **_facts(asked[0], answers[0])}
+            )
+        return _several_outcome(asked, answers)
 
 
-def _understood(answer: Answer, labels: list[str], several: bool) -> Answer:
-    """What is none of the choices, or one more than could be chosen, is something the person says."""
+def _questions(params: AskParams) -> list[OneOfSeveral]:
+    if not params.questions:
+        if not params.question.strip():
+            raise ToolError("question is empty; write what you want to know, or pass questions")
+        return [OneOfSeveral(question=params.question, choices=params.choices, several=params.several)]
+    if params.question or params.choices or params.several:
+        raise ToolError("pass question (with choices and several), or questions, not both")
+    return params.questions
+
+
+def _checked(one: OneOfSeveral, call: str) -> Question:
+    choices = [Choice(choice) if isinstance(choice, str) else choice for choice in one.choices]
+    labels = [choice.label for choice in choices]
+    if not all(label.strip() for label in labels):
+        raise ToolError("a choice needs a label; give each some words")
+    if len(set(labels)) < len(labels):
+        raise ToolError("two choices have the same label; make them different")
+    if one.several and not choices:
+        raise ToolError("several needs choices; give some, or leave it out for free text")
+    return Question(text=one.question, choices=tuple(choices), several=one.several, call=call)
+
+
+def _understood(answer: Answer, question: Question) -> Answer:
+    """What is none of the choices, or one more than could be chosen, is free text."""
+    labels = [choice.label for choice in question.choices]
     chosen = [label for label in labels if label in answer.chosen]
-    chosen = chosen if several else chosen[:1]
+    chosen = chosen if question.several else chosen[:1]
     said = [*[label for label in dict.fromkeys(answer.chosen) if label not in chosen], answer.text]
     text = "\n".join([part.strip() for part in said if part.strip()])
     dismissed = answer.dismissed or not (answer.nobody or chosen or text)
     return Answer(chosen=tuple(chosen), text=text, nobody=answer.nobody, dismissed=dismissed)
 
 
-def _outcome(params: AskParams, answer: Answer) -> Outcome:
-    details: dict[str, Any] = {
-        "ui": {"kind": "question"},
-        "question": params.question,
-        "chosen": list(answer.chosen),
-        "text": answer.text,
-        "answered": not (answer.nobody or answer.dismissed),
+def _facts(question: Question, answer: Answer | None) -> dict[str, Any]:
+    """`answer` None: the question was not asked, because one before it was closed."""
+    return {
+        "question": question.text,
+        "chosen": list(answer.chosen) if answer is not None else [],
+        "text": answer.text if answer is not None else "",
+        "answered": answer is not None and not (answer.nobody or answer.dismissed),
     }
-    return Outcome(text=_words(answer), details=details)
+
+
+def _several_outcome(asked: list[Question], answers: list[Answer]) -> Outcome:
+    if answers[0].nobody:
+        text = NOBODY
+    else:
+        rows = []
+        for number, (question, answer) in enumerate(zip(asked, answers, strict=False), 1):
+            rows.append(f"{number}. {question.text}\n{_words(answer)}")
+        rows += [f"{len(answers) + 1}. and later: not asked"] if len(answers) < len(asked) else []
+        text = "\n\n".join(rows)
+    given = [*answers, *([None] * (len(asked) - len(answers)))]
+    facts = [_facts(question, answer) for question, answer in zip(asked, given, strict=True)]
+    details = {
+        "ui": {"kind": "question"},
+        "question": " · ".join(question.text for question in asked),
+        "answers": facts,
+        "answered": all(fact["answered"] for fact in facts),
+    }
+    return Outcome(text=text, details=details)
 
 
 def _words(answer: Answer) -> str:
@@ -73,5 +134,5 @@ def _words(answer: Answer) -> str:
         return NOBODY
     if answer.dismissed:
         return DISMISSED
-    parts = [f"The person chose: {', '.join(answer.chosen)}"] if answer.chosen else []
-    return "\n".join(parts + ([f"The person says: {answer.text}"] if answer.text else []))
+    parts = [f"The user chose: {', '.join(answer.chosen)}"] if answer.chosen else []
+    return "\n".join(parts + ([f"The user wrote: {answer.text}"] if answer.text else []))

@@ -9,6 +9,7 @@ Rules:
 - A call that is cancelled ends the command and everything it started; what it wrote until then is its result.
 - As a job (asked for, or because it takes long) it outlives the call: the result says how to wait for it. Where no more
   jobs may run, one that was asked for is not begun, and one that takes long is waited for.
+- It starts in the folder the last one ended in, with what that exported: see `_shell_state`.
 """
 
 import asyncio
@@ -42,6 +43,7 @@ from sightline.tools._context import ToolContext
 from sightline.tools._paths import display, read_need, resolve
 from sightline.tools._running import RunningCommand
 from sightline.tools._tool import Need, Outcome, Tool, ToolError
+from sightline.tools.bash._shell_state import ShellReport, ShellState, change_text, may_change_state
 from sightline.tools.bash._words import begun_text, result_text
 
 _SECONDS_BEFORE_TIMEOUT = 1.0
@@ -55,7 +57,9 @@ _UNATTENDED = {"PAGER": "cat", "GIT_PAGER": "cat", "GIT_TERMINAL_PROMPT": "0", "
 class BashParams(msgspec.Struct, frozen=True, kw_only=True):
     command: Annotated[str, Meta(min_length=1, description="The command line, for bash.")]
     timeout: Annotated[float, Meta(gt=0, description="Seconds after which it is ended.")] | None = None
-    cwd: Annotated[str, Meta(description="The folder to run it in; else the working folder.")] = ""
+    cwd: Annotated[
+        str, Meta(description="The folder to run it in; else the one the last command ended in, or the working folder.")
+    ] = ""
     background: Annotated[
         bool, Meta(description="Start it as a job and go on at once; use `job` to wait for it or end it.")
     ] = msgspec.field(default=False, name="async")
@@ -72,7 +76,8 @@ class BashTool(Tool[BashParams]):
         "in a sandbox: it can write below the working folder only, and reaches the network through a proxy that its "
         "environment names (HTTP_PROXY and the like): the person is asked about each new host, or rules allow it. "
         "Servers of commands that run at the same time reach each other on localhost. It gets no input. Use `read`, "
-        "`search`, `find`, `edit` and `write` instead of cat, grep, ls, sed and echo where they do the job. Output is "
+        "`search`, `find`, `edit` and `write` instead of cat, grep, ls, sed and echo where they do the job. `cd` "
+        "within the working folder and exported variables last for the next commands; the result says so. Output is "
         "cut to its last 50 KB; the whole of it is kept as an artifact you can `read`. Long-running commands: pass "
         "async: true."
     )
@@ -80,9 +85,10 @@ class BashTool(Tool[BashParams]):
 
     def needs(self, params: BashParams, context: ToolContext) -> list[Need]:
         folder = self._folder(params, context)
+        context.shared(ShellState).judge(context.call, folder)
         sandboxed = self._is_sandboxed(params, context)
         why = "" if sandboxed or params.sandbox else "the call asks to run outside the sandbox"
-        reads = read_need(folder, context.cwd) if params.cwd else []
+        reads = read_need(folder, context.cwd) if folder != context.cwd else []
         exposed = unprotected(str(context.cwd)) if sandboxed else ()
         why = why or _what_is_exposed(exposed)
         passed = passed_variables(os.environ, context.settings.permissions.pass_env, sandboxed=sandboxed)
@@ -104,8 +110,20 @@ class BashTool(Tool[BashParams]):
     async def execute(self, params: BashParams, context: ToolContext) -> Outcome:
         if context.start is None:
             raise ToolError("commands cannot be run here")
+        folder = context.shared(ShellState).judged(context.call) or self._folder(params, context)
         jobs = self._jobs(params, context)
-        spec = await self._spec(params, context)
+        report = self._report(params, context)
+        try:
+            return await self._run(params, context, folder, jobs, report)
+        finally:
+            if report is not None and not report.handed_on:
+                report.close()
+
+    async def _run(
+        self, params: BashParams, context: ToolContext, folder: Path, jobs: Jobs | None, report: ShellReport | None
+    ) -> Outcome:
+        spec = await self._spec(params, context, folder, report)
+        assert context.start is not None
         command = context.start(spec)
         if params.background:
             assert jobs is not None
@@ -114,16 +132,24 @@ class BashTool(Tool[BashParams]):
         result = await _waited(command, jobs, patience)
         if result is None:
             assert jobs is not None
-            return self._as_job(command, jobs, spec, params, context, f"still running after {patience:g} s")
+            why = f"still running after {patience:g} s"
+            return self._as_job(command, jobs, spec, params, context, why, report)
         details = {**result.details, **_facts(spec)}
-        if params.cwd:
-            details["cwd"] = display(self._folder(params, context), context.cwd)
-        return Outcome(
-            text=_told(command, result, spec),
-            details=details,
-            is_error=result.exit_code != 0,
-            exit_code=result.exit_code,
-        )
+        if folder != context.cwd:
+            details["cwd"] = display(folder, context.cwd)
+        text = _told(command, result, spec)
+        if context.settings.bash.persist_state and result.details["ended"] == "exit":
+            trusted = spec.sandbox is None or bool(spec.passed)
+            if change := context.shared(ShellState).update(report, context, trusted=trusted):
+                details["shell"] = msgspec.to_builtins(change)
+                text = f"{text}\n{change_text(change)}"
+        return Outcome(text=text, details=details, is_error=result.exit_code != 0, exit_code=result.exit_code)
+
+    def _report(self, params: BashParams, context: ToolContext) -> ShellReport | None:
+        """How the shell says what it changed; None where it cannot, or has nothing to say."""
+        is_bash = os.path.basename(_shell(context.settings.bash.shell)) == "bash"
+        wanted = context.settings.bash.persist_state and is_bash and not params.background
+        return ShellReport() if wanted and may_change_state(params.command) else None
 
     def _as_job(
         self,
@@ -133,12 +159,15 @@ class BashTool(Tool[BashParams]):
         params: BashParams,
         context: ToolContext,
         why: str,
+        report: ShellReport | None = None,
     ) -> Outcome:
         job = command.become_job()
         if spec.sandbox is not None and spec.sandbox.entrance is not None:
             spec.sandbox.entrance.become(job)
         label = cut_graphemes(clean_line(params.command.strip()), _LABEL_AT_MOST)
-        jobs.register("bash", label, lambda: _work(command, spec), owner=context.agent, id=job)
+        if report is not None:
+            report.handed_on = True
+        jobs.register("bash", label, lambda: _work(command, spec, report), owner=context.agent, id=job)
         details = {
             "ui": {"kind": "command"},
             "ended": "job",
@@ -168,7 +197,9 @@ class BashTool(Tool[BashParams]):
         assert spec.timeout is not None
         return max(0.0, min(threshold, spec.timeout - _SECONDS_BEFORE_TIMEOUT))
 
-    async def _spec(self, params: BashParams, context: ToolContext) -> CommandSpec:
+    async def _spec(
+        self, params: BashParams, context: ToolContext, folder: Path, report: ShellReport | None
+    ) -> CommandSpec:
         settings = context.settings
         timeout = min(params.timeout or settings.bash.timeout, settings.bash.max_timeout)
         sandbox, sandboxed = None, self._is_sandboxed(params, context)
@@ -180,30 +211,39 @@ class BashTool(Tool[BashParams]):
                 network=settings.permissions.sandbox_network,
                 sockets=sockets_in(os.environ, passed),
                 read_only=context.workplace.read_only,
-                entrance=await self._entrance(params, context),
+                entrance=await self._entrance(params, context, folder),
             )
+        env = filtered_environment(os.environ, passed=passed, sandboxed=sandboxed)
+        if settings.bash.persist_state:
+            env |= context.shared(ShellState).variables(context, trusted=not sandboxed or bool(passed))
+        env |= _UNATTENDED
         return CommandSpec(
             argv=(_shell(settings.bash.shell), "-c", params.command),
-            cwd=str(self._folder(params, context)),
-            env={**filtered_environment(os.environ, passed=passed, sandboxed=sandboxed), **_UNATTENDED},
+            cwd=str(folder),
+            env=env if report is None else report.environment(env),
             timeout=None if params.background and params.timeout is None else timeout,
             sandbox=sandbox,
             passed=passed,
+            descriptors=report.descriptors if report is not None else (),
         )
 
-    async def _entrance(self, params: BashParams, context: ToolContext) -> Entrance | None:
+    async def _entrance(self, params: BashParams, context: ToolContext, folder: Path) -> Entrance | None:
         """Into the network that rules and the person decide about; None: all of it is open, or there is none here."""
         gateway = context.workplace.gateway
         if gateway is None or context.settings.permissions.sandbox_network or sandbox_status().kind != "bubblewrap":
             return None
-        args = {"command": params.command, **({"cwd": params.cwd} if params.cwd else {})}
+        where = params.cwd or (display(folder, context.cwd) if folder != context.cwd else "")
+        args = {"command": params.command, **({"cwd": where} if where else {})}
         return await gateway.enter(context.call, args)
 
     def _is_sandboxed(self, params: BashParams, context: ToolContext) -> bool:
         return params.sandbox and context.workplace.sandbox and sandbox_status().kind != "none"
 
     def _folder(self, params: BashParams, context: ToolContext) -> Path:
-        folder = resolve(params.cwd, context.cwd) if params.cwd else context.cwd
+        if not params.cwd:
+            persists = context.settings.bash.persist_state
+            return context.shared(ShellState).folder(context) if persists else context.cwd
+        folder = resolve(params.cwd, context.cwd)
         if not folder.is_dir():
             raise ToolError(f"cwd is not a folder: {params.cwd}")
         return folder
@@ -237,13 +277,16 @@ async def _waited(command: RunningCommand, jobs: Jobs | None, patience: float | 
         return await command.wait()
 
 
-async def _work(command: RunningCommand, spec: CommandSpec) -> str:
+async def _work(command: RunningCommand, spec: CommandSpec, report: ShellReport | None) -> str:
     """The job. When it is cancelled, what it wrote until then is still what it has to say."""
     try:
         result = await command.wait()
     except asyncio.CancelledError:
         command.cancel()
         return _told(command, await command.wait(), spec)
+    finally:
+        if report is not None:
+            report.close()
     if result.details["ended"] == "cancelled":  # not through the job: somebody else ended it
         raise asyncio.CancelledError
     text = _told(command, result, spec)

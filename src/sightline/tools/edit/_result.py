@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from hashlib import sha256
 from typing import Any
 
+from sightline.text import Unified, unified_diff
 from sightline.tools._context import Restored
 from sightline.tools._tool import Outcome, Proposal
 from sightline.tools._truncation import fitting_diff
@@ -40,13 +41,33 @@ def outcome(plans: Sequence[Plan], snapshots: Snapshots) -> Outcome:
 def proposal(plans: Sequence[Plan]) -> Proposal:
     """What they would change, all of it."""
     restored = Restored("", tuple(name for plan in plans for name in plan.secrets.restored))
+    diffs = [_diff(plan) for plan in plans]
     return Proposal(
-        diff="".join(unified(plan.shown, plan.lines, plan.changes, created=plan.created) for plan in plans),
-        added=sum(len(change.after) for plan in plans for change in plan.changes),
-        removed=sum(len(change.before) for plan in plans for change in plan.changes),
+        diff="".join(diff.text for diff in diffs),
+        added=sum(diff.added for diff in diffs),
+        removed=sum(diff.removed for diff in diffs),
         about=restored.about,
         basis=" ".join(sha256(plan.before or b"").hexdigest() for plan in plans),
     )
+
+
+def _diff(plan: Plan) -> Unified:
+    """Where the file lacks its final newline, before or after, that is part of what changes or stays."""
+    if not plan.as_notebook and not (_is_ended(plan.before) and _is_ended(plan.after)):
+        before = None if plan.before is None else _plain(plan.before)
+        return unified_diff(before, _plain(plan.after), f"a/{plan.shown}", f"b/{plan.shown}")
+    text = unified(plan.shown, plan.lines, plan.changes, created=plan.created)
+    added, removed = (sum(map(len, lines)) for lines in zip(*((c.after, c.before) for c in plan.changes), strict=True))
+    return Unified(text, added, removed)
+
+
+def _is_ended(data: bytes | None) -> bool:
+    return not data or data.endswith(b"\n")
+
+
+def _plain(data: bytes) -> str:
+    """As an edit sees it: it never changes how a line ends, but whether the last one does."""
+    return data.decode().removeprefix("\ufeff").replace("\r\n", "\n")
 
 
 def _is_renumbered(plan: Plan, state: Sequence[str]) -> bool:
@@ -69,14 +90,14 @@ def _text(plan: Plan, tag: str, warnings: Sequence[str]) -> str:
 
 
 def _details(plan: Plan, warnings: Sequence[str], limit: int) -> dict[str, Any]:
-    diff = unified(plan.shown, plan.lines, plan.changes, created=plan.created)
+    diff = _diff(plan)
     return {
         "path": plan.shown,
         "op": "create" if plan.created else "update",
-        "diff": fitting_diff(diff, limit),
+        "diff": fitting_diff(diff.text, limit),
         "first_changed_line": min(change.after_at for change in plan.changes) + 1,
-        "added": sum(len(change.after) for change in plan.changes),
-        "removed": sum(len(change.before) for change in plan.changes),
+        "added": diff.added,
+        "removed": diff.removed,
         "warnings": list(warnings),
         **plan.secrets.details,
     }

@@ -26,7 +26,7 @@ def needs_of(patch: str, context: ToolContext) -> list[Need]:
 
 def shown_so_far(written: str, context: ToolContext) -> dict[str, Any] | None:
     """Of a patch that is still being written."""
-    snapshots = context.shared(Snapshots)
+    snapshots = context.snapshots
     stream = context.shared(Streams).of(context.call, snapshots, context.cwd, context.workplace.local)
     return stream.feed(written)
 
@@ -42,7 +42,7 @@ async def changes(patch: str, context: ToolContext) -> Proposal:
 
 async def edit(patch: str, context: ToolContext) -> Outcome:
     context.shared(Streams).forget(context.call)
-    snapshots = context.shared(Snapshots)
+    snapshots = context.snapshots
     sections = _sections(patch, context)
     for section, path in sections:
         _refuse_denied(section, path, context)
@@ -72,7 +72,7 @@ def _refuse_denied(section: Section, path: Path, context: ToolContext) -> None:
 
 
 def _plans(sections: list[tuple[Section, Path]], context: ToolContext) -> list[Plan]:
-    cwd, snapshots = context.cwd, context.shared(Snapshots)
+    cwd, snapshots = context.cwd, context.snapshots
     return [plan(section, path, cwd, snapshots, _restoring(section, context)) for section, path in sections]
 
 

@@ -58,7 +58,7 @@ class _Seen:
             while folder and folder not in every:
                 every.add(folder)
                 folder = folder.rpartition("/")[0]
-        return [folder for folder in every if self._wanted(folder)]
+        return [folder for folder in every if self._wanted.means_folder(folder)]
 
 
 async def listing(query: Query, tell: Callable[[list[str]], None]) -> Listing:

@@ -8,7 +8,7 @@ import msgspec
 
 from sightline.tools._context import ToolContext
 from sightline.tools._entries import Place, expand, is_url, place_exists, place_of
-from sightline.tools._globs import below, has_glob, union
+from sightline.tools._globs import Globs, below, composed, has_glob
 from sightline.tools._paths import shown
 from sightline.tools._tool import ToolError
 
@@ -35,7 +35,7 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def files_only(self) -> bool:
         """Whether all globs end as names of files do: `*.py` asks for no folder."""
-        return all("." in _ending(glob) for _, glob in self.globs)
+        return all("." in _ending(glob) for _, glob in self.globs)  # one that ends with a slash has no ending
 
     def matcher(self) -> "Matcher":
         return Matcher(self.globs)
@@ -45,18 +45,24 @@ class Matcher:
     """Whether a path seen from the base is meant. Most are told apart by how they end, which is cheaper."""
 
     def __init__(self, globs: list[tuple[str, str]]) -> None:
-        self._pattern = None if globs == [("", _EVERYTHING)] else union(globs)
+        self._meant = None if globs == [("", _EVERYTHING)] else Globs(globs)
         self._endings = tuple(_ending(glob) for _, glob in globs)
+        folders = [(folder, glob) for folder, glob in globs if glob.endswith("/")]
+        self._folders = Globs(folders) if folders else None
 
     def __call__(self, path: str) -> bool:
-        if self._pattern is None:
+        if self._meant is None:
             return True
-        return path.endswith(self._endings) and self._pattern.fullmatch(path) is not None
+        return composed(path).endswith(self._endings) and self._meant(path)
+
+    def means_folder(self, path: str) -> bool:
+        """A glob that ends with a slash means folders alone."""
+        return self(path) or (self._folders is not None and self._folders(f"{path}/"))
 
 
 def _ending(glob: str) -> str:
-    """What every path that is meant ends with."""
-    found = re.search(r"[^*?\[\]{}\\]*$", glob)
+    """What the name of every path that is meant ends with."""
+    found = re.search(r"[^*?\[\]{}\\/]*$", composed(glob))
     return found[0] if found else ""
 
 

@@ -9,7 +9,7 @@ from sightline.tools.hashline import _messages as messages
 from sightline.tools.hashline._apply import BlockResolver, Change, Splice, changes_of, splices_of
 from sightline.tools.hashline._parser import Hunk, Section
 from sightline.tools.hashline._recovery import recover, steps_between
-from sightline.tools.hashline._snapshots import Snapshots, Step, Version, digest_of
+from sightline.tools.hashline._snapshots import Snapshots, Step, Version, digest_of, line_digest
 from sightline.tools.hashline._text import FileText
 
 
@@ -63,7 +63,9 @@ def _placed(section: Section, target: Target, snapshots: Snapshots) -> tuple[lis
 def is_current(version: Version, lines: Sequence[str]) -> bool:
     if version.part is not None:
         shown = version.part.items()
-        return bool(shown) and all(number <= len(lines) and lines[number - 1] == text for number, text in shown)
+        return bool(shown) and all(
+            number <= len(lines) and line_digest(lines[number - 1]) == digest for number, digest in shown
+        )
     return version.digest == digest_of(lines)
 
 

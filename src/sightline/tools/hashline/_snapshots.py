@@ -8,6 +8,8 @@ Rules:
 - Tags outlive texts. A state whose text was dropped is still told apart from one that was never shown, and an edit of
   a file that is still in that state still works; only moving an edit to a changed file needs the text.
 - An edit of ours is kept as a step from one state to the next, so that line numbers can be followed through it.
+- Tags survive a resume: `unsaved` are the new ones as plain data, `restore` takes them back. They hold digests, never
+  the text of a file.
 """
 
 import os
@@ -16,6 +18,7 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -25,6 +28,7 @@ MAX_PATHS = 30
 MAX_VERSIONS = 64  # tags per path
 MAX_TEXT = 4 * 1024 * 1024  # characters of one state kept as text
 MAX_KEPT = 32 * 1024 * 1024  # characters of all states kept as text
+_LINE_DIGEST = 16  # characters
 
 
 class Step(msgspec.Struct, frozen=True):
@@ -40,7 +44,7 @@ class Version(msgspec.Struct):
     tag: str
     digest: str
     text: str | None = None  # each line ended by "\n"; None: too big, dropped, or shown in part
-    part: dict[int, str] | None = None  # the lines shown, by number
+    part: dict[int, str] | None = None  # digests of the lines shown, by number
     size: int = 0  # characters kept
     step: Step | None = None  # how an edit of ours made it
 
@@ -67,6 +71,18 @@ class Snapshots:
     def __init__(self) -> None:
         self._paths: OrderedDict[str, list[Version]] = OrderedDict()  # least recently used first
         self._lock = threading.Lock()
+        self._stored: Mapping[str, Any] = {}
+        self._unsaved: dict[str, Any] = {}
+
+    def restore(self, stored: Mapping[str, Any]) -> None:
+        """What is stored with the conversation; looked at when a path is first asked for."""
+        self._stored = stored
+
+    def unsaved(self) -> dict[str, Any]:
+        """Tags given out since the last time, by the name to store each under."""
+        with self._lock:
+            unsaved, self._unsaved = self._unsaved, {}
+            return unsaved
 
     def record(self, path: Path, text: str) -> str:
         """Keep the whole text of a file as it is shown; returns its tag."""
@@ -78,8 +94,8 @@ class Snapshots:
         if whole:
             return self.record_whole(path, list(clean.values()))
         digest = _digest("part\n" + "\n".join(f"{number}:{text}" for number, text in clean.items()))
-        size = sum(len(text) for text in clean.values())
-        return self._keep(path, Version(tag="", digest=digest, part=clean, size=size))
+        part = {number: line_digest(text) for number, text in clean.items()}
+        return self._keep(path, Version(tag="", digest=digest, part=part, size=len(part) * _LINE_DIGEST))
 
     def record_whole(self, path: Path, lines: Sequence[str], step: Step | None = None) -> str:
         text = "".join(f"{line}\n" for line in lines)
@@ -90,22 +106,34 @@ class Snapshots:
 
     def find(self, path: Path, tag: str) -> Version | None:
         with self._lock:
-            versions = self._paths.get(_key(path), [])
+            versions = self._versions(_key(path))
             return next((version for version in versions if version.tag == tag.upper()), None)
 
     def of_digest(self, path: Path, digest: str) -> Version | None:
         with self._lock:
-            return _with_digest(self._paths.get(_key(path), []), digest)
+            return _with_digest(self._versions(_key(path)), digest)
 
     def shown(self, path: Path, number: int, text: str) -> bool:
         """Whether the model was shown this line with this number, under whatever tag."""
         with self._lock:
-            return any((version.part or {}).get(number) == text for version in self._paths.get(_key(path), []))
+            return any((version.part or {}).get(number) == line_digest(text) for version in self._versions(_key(path)))
+
+    def _versions(self, key: str) -> list[Version]:
+        """Those of a path, with those stored before a resume."""
+        versions = self._paths.get(key)
+        if versions is None:
+            start = _name_of(key, "")
+            stored = [self._stored.get(name) for name in list(self._stored) if name.startswith(start)]
+            versions = [version for one in stored[-MAX_VERSIONS:] if (version := _restored(one)) is not None]
+            if versions:
+                self._paths[key] = versions
+                self._drop_old_paths()
+        return versions
 
     def _keep(self, path: Path, version: Version) -> str:
         key = _key(path)
         with self._lock:
-            versions = self._paths.setdefault(key, [])
+            versions = self._paths.setdefault(key, self._versions(key))
             self._paths.move_to_end(key)
             known = _with_digest(versions, version.digest)
             if known is not None:
@@ -113,11 +141,17 @@ class Snapshots:
                 version.step = version.step or known.step
             version.tag = known.tag if known is not None else _free_tag(version.digest, versions)
             versions.append(version)
+            if known is None or known.step != version.step:
+                stored = Version(version.tag, version.digest, part=version.part, step=version.step)
+                self._unsaved[_name_of(key, version.tag)] = msgspec.to_builtins(stored, str_keys=True)
             del versions[:-MAX_VERSIONS]
-            while len(self._paths) > MAX_PATHS:
-                self._paths.popitem(last=False)
+            self._drop_old_paths()
             self._drop_old_texts(version)
             return version.tag
+
+    def _drop_old_paths(self) -> None:
+        while len(self._paths) > MAX_PATHS:
+            self._paths.popitem(last=False)
 
     def _drop_old_texts(self, newest: Version) -> None:
         """Least recently used paths first, and of a path the oldest state first."""
@@ -137,6 +171,22 @@ def _key(path: Path) -> str:
         return real_path(path)
     except Swapped:
         return os.path.abspath(path)
+
+
+def line_digest(text: str) -> str:
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_LINE_DIGEST // 2).hexdigest()
+
+
+def _name_of(key: str, tag: str) -> str:
+    """What a tag is stored under. Paths need not be UTF-8, and may be long."""
+    return f"snapshot:{blake2b(os.fsencode(key), digest_size=16).hexdigest()}:{tag}"
+
+
+def _restored(stored: Any) -> Version | None:
+    try:
+        return msgspec.convert(stored, Version, strict=False)
+    except msgspec.ValidationError:
+        return None
 
 
 def _digest(text: str) -> str:

@@ -17,7 +17,7 @@ from sightline.tools._selectors import Selector
 from sightline.tools._sizes import human_size
 from sightline.tools._tool import Outcome, ToolError
 from sightline.tools._truncation import MAX_BYTES, MAX_LINES, fitting, truncate_head
-from sightline.tools.hashline import Snapshots, header
+from sightline.tools.hashline import header
 from sightline.tools.read import _files, _folders
 from sightline.tools.read._excerpt import Excerpt, plan
 from sightline.tools.read._present import DISPLAYED, Shown, details_of, mode_of, present
@@ -82,7 +82,7 @@ def _part(
     tag = ""
     if mode == "hash" and excerpt.lines:
         whole_lines = {number: line for number, line in excerpt.lines.items() if number not in excerpt.long_lines}
-        tag = context.shared(Snapshots).record_lines(path, whole_lines)
+        tag = context.snapshots.record_lines(path, whole_lines)
     noted = _noted(what, _files.GARBLED) if excerpt.garbled else what
     return present(excerpt, wanted, noted, mode=mode, tag=tag)
 
@@ -97,7 +97,7 @@ def _summary(path: Path, text: str, what: Shown, context: ToolContext) -> Outcom
     summary = summarize(text, lines, path, mode=mode)
     if summary is None:
         return None
-    tag = [header(what.name, context.shared(Snapshots).record(path, text))] if mode == "hash" else []
+    tag = [header(what.name, context.snapshots.record(path, text))] if mode == "hash" else []
     shown_text = "\n".join([*tag, *summary.rows, "", summary.footer(what.name)])
     details = details_of("read", what, first=1, last=len(lines), total=len(lines))
     details |= {

@@ -5,7 +5,6 @@ from pathlib import Path
 from sightline.tools._context import ToolContext
 from sightline.tools._selectors import Selector
 from sightline.tools._tool import Outcome
-from sightline.tools.hashline import Snapshots
 from sightline.tools.read._excerpt import excerpt_of, plan
 from sightline.tools.read._present import Shown, mode_of, present
 
@@ -26,7 +25,7 @@ def present_text(
     """`file`: where an edit of this text would go; None when it cannot be edited."""
     wanted = plan(selector, default_limit=context.settings.read.default_limit)
     mode = mode_of(context.settings, selector, editable=file is not None)
-    tag = context.shared(Snapshots).record(file, text) if mode == "hash" and file is not None else ""
+    tag = context.snapshots.record(file, text) if mode == "hash" and file is not None else ""
     size = len(text.encode("utf-8", "replace"))
     excerpt = excerpt_of(lines_of(text, raw=wanted.raw), wanted, size)
     return present(excerpt, wanted, shown, mode=mode, tag=tag)

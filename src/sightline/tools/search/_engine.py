@@ -28,7 +28,7 @@ import msgspec
 
 from sightline.handles import judged, open_below, open_regular, ours, path_of
 from sightline.tools import _ripgrep
-from sightline.tools._globs import union
+from sightline.tools._globs import Globs
 from sightline.tools._paths import shown
 from sightline.tools._ripgrep import Running, ignoring, rules_for, running
 from sightline.tools._tool import ToolError
@@ -66,7 +66,7 @@ class _Scope(msgspec.Struct, frozen=True):
 
     folder: Path
     files: dict[bytes, str]
-    wanted: re.Pattern[str] | None
+    wanted: Globs | None
 
 
 async def search(query: Query) -> Found:
@@ -141,7 +141,7 @@ async def _search(query: Query, parts: list[_Part], collector: Collector, *, in_
             paths = [path_of(opened, path) for opened, path in descriptors.items()]
             names = {os.fsencode(name): path for name, path in zip(paths, descriptors.values(), strict=True)}
             chosen = [("", glob) for glob in part.globs]
-            scope = _Scope(part.folder, names, union(chosen) if chosen else None)
+            scope = _Scope(part.folder, names, Globs(chosen) if chosen else None)
             rules = rules_for(chosen) if chosen and _ripgrep.program() is not None else ""
             command, arguments = _command(query, part, paths, in_order=in_order)
             run = running(arguments, part.folder, rules=rules, files=tuple(descriptors), command=command)
@@ -201,7 +201,7 @@ def _absolute(name: bytes, scope: _Scope) -> str | None:
     if name in scope.files:
         return scope.files[name]
     path = os.fsdecode(name).removeprefix("./")
-    if scope.wanted is not None and not scope.wanted.fullmatch(path):
+    if scope.wanted is not None and not scope.wanted(path):
         return None
     return os.path.join(scope.folder, path)
 

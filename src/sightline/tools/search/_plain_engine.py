@@ -17,7 +17,7 @@ import msgspec
 
 from sightline._working_folder import python_words
 from sightline.handles import open_exactly, read_bytes
-from sightline.tools._globs import union
+from sightline.tools._globs import Globs
 from sightline.tools._walk import walk
 
 FILE_BYTES = 256 * 1024 * 1024  # a larger one is not searched
@@ -79,9 +79,9 @@ def _opened(task: Task) -> Iterator[tuple[str, int]]:
     if task.files:
         return
     folder = os.getcwd()
-    wanted = union([("", glob) for glob in task.globs]) if task.globs else None
+    wanted = Globs(("", glob) for glob in task.globs) if task.globs else None
     for name in walk(folder, ignoring=task.gitignore):
-        if wanted is None or wanted.fullmatch(name):
+        if wanted is None or wanted(name):
             try:
                 yield name, open_exactly(os.path.join(folder, name))
             except OSError:

@@ -65,7 +65,7 @@ def _tags(files: list[Shown], context: ToolContext) -> dict[str, str]:
         except (OSError, UnicodeDecodeError):
             continue
         budget -= len(data) if text is not None else 0
-        tags[file.hits.path] = _tag(path, text, file, context.shared(Snapshots))
+        tags[file.hits.path] = _tag(path, text, file, context.snapshots)
     return tags
 
 

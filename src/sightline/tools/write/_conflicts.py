@@ -7,7 +7,7 @@ from sightline.tools._context import ToolContext
 from sightline.tools._paths import display
 from sightline.tools._tool import ToolError
 from sightline.tools.conflicts import Resolved, readable
-from sightline.tools.hashline import Snapshots, header
+from sightline.tools.hashline import header
 
 
 def told_one(resolved: Resolved, context: ToolContext) -> tuple[str, dict[str, Any]]:
@@ -45,7 +45,7 @@ def _left(resolved: Resolved) -> str:
 
 
 def _header(resolved: Resolved, context: ToolContext) -> str:
-    tag = context.shared(Snapshots).record(resolved.path, readable(resolved.text))
+    tag = context.snapshots.record(resolved.path, readable(resolved.text))
     return header(_name(resolved, context), tag)
 
 

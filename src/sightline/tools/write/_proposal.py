@@ -95,9 +95,21 @@ def _compared(name: str, before: bytes | None, content: str, about: Iterable[str
         unseen = f"what is there now is no text ({human_size(len(before))}): only the new content is shown"
         return _only_new(name, content, unseen, basis)
     change = diff(name, None if before is None else before.decode("utf-8", "surrogateescape"), content)
-    said = [*about, "" if change.text else "nothing changes: this is its content already"]
+    said = [
+        *about,
+        _changed_ends(before, content),
+        "" if change.text else "nothing changes: this is its content already",
+    ]
     words = ", ".join(word for word in said if word)
     return Proposal(diff=change.text, added=change.added, removed=change.removed, about=words, basis=basis)
+
+
+def _changed_ends(before: bytes | None, content: str) -> str:
+    """Every line differs then, and none looks different."""
+    was, becomes = (before or b"").count(b"\r\n"), content.count("\r\n")
+    if before is None or not before.count(b"\n") or not content.count("\n") or bool(was) == bool(becomes):
+        return ""
+    return "line ends change from CRLF to LF" if was else "line ends change from LF to CRLF"
 
 
 def _only_new(name: str, content: str, unseen: str, basis: str) -> Proposal:

@@ -9,7 +9,7 @@ from sightline.tools._paths import display, write_need
 from sightline.tools._tool import Need, Outcome, Proposal
 from sightline.tools._truncation import fitting_diff
 from sightline.tools.conflicts import Conflicts, resolve_all, resolve_one
-from sightline.tools.hashline import Snapshots, header, strip_display
+from sightline.tools.hashline import header, strip_display
 from sightline.tools.write._conflicts import told_all, told_one
 from sightline.tools.write._diff import MAX_BYTES, diff
 from sightline.tools.write._file import encoded, write_file
@@ -92,7 +92,7 @@ def _write_file(target: FileTarget, content: str, context: ToolContext) -> tuple
         details["made_executable"] = True
         text += " (made executable)"
     if context.settings.read.hash_lines:
-        text = f"{header(name, context.shared(Snapshots).record(target.path, content))}\n{text}"
+        text = f"{header(name, context.snapshots.record(target.path, content))}\n{text}"
     return text, details
 
 

@@ -144,12 +144,24 @@ def _found(details: dict[str, Any], call: Call) -> Shape | None:
 
 
 def _question(details: dict[str, Any], call: Call) -> Shape | None:
-    chosen = details.get("chosen")
-    if not isinstance(details.get("question"), str) or not isinstance(chosen, list):
+    answers = details.get("answers")
+    if not isinstance(details.get("question"), str):
         return None
-    said = [*map(_line, chosen[:_MOST_ROWS]), clean_text(str(details.get("text") or ""))[:_MOST_TEXT]]
+    if isinstance(answers, list):  # to several questions
+        each = [one for one in answers[:_MOST_ROWS] if isinstance(one, dict)]
+        said = [f"{_line(str(one.get('question', '')))}: {', '.join(found)}" for one in each if (found := _said(one))]
+    elif isinstance(details.get("chosen"), list):
+        said = _said(details)
+    else:
+        return None
     question = clean_text(details["question"])[:_MOST_TEXT]
-    return {"kind": "question", "question": question, "said": [part for part in said if part], "whole": True}
+    return {"kind": "question", "question": question, "said": said, "whole": True}
+
+
+def _said(answer: dict[str, Any]) -> list[str]:
+    chosen = answer.get("chosen")
+    rows = [_line(one) for one in chosen[:_MOST_ROWS]] if isinstance(chosen, list) else []
+    return [part for part in (*rows, clean_text(str(answer.get("text") or ""))[:_MOST_TEXT]) if part]
 
 
 def _image(details: dict[str, Any], call: Call) -> Shape | None:

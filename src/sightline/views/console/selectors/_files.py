@@ -86,7 +86,7 @@ def _changes(details: Any) -> Iterator[Changed]:
     several = details.get("per_file_results")
     for one in several if isinstance(several, list) else [details]:
         if isinstance(one, dict) and isinstance(one.get("path"), str) and isinstance(one.get("diff"), str):
-            lines = one["diff"].splitlines()
+            lines = one["diff"].split("\n")  # a form feed or U+2028 is part of its line
             yield Changed(
                 one["path"],
                 [one["diff"]],

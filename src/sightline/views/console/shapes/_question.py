@@ -11,7 +11,7 @@ from sightline.views.console._drawing import Drawing
 from sightline.views.console.shapes._shape import Body, Shape, details_of, kind_of, record, text_in, texts, wrapped
 
 _NO_ANSWER = "not answered"
-_FIELDS = frozenset(("question", "text", "choices", "several"))
+_FIELDS = frozenset(("question", "text", "choices", "several", "questions"))
 
 
 class QuestionShape(Shape):
@@ -43,6 +43,16 @@ class OpenQuestionShape(QuestionShape):
 
 def _answers(call: Call) -> list[str]:
     details = details_of(call)
+    if isinstance(details.get("answers"), list):
+        return [
+            f"{clean_line(text_in(one, 'question'))}: {said}"
+            for one in map(record, details["answers"])
+            for said in _said(one)
+        ]
+    return _said(details)
+
+
+def _said(details: dict[str, Any]) -> list[str]:
     return [*map(clean_line, texts(details.get("chosen"))), *filter(None, [clean_text(text_in(details, "text"))])]
 
 

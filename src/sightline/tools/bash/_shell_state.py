@@ -1,0 +1,274 @@
+"""What a command leaves for the next one of its session: the folder it ended in, and the variables it exported.
+
+Rules:
+
+- The shell itself reports both, when it starts and when it exits, through a descriptor of its own. A shell that is
+  killed or that becomes another program (`exec`) has reported no end, and nothing changes. Jobs change nothing.
+- A report is what the command says: not to be trusted. A folder has to exist and to lie in the workspace; of the
+  variables those are left out that steer the shell, the loader or the network of the sandbox, that hold or lead to
+  secrets, and what exceeds the bounds. No program of ours ever gets one of them.
+- What a sandboxed command exported decides nothing outside the sandbox, nor about who gets a secret: a command that
+  runs outside it, or that variables are passed to, gets and leaves only harmless ones (`CI`, `NO_COLOR`, …).
+- The folder is stored with the conversation: it follows a resume, a fork and a move in the tree. The values of
+  variables never are; after a resume the model is told which are gone. A new session starts in the workspace, with
+  none.
+"""
+
+import fcntl
+import os
+import re
+import shlex
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from sightline.exec import is_withheld
+from sightline.handles import Swapped
+from sightline.settings import is_harmless
+from sightline.tools._context import ToolContext
+from sightline.tools._paths import display, is_outside
+
+MOST_VARIABLES = 64
+LONGEST_VALUE = 8 * 1024  # bytes
+MOST_BYTES = 32 * 1024  # of all values
+_REPORT_BYTES = 256 * 1024  # of both reports; what does not fit is no report
+_NAMED = 8  # variables that are named in a result
+_STORED = "bash.state"
+
+# A command without any of these words leaves nothing behind, and is run as it is.
+_may_change = re.compile(
+    r"\b(?:cd|pushd|popd|export|declare|typeset|source|eval|unset|set)\b|(?:^|[\s;&|(])\.\s"
+).search
+_name = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}", re.ASCII).fullmatch
+_NEVER = frozenset(
+    {
+        "HOME", "PWD", "OLDPWD", "SHLVL", "_", "IFS", "ENV", "SHELLOPTS", "CDPATH", "GLOBIGNORE", "EXECIGNORE",
+        "TMPDIR", "PS4", "PROMPT_COMMAND", "USER", "LOGNAME", "SHELL", "POSIXLY_CORRECT", "GCONV_PATH", "LOCPATH",
+        "NLSPATH",
+    }
+)  # fmt: skip
+_NEVER_BEGINS = ("LD_", "DYLD_", "BASH", "GLIBC_", "SIGHTLINE")
+_NEVER_ENDS = ("_PROXY",)
+
+_REPORTING = """\
+IFS=$'\\n'; builtin printf 'state\\0%s\\0' "$(builtin pwd -P)"
+for __name in $(builtin compgen -e); do builtin printf '%s=%s\\0' "$__name" "${!__name}"; done; builtin printf 'end\\0'
+"""
+
+
+class Change(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a command changed for those after it, for views."""
+
+    cwd: str = ""  # as it is displayed; empty: the same as before
+    exported: list[str] = []
+    unset: list[str] = []
+    left_out: list[str] = []  # exported, but not for the next commands
+    outside: str = ""  # a folder it ended in that is not in the workspace, and so is not the next command's
+    lost: list[str] = []  # exported before a resume
+
+    def __bool__(self) -> bool:
+        return self != Change()
+
+
+class Stored(msgspec.Struct, frozen=True):
+    """What is stored with the conversation."""
+
+    cwd: str = ""
+    exported: list[str] = []
+
+
+class _Report(msgspec.Struct, frozen=True):
+    folder: str
+    variables: dict[str, str]
+
+
+class ShellReport:
+    """The descriptors through which one shell reports. They are closed by whoever made it."""
+
+    def __init__(self) -> None:
+        self.handed_on = False  # to a job, which closes it
+        self._output, self._its_end = os.pipe()
+        self._script, writing = os.pipe()
+        with suppress(OSError, AttributeError):
+            fcntl.fcntl(self._its_end, fcntl.F_SETPIPE_SZ, _REPORT_BYTES)
+        # A report that does not fit is given up: a shell must not wait for somebody to read it.
+        os.set_blocking(self._output, False)
+        os.set_blocking(self._its_end, False)
+        os.write(writing, self._prologue().encode())
+        os.close(writing)
+
+    @property
+    def descriptors(self) -> tuple[int, ...]:
+        return (self._its_end, self._script)
+
+    def environment(self, before: dict[str, str]) -> dict[str, str]:
+        """With what makes bash read our lines first, and then what it would have read."""
+        own = {"BASH_ENV": f"/dev/fd/{self._script}"}
+        return before | own | ({"SIGHTLINE_BASH_ENV": before["BASH_ENV"]} if "BASH_ENV" in before else {})
+
+    def _prologue(self) -> str:
+        at_the_end = f"{{ set +exu; {_REPORTING.strip()}\n}} 2>/dev/null >&{self._its_end}"
+        return (
+            "unset BASH_ENV\n"
+            'if [ -n "${SIGHTLINE_BASH_ENV-}" ]; then export BASH_ENV="$SIGHTLINE_BASH_ENV"; unset SIGHTLINE_BASH_ENV\n'
+            '. "$BASH_ENV"; fi\n'
+            f"( {_REPORTING.strip()}\n) 2>/dev/null >&{self._its_end}\n"
+            f"trap {shlex.quote(at_the_end)} EXIT\n"
+        )
+
+    def read(self) -> tuple[_Report, _Report] | None:
+        """How it started and how it ended; None when it did not report both."""
+        data = b""
+        with suppress(BlockingIOError):
+            while len(data) <= 2 * _REPORT_BYTES and (chunk := os.read(self._output, _REPORT_BYTES)):
+                data += chunk
+        parts = data.split(b"\0")
+        starts = [at for at, part in enumerate(parts) if part == b"state"]
+        if len(starts) < 2 or parts[-2:] != [b"end", b""]:
+            return None
+        return _parsed(parts[starts[0] + 1 : starts[1] - 1]), _parsed(parts[starts[-1] + 1 : -2])
+
+    def close(self) -> None:
+        for descriptor in (self._output, self._its_end, self._script):
+            os.close(descriptor)
+
+
+def _parsed(parts: list[bytes]) -> _Report:
+    folder, variables = os.fsdecode(parts[0]) if parts else "", {}
+    for part in parts[1:]:
+        name, _, value = part.partition(b"=")
+        variables[os.fsdecode(name)] = os.fsdecode(value)
+    return _Report(folder, variables)
+
+
+class ShellState:
+    """One per session: the values of variables, and the folders of calls that are being decided about."""
+
+    def __init__(self) -> None:
+        self._values: dict[str, str] = {}
+        self._judged: dict[str, Path] = {}
+
+    def folder(self, context: ToolContext) -> Path:
+        """Where the next command starts: where the last one ended, if that is still there."""
+        stored = _stored(context).cwd
+        folder = context.cwd / stored if stored else context.cwd
+        return folder if stored and _is_usable(folder, context.cwd) else context.cwd
+
+    def judge(self, call: str, folder: Path) -> None:
+        """The folder that is decided about is the one it runs in, whatever ends meanwhile."""
+        self._judged[call] = folder
+
+    def judged(self, call: str) -> Path | None:
+        return self._judged.pop(call, None)
+
+    def variables(self, context: ToolContext, *, trusted: bool) -> dict[str, str]:
+        """For the next command. `trusted`: it runs outside the sandbox, or gets a secret."""
+        named = _stored(context).exported
+        found = {name: self._values[name] for name in named if name in self._values}
+        return {name: value for name, value in found.items() if not trusted or is_harmless(name, value)}
+
+    def update(self, report: ShellReport | None, context: ToolContext, *, trusted: bool) -> Change:
+        """After a command that exited by itself. `trusted`: see `variables`."""
+        stored = _stored(context)
+        lost = [name for name in stored.exported if name not in self._values]
+        reports = report.read() if report is not None else None
+        change = Change(lost=lost)
+        exported = [name for name in stored.exported if name in self._values]
+        cwd = stored.cwd
+        if reports is not None:
+            before, after = reports
+            new = {name: value for name, value in after.variables.items() if before.variables.get(name) != value}
+            kept = {name: value for name, value in new.items() if _may_last(name, value, trusted=trusted)}
+            unset = [name for name in exported if name not in after.variables and name in before.variables]
+            exported = [name for name in exported if name not in unset]
+            kept = self._bounded(kept, exported)
+            self._values |= kept
+            exported = list(dict.fromkeys([*exported, *kept]))
+            left_out = sorted(name for name in new if name not in kept and name not in _OF_EVERY_SHELL and _name(name))
+            moved, outside = self._moved(before.folder, after.folder, context)
+            cwd = moved if moved is not None else cwd
+            change = Change(
+                cwd="" if moved is None else display(context.cwd / moved, context.cwd),
+                exported=sorted(kept),
+                unset=unset,
+                left_out=left_out,
+                outside=outside,
+                lost=lost,
+            )
+        now = Stored(cwd, exported)
+        if now != stored:
+            context.keep(_STORED, msgspec.to_builtins(now))
+        return change
+
+    def _moved(self, before: str, after: str, context: ToolContext) -> tuple[str | None, str]:
+        """The folder from now on as seen from the workspace, and one that cannot be it."""
+        if before == after:
+            return None, ""
+        folder = Path(after)
+        if not _is_usable(folder, context.cwd):
+            return None, display(folder, context.cwd) if os.path.isdir(folder) else ""
+        relative = os.path.relpath(os.path.realpath(folder), os.path.realpath(context.cwd))
+        return ("" if relative == "." else relative), ""
+
+    def _bounded(self, new: dict[str, str], exported: list[str]) -> dict[str, str]:
+        values = {name: self._values[name] for name in exported} | new
+        room, fitting = MOST_BYTES, {}
+        for name, value in list(values.items())[:MOST_VARIABLES]:
+            size = len(os.fsencode(value))
+            room -= size
+            if size <= LONGEST_VALUE and room >= 0:
+                fitting[name] = value
+        return {name: value for name, value in new.items() if name in fitting}
+
+
+_OF_EVERY_SHELL = frozenset({"_", "SHLVL", "PWD", "OLDPWD"})
+
+
+def may_change_state(command: str) -> bool:
+    return _may_change(command) is not None
+
+
+def change_text(change: Change) -> str:
+    """For the model: a line, or nothing."""
+    parts = []
+    if change.cwd:
+        parts.append(f"the next commands run in {change.cwd}")
+    if change.outside:
+        parts.append(f"{change.outside} is outside the working folder: the next command does not run there (pass cwd)")
+    for names, what in (
+        (change.exported, "exported for the next commands"),
+        (change.unset, "unset"),
+        (change.left_out, "not exported for the next commands"),
+        (change.lost, "no longer set since the session was resumed"),
+    ):
+        if names:
+            more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+            parts.append(f"{what}: {', '.join(names[:_NAMED])}{more}")
+    return f"[{'; '.join(parts)}]" if parts else ""
+
+
+def _may_last(name: str, value: str, *, trusted: bool) -> bool:
+    if trusted:
+        return is_harmless(name, value)
+    upper = name.upper()
+    if not _name(name) or upper in _NEVER or upper.startswith(_NEVER_BEGINS) or upper.endswith(_NEVER_ENDS):
+        return False
+    return not is_withheld(name, value, sandboxed=True)
+
+
+def _is_usable(folder: Path, workspace: Path) -> bool:
+    try:
+        str(folder).encode()  # it is stored, and shown
+        return folder.is_absolute() and folder.is_dir() and not is_outside(folder, workspace)
+    except (OSError, ValueError, Swapped):
+        return False
+
+
+def _stored(context: ToolContext) -> Stored:
+    value: Any = context.workplace.kept.get(_STORED)
+    try:
+        return msgspec.convert(value, Stored) if value is not None else Stored()
+    except msgspec.ValidationError:
+        return Stored()
