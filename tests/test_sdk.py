@@ -54,6 +54,21 @@ def kept(home: Path, session: str) -> list[Event]:
     return list(KeptSession(Store(home).folder(session)).events())
 
 
+def ended_child() -> "subprocess.Popen[bytes]":
+    child = subprocess.Popen(["sh", "-c", "exit 7"], start_new_session=True)
+    os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+    return child
+
+
+async def test_children_of_the_program_stay_its_own(script: Script) -> None:
+    """One in a session of its own that ended while a command ran: its exit code is the program's to read."""
+    async with sightline.start(model=script(bash("true"), [{"text": "Done."}]), allow=["exec"]) as session:
+        mine = await asyncio.to_thread(ended_child)
+        await session.send("go")
+        await session.wait()
+        assert mine.poll() == 7
+
+
 async def test_a_run_is_every_event_once_until_it_is_over(home: Path, script: Script) -> None:
     """What the program was given is what the journal has."""
     async with sightline.start(model=script([{"text": "Hello."}])) as session:

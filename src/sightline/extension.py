@@ -8,6 +8,8 @@ from sightline._later import later
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from msgspec import Meta
+
     from sightline.agent._extension_ui import ExtensionUi
     from sightline.agent._extensions import Extension
     from sightline.agent._hooks import Block, Call, Cancelled, NewArgs, Summary
@@ -48,6 +50,7 @@ __all__ = [
     "ExtensionUi",
     "Image",
     "Key",
+    "Meta",
     "Need",
     "NewArgs",
     "Outcome",
@@ -76,6 +79,7 @@ __all__ = [
 _MODULES = {
     "agent._extension_ui": "ExtensionUi",
     "agent._extensions": "Extension",
+    "agent._function_tool": "Meta",
     "agent._hooks": "Block Call Cancelled NewArgs Summary",
     "exec": "CommandSpec",
     "text": "clean_line clean_text",

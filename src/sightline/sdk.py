@@ -22,6 +22,7 @@ from sightline.agent import How, RunOutcome, wanted_in
 from sightline.agent._function_tool import FunctionTool, ToolFunction
 from sightline.events import Event
 from sightline.exceptions import UserMistake
+from sightline.exec import as_guest
 from sightline.host import Subscription, Working, working
 from sightline.journal import KeptSession, Store
 from sightline.settings import Approval, Thinking
@@ -132,8 +133,9 @@ async def start(
     )
     store = Store(paths.data_folder())
     kept = store.find_conversation(resume, str(folder)) if resume else ""
-    async with working(store, wanted, resume=kept, attended=attended) as running:
-        yield Session(running, store)
+    with as_guest():
+        async with working(store, wanted, resume=kept, attended=attended) as running:
+            yield Session(running, store)
 
 
 def _folder(cwd: str | os.PathLike[str]) -> Path:

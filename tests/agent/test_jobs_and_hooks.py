@@ -111,6 +111,26 @@ async def test_a_hook_can_block_change_and_see_a_call(tmp_path: Path) -> None:
         assert any("bad: ValueError: oops" in notice.text for notice in here.of(Notice))
 
 
+async def test_a_hook_sees_a_call_that_failed(tmp_path: Path) -> None:
+    """Whatever the tool raised is an outcome like any other, and may become another; a call not made has none."""
+    turns = [[{"tool": "read", "args": {"path": "nowhere.txt"}}], [{"tool": "read", "args": {}}], [{"text": "ok"}]]
+    async with lab(tmp_path, turns) as here:
+        seen: list[Outcome] = []
+
+        def after(call: Call, outcome: Outcome) -> Outcome:
+            seen.append(outcome)
+            return Outcome(text=f"{outcome.text} (seen)", is_error=outcome.is_error)
+
+        here.agent.hooks.add("after_call", after, "good")
+        await here.run()
+        first, second = here.of(ToolResult)
+        assert [outcome.is_error for outcome in seen] == [True]
+        assert "nowhere.txt" in seen[0].text
+        assert first.is_error
+        assert first.content.endswith("(seen)")
+        assert not second.content.endswith("(seen)")
+
+
 def test_instructions_are_read_from_the_repository_down(tmp_path: Path) -> None:
     """The nearest comes last; above the repository nothing is read; of two names in one folder the first."""
     (tmp_path / "AGENTS.md").write_text("above the repository")

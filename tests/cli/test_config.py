@@ -85,6 +85,33 @@ def test_set_and_unset_keep_comments(work, user):
     assert (code, "read.summarize is not in" in err) == (2, True)
 
 
+def test_a_list_is_not_replaced_unasked(work, user):
+    """`set` would lose what is there: it says what that is. `add` and `remove` change one value, `--replace` all."""
+    user.write_text('[permissions]\nallow = ["read(docs/**)", "exec(make *)"] # mine\n')
+    code, _, err = config("set", "permissions.allow", "exec(npm test *)")
+    assert code == 2
+    assert "already has: read(docs/**), exec(make *)" in err
+    assert "hint: add to it with `sightline config add permissions.allow VALUE`" in err
+    assert config("add", "permissions.allow", "exec(npm test *),exec(make *)")[0] == 0
+    assert user.read_text() == '[permissions]\nallow = ["read(docs/**)", "exec(make *)", "exec(npm test *)"] # mine\n'
+    assert config("remove", "permissions.allow", "exec(make *)")[0] == 0
+    code, _, err = config("remove", "permissions.allow", "exec(make *)")
+    assert (code, "does not have exec(make *)" in err) == (2, True)
+    code, out, _ = config("set", "permissions.allow", "read", "--replace")
+    assert code == 0
+    assert 'it was ["read(docs/**)", "exec(npm test *)"]' in out
+    assert values("permissions.allow")["permissions.allow"]["value"] == ["read"]
+    assert config("set", "permissions.allow", "read,write")[0] == 0  # nothing is lost
+
+
+def test_add_makes_the_list_it_adds_to(work, user):
+    """Without a file, too; only lists have values to add."""
+    assert config("add", "permissions.deny", "exec(rm *)")[0] == 0
+    assert values("permissions.deny")["permissions.deny"]["value"] == ["exec(rm *)"]
+    code, _, err = config("add", "read.default_limit", "5")
+    assert (code, "read.default_limit is not a list" in err) == (2, True)
+
+
 def test_a_broken_setting_can_be_repaired_by_command(work, user):
     """The file is a mistake to every other command; `set` and `unset` still work."""
     user.write_text("[read]\ndefault_limit = 0\nnonsense = 1\n")
@@ -190,6 +217,8 @@ def test_nothing_in_a_file_drives_the_terminal(work, user):
         (["set", "models.servers", "3"], "models.servers.NAME.base_url"),
         (["set", "read.default_limit", "x"], 'must be a whole number of at least 1, not "x"'),
         (["set", "permissions.allow", "exec("], "error: not a rule: exec("),
+        (["add", "permissions.allow", "exec("], "error: not a rule: exec("),
+        (["add", "permissions.allow", ""], "error: no value for permissions.allow"),
         (["trust", "/"], "error: / cannot be trusted as a whole"),
         (["trust", "nowhere"], "error: not a folder: nowhere"),
         (["untrust"], "error: not in the list of trusted folders"),

@@ -103,6 +103,8 @@ REFUSED = [[{"tool": "bash", "args": {"command": "true", "sandbox": False}}], [{
         pytest.param(HELLO, (), 0, id="done"),
         pytest.param(ERROR, (), 1, id="failed"),
         pytest.param(REFUSED, (), 3, id="refused"),
+        pytest.param([[bash("true")], [{"text": "Could not."}]], ("--approval", "plan"), 3, id="plan"),
+        pytest.param([[bash("true")], [{"text": "Could not."}]], ("--deny", "exec(true)"), 3, id="denied"),
         pytest.param([[{"text": "x", "delay_ms": 60000}]], ("--timeout", "0.3"), 124, id="timeout"),
     ],
 )
@@ -116,7 +118,10 @@ def test_exit_codes(work: Path, turns: list[Any], words: tuple[str, ...], code: 
     if code == 1 and form != "events":
         assert b"error: bad key" in done.stderr
     if code == 3 and form == "text":
-        assert b"--allow" in done.stderr
+        assert b"warning: refused" in done.stderr
+        assert (
+            b"--al" in done.stderr or b"--approval edit" in done.stderr or b"rule exec(true) denies it" in done.stderr
+        )
 
 
 @pytest.mark.parametrize(
@@ -127,6 +132,8 @@ def test_exit_codes(work: Path, turns: list[Any], words: tuple[str, ...], code: 
         pytest.param(("--set", "no.such=1"), b"no such setting", id="unknown setting"),
         pytest.param(("--set", "nothing"), b"not NAME=VALUE", id="no value"),
         pytest.param(("--resume", "zzzzzz"), b"no session", id="unknown session"),
+        pytest.param(("--resume", ""), b"--resume needs the id of a session", id="empty session"),
+        pytest.param(("--resume=",), b"--resume needs the id of a session", id="empty value"),
         pytest.param(("--continue",), b"no conversation", id="nothing to continue"),
         pytest.param(("--model", "scripted:/nowhere.json"), b"cannot read", id="no script"),
     ],

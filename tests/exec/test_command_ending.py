@@ -127,6 +127,18 @@ async def test_one_that_ignores_the_request_is_killed_after_the_grace():
     assert ran.result.details["signal"] == signal.SIGKILL
 
 
+@linux_only
+async def test_one_that_ignored_the_request_while_it_was_set_up_is_asked_again(tmp_path: Path):
+    """A sandbox that is being made ignores it: the command it then starts is asked, not killed after the grace."""
+    begin = "trap '' TERM; echo ready; while [ ! -e go ]; do sleep 0.01; done; exec env --default-signal=TERM sleep 60"
+    ran = sh(begin, cwd=str(tmp_path), grace=15)
+    running = await ready(ran)
+    ran.command.cancel()
+    (tmp_path / "go").touch()
+    await running
+    assert ran.result.details["signal"] == signal.SIGTERM
+
+
 async def test_force_does_not_wait():
     """Also when it was asked nicely before."""
     ran = python(IGNORES)

@@ -10,6 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from sightline.text import DEFAULT, Run, Screen, Style, clean_output, complete_prefix, row_text
+from sightline.tty import measure
 from tests.text.escape_attacks import ATTACKS
 
 RED = Style(fg=1)
@@ -83,11 +84,84 @@ def test_rows_are_what_a_terminal_would_show(text, rows):
         ("abcde\u0301f", ["abcde\u0301", "f"]),
         ("ab\tcd", ["ab  c", "d"]),
         ("1\n2\x1b[Aabcdef", ["1abcd", "ef"]),
+        ("abcd⚠\ufe0fe", ["abcd", "⚠\ufe0fe"]),
+        ("abc⚠\ufe0fe", ["abc⚠\ufe0f", "e"]),
+        ("abc1\ufe0f\u20e3e", ["abc1\ufe0f\u20e3", "e"]),
+        ("abcd1\ufe0f\u20e3e", ["abcd", "1\ufe0f\u20e3e"]),
+        ("ab😀\ufe0fe", ["ab😀\ufe0fe"]),
     ],
 )
 def test_a_full_row_goes_on_in_the_next(text, rows):
     """With columns the text wraps as in a terminal: by the character that no longer fits."""
     assert shown(text, columns=5) == rows
+
+
+@given(st.lists(st.sampled_from(["a", "bc", "⚠\ufe0f", "1\ufe0f\u20e3", "❤", "\ufe0f", "日", "😀"])), st.integers(2, 9))
+@example(["a", "⚠", "\ufe0f"], 2)
+def test_no_row_is_wider_than_a_view_measures(parts, columns):
+    """What a view would cut off at the edge is text that is lost."""
+    text = "".join(["a", *parts])
+    rows = shown(text, columns=columns)
+    assert all(measure(row) <= columns for row in rows)
+    assert "".join(rows) == text
+    pieces = Screen(columns)
+    for char in text:
+        pieces.feed(char)
+    assert [row_text(row) for row in all_rows(pieces)] == rows
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        ("one\ntwo\nthree\x1b[1A\r\x1b[Jnew", ["one", "new"]),
+        ("one\ntwo\n\x1b[H\x1b[2J\x1b[3Jnew", ["new"]),
+        ("one\ntwo\x1bcnew", ["new"]),
+        ("one\ntwo\x1b[1J!", ["", "   !"]),
+        ("one\ntwo\x1b[2Jx", ["", "   x"]),
+        ("one\ntwo\nthree\n\x1b[3A\x1b[J", []),
+        ("abc\x1b7def\x1b8X", ["abcXef"]),
+        ("ab\x1b[31m\x1b[s\x1b[mcd\n\x1b[uX", ["abXd"]),
+        ("abcd\x1b[2D\x1b[@X", ["abXcd"]),
+        ("abcd\x1b[3D\x1b[2P", ["ad"]),
+        ("abcd\x1b[3D\x1b[2X", ["a  d"]),
+        ("one\ntwo\x1b[Lnew", ["one", "new", "two"]),
+        ("one\ntwo\nthree\x1b[2A\x1b[M", ["two", "three"]),
+        ("one\n\x1b[4;3Hx", ["one", "", "", "  x"]),
+        ("one\ntwo\x1b[1dX", ["oneX", "two"]),
+        ("日本語\x1b[4D\x1b[P", ["日 語"]),
+    ],
+)
+def test_display_is_erased_edited_and_addressed(text, rows):
+    """As a terminal of 24 rows would leave it."""
+    assert shown(clean_output(text)) == rows
+
+
+def test_addresses_and_erasing_end_where_the_terminal_ends():
+    """Of more rows than the program's terminal has, those that scrolled off its top are out of reach."""
+    screen = Screen(height=50, rows=4)
+    screen.feed("".join(f"{n}\n" for n in range(10)))
+    screen.feed("\x1b[H\x1b[2Jnew")
+    assert [row_text(row) for row in screen.live] == ["0", "1", "2", "3", "4", "5", "6", "new"]
+
+
+def test_the_alternate_screen_is_seen_while_it_is_there_and_leaves_a_note():
+    """What it covered is untouched, whatever it was asked to draw; a screen that is never left stays."""
+    screen = Screen(columns=40)
+    screen.feed("before\n\x1b[?1049h\x1b[31m\x1b[2J\x1b[1;1Hmenu\x1b[99Aup\x1b[5;3Hbelow")
+    drawn = [row_text(row) for row in screen.live]
+    assert drawn == ["before", "… full-screen program …", "menuup", "", "", "", "  below"]
+    screen.feed("\x1b[?1049lafter\x1b[?1049l")
+    assert [row_text(row) for row in screen.live] == ["before", "… full-screen program …", "after"]
+    assert screen.style == DEFAULT
+    screen.feed("\x1b[?1049hopen")
+    screen.finish()
+    assert [row_text(row) for row in screen.take_settled()][-2:] == ["… full-screen program …", "open"]
+
+
+def test_what_scrolled_off_the_alternate_screen_is_not_hidden():
+    """A program cannot hide a long output by leaving."""
+    rows = shown("\x1b[?1049h" + "".join(f"{n}\n" for n in range(100)) + "\x1b[?1049lend", height=10)
+    assert rows == ["… full-screen program …", *map(str, range(91)), "end"]
 
 
 def test_a_tab_stops_at_the_last_column():
@@ -107,6 +181,8 @@ def test_a_tab_stops_at_the_last_column():
         ("31;42;39;49", DEFAULT),
         ("38;5;200", Style(fg=200)),
         ("48;5;17;1", Style(bg=17, bold=True)),
+        ("38;05;200;048;005;017", Style(fg=200, bg=17)),
+        ("38;02;1;002;255", Style(fg="#0102ff")),
         ("38;2;1;2;255", Style(fg="#0102ff")),
         ("38:2::1:2:255", Style(fg="#0102ff")),
         ("38:2:1:2:255", Style(fg="#0102ff")),
@@ -180,10 +256,15 @@ def test_an_empty_last_row_is_no_row():
 distances = st.sampled_from(["", "0", "1", "2", "3", "9", "9999"])
 moves = st.builds("\x1b[{}{}".format, distances, st.sampled_from("ABCDEF"))
 styles = st.sampled_from(["\x1b[m", "\x1b[31m", "\x1b[0;1m", "\x1b[48;5;3m", "\x1b[39m"])
-erasing = st.sampled_from(["\x1b[K", "\x1b[1K", "\x1b[2K"])
+erasing = st.sampled_from(["\x1b[K", "\x1b[1K", "\x1b[2K", "\x1b[J", "\x1b[1J", "\x1b[2J"])
+drawing = st.one_of(
+    st.builds("\x1b[{}{}".format, distances, st.sampled_from("@PXLMd")),
+    st.builds("\x1b[{};{}H".format, distances, distances),
+    st.sampled_from(["\x1b[s", "\x1b[u", "\x1b[?1049h", "\x1b[?1049l"]),
+)
 lines = st.sampled_from(["\n", "\n", "x\ny\nz\n", "one\ttwo\nthree\tfour\n", "\r\n"])
-words = st.sampled_from(["a", "bc", "plain words", "\t", "\r", "\b", "日本", "é", "\u0301", "😀"])
-pieces = st.lists(st.one_of(words, words, lines, moves, styles, erasing), max_size=40)
+words = st.sampled_from(["a", "bc", "plain words", "\t", "\r", "\b", "日本", "é", "\u0301", "😀", "⚠", "\ufe0f"])
+pieces = st.lists(st.one_of(words, words, lines, moves, styles, erasing, drawing), max_size=40)
 sizes = st.sampled_from([None, None, 2, 5, 20])
 streams = st.sampled_from(["stdout", "stderr"])
 
@@ -279,6 +360,22 @@ def test_memory_is_bounded_whatever_is_edited(text):
     for _ in range(12):
         screen.feed(text * 30_000 + "\r" + text + "\n\x1b[A" + text * 5000 + "\n")
         screen.take_settled()
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 20_000_000
+
+
+@pytest.mark.parametrize(
+    "control", ["9999;9999H", "9999L", "9999@", "9999d", "s\x1b[9999;9999H\x1b[u", "?1049h", "H\x1b[M"]
+)
+def test_memory_is_bounded_whatever_is_addressed(control):
+    """Wide rows, many of them, and controls that make rows and columns."""
+    screen = Screen()
+    tracemalloc.start()
+    for _ in range(12):
+        screen.feed("x" * 30_000 + f"\x1b[{control}" + "y" * 5000 + f"\x1b[{control}\n")
+        screen.take_settled()
+        assert len(screen.live) <= 50
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 20_000_000

@@ -63,18 +63,31 @@ class Approvals:
         """Returns when everything the call needs is allowed; raises Refusal otherwise. `changes`: what it would write,
         for the person who is asked."""
         for need in needs:  # nobody is asked about one thing of a call when another is denied
-            self._decided(need)
+            self._decided(need, agent)
         for need in needs:
-            if self._decided(need).verdict == "ask":
+            if self._decided(need, agent).verdict == "ask":
                 await self._ask_about(tool, call, need, args, agent, changes)
         for need in needs:  # the level may have been lowered while another was asked about
-            self._decided(need)
+            self._decided(need, agent)
 
-    def _decided(self, need: Need) -> Decision:
+    def _decided(self, need: Need, agent: str = "") -> Decision:
         decision = self._judged(need)
         if decision.verdict == "deny":
+            self._tell_denied(need, decision.rule, agent)
             raise Refusal(f"not allowed: {_words(need)} (rule: {decision.rule})")
         return decision
+
+    def _tell_denied(self, need: Need, rule: str, agent: str) -> None:
+        """Without a viewer the run ends with exit code 3, and its log says what was refused."""
+        if self._stage.attended:
+            return
+        self.refused.append(rule)
+        hint = (
+            "allow changes with --approval edit"
+            if rule == "approval plan"
+            else f"the rule {shown_rule(rule)} denies it"
+        )
+        self._stage.publish(Notice(f"refused: {_words(need)}", "warning", hint, agent=agent, source="agent"))
 
     def _judged(self, need: Need) -> Decision:
         """A rule names a program by its word. Where that means a file in the workspace, it says nothing about it: any

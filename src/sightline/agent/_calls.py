@@ -161,7 +161,9 @@ class Calls:
             with granted(self._grants(needs)) if tool.confined else nullcontext():
                 outcome = await tool.execute(params, context)
         except SystemExit as error:  # it would end the host
-            raise ToolError(f"the tool wanted to exit ({error.code})") from error
+            outcome = _failure(ToolError(f"the tool wanted to exit ({error.code})"))
+        except Exception as error:
+            outcome = _failure(error)
         finally:
             context.save()
         if self._hooks:
@@ -300,8 +302,10 @@ def _outcome_of(task: "asyncio.Task[Outcome]") -> Outcome:
     if task.cancelled():
         return Outcome(text=CANCELLED, details={"ended": "cancelled"}, is_error=True)
     error = task.exception()
-    if error is None:
-        return task.result()
+    return task.result() if error is None else _failure(error)
+
+
+def _failure(error: BaseException) -> Outcome:
     if isinstance(error, Refusal):
         return Outcome(text=error.message, details={"ended": "refused"}, is_error=True)
     if isinstance(error, SightlineError):

@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, get_type_hints
 
 import msgspec
+from msgspec import Meta as Meta  # for extension files: what describes an argument
 
 from sightline.tools import Access, Need, Outcome, Tool, ToolContext, schema_of
 

@@ -1,5 +1,6 @@
 """From arguments to a command, and from whatever it ends with to an exit code."""
 
+import itertools
 import os
 from collections.abc import Sequence
 
@@ -14,6 +15,7 @@ def run(argv: Sequence[str]) -> int:
             from sightline.cli import _commands as commands
             from sightline.cli._parser import parse
 
+            _refuse_empty_resume(argv)
             arguments = parse(argv)
         if arguments.prompt is not None and arguments.command is not commands.prompt:
             raise UserMistake("a prompt and a command cannot be combined", "use -p or the command, not both")
@@ -26,6 +28,13 @@ def run(argv: Sequence[str]) -> int:
         return 130
     except Exception as error:
         return ended_with(error)
+
+
+def _refuse_empty_resume(argv: Sequence[str]) -> None:
+    """`--resume "$ID"` with a variable that is not set would start a new session."""
+    ours = list(argv[: argv.index("--")]) if "--" in argv else list(argv)
+    if "--resume=" in ours or any(a == "--resume" and not b.strip() for a, b in itertools.pairwise(ours)):
+        raise UserMistake("--resume needs the id of a session", "list them with: sightline sessions")
 
 
 def ended_with(error: Exception) -> int:

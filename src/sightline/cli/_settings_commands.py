@@ -19,7 +19,20 @@ def show(arguments: argparse.Namespace) -> int:
 def change(arguments: argparse.Namespace) -> int:
     from sightline.views.plain.config import change_setting
 
-    return _write(change_setting(current_folder(), arguments.key, arguments.value, project=arguments.project))
+    options = {"project": arguments.project, "replace": arguments.replace}
+    return _write(change_setting(current_folder(), arguments.key, arguments.value, **options))
+
+
+def add(arguments: argparse.Namespace) -> int:
+    from sightline.views.plain.config import add_to_setting
+
+    return _write(add_to_setting(current_folder(), arguments.key, arguments.value, project=arguments.project))
+
+
+def remove_value(arguments: argparse.Namespace) -> int:
+    from sightline.views.plain.config import remove_from_setting
+
+    return _write(remove_from_setting(current_folder(), arguments.key, arguments.value, project=arguments.project))
 
 
 def remove(arguments: argparse.Namespace) -> int:

@@ -53,9 +53,19 @@ def _add_changes(parts: Any) -> None:
     change = parts.add_parser("set", help="write a setting into your settings file")
     change.add_argument("key", metavar="KEY", help="such as models.default")
     change.add_argument("value", metavar="VALUE", help="a list is written with commas")
+    change.add_argument("--replace", action="store_true", help="replace a list that already has values")
     _add_project(change)
     change.set_defaults(command=commands.change)
-    remove = parts.add_parser("unset", help="take a setting out of your settings file")
+    for name, command, what in (
+        ("add", commands.add, "add a value to a list, such as permissions.allow"),
+        ("remove", commands.remove_value, "remove a value from a list"),
+    ):
+        part = parts.add_parser(name, help=what)
+        part.add_argument("key", metavar="KEY", help="such as permissions.allow")
+        part.add_argument("value", metavar="VALUE", help="several are written with commas")
+        _add_project(part)
+        part.set_defaults(command=command)
+    remove = parts.add_parser("unset", help="remove a setting from your settings file")
     remove.add_argument("key", metavar="KEY")
     _add_project(remove)
     remove.set_defaults(command=commands.remove)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     )
     from sightline.exec._jobs import CancelOutcome, Jobs, JobSnapshot
     from sightline.exec._launching import bare_environment, trusted_environment
+    from sightline.exec._orphans import as_guest
     from sightline.exec._passing import Passing
     from sightline.exec._programs import (
         UntrustedProgram,
@@ -54,6 +55,7 @@ __all__ = [
     "Sandboxed",
     "Sink",
     "UntrustedProgram",
+    "as_guest",
     "bare_environment",
     "descends_from_command",
     "filtered_environment",
@@ -89,6 +91,7 @@ _LATER = {
     "Sink": "_spec",
     "UntrustedProgram": "_programs",
     "bare_environment": "_launching",
+    "as_guest": "_orphans",
     "trusted_environment": "_launching",
     "descends_from_command": "_descent",
     "filtered_environment": "_environment",

@@ -7,12 +7,14 @@ Rules:
 - Most orphans carry the mark of their run (see `_marks`), and that settles whose they are. One that carries none of
   ours is counted to a run that is being ended when it is younger than that run and no other run is at work; otherwise
   it may be another's, and is left alone until the last of them is being ended.
-- Whoever is given an orphan must collect it when it ends.
+- Whoever is given an orphan must collect it when it ends. In a program of someone else's (the SDK) a child in a session
+  of its own may be theirs, and its exit code theirs to read: there only those with a mark of ours are collected.
 """
 
 import os
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 from sightline.exec import _marks, _table
 
@@ -23,6 +25,18 @@ _helpers: set[int] = set()
 _at_work: set[int] = set()
 _unsettled = sys.maxsize  # when the oldest was born of the runs that were ended while others were at work
 _adopting: bool | None = None  # None: not asked for yet
+_visits = 0  # how many sessions run in a program of someone else's
+
+
+@contextmanager
+def as_guest() -> Iterator[None]:
+    """We run in a program of someone else's: its children are not ours to collect."""
+    global _visits
+    _visits += 1
+    try:
+        yield
+    finally:
+        _visits -= 1
 
 
 def adopt() -> None:
@@ -97,7 +111,7 @@ def collect() -> None:
     if not _adopting or not _somebody_ended():
         return
     try:
-        ended = [row.pid for row in _adopted() if row.state == "Z"]
+        ended = [row.pid for row in _adopted() if row.state == "Z" and _may_collect(row.pid)]
     except OSError:  # no descriptor is free; there will be another time
         return
     for pid in ended:
@@ -105,6 +119,10 @@ def collect() -> None:
             os.waitpid(pid, os.WNOHANG)
         except ChildProcessError:
             continue
+
+
+def _may_collect(pid: int) -> bool:
+    return not _visits or _marks.is_ours(_marks.limit_of(pid))
 
 
 def _become_subreaper() -> bool:

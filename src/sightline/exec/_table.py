@@ -69,6 +69,16 @@ def process(pid: int) -> Row | None:
         os.close(file)
 
 
+def ignores(pid: int, signal: int) -> bool:
+    """Whether it ignores a signal just now; false where that cannot be seen."""
+    try:
+        with open(f"/proc/{pid}/status", "rb") as file:
+            _, _, rest = file.read(_ENOUGH).partition(b"SigIgn:")
+        return bool(int(rest.split(maxsplit=1)[0], 16) >> (signal - 1) & 1)
+    except (OSError, ValueError, IndexError):
+        return False
+
+
 def marks(row: Row) -> bytes:
     """The marks in its environment; none when it is another user's. A child has its parent's environment from the
     moment it is born, so what was once read stays good."""

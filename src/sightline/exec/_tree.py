@@ -20,6 +20,7 @@ from sightline.exec import _orphans, _table
 
 _SECONDS_TO_DIE = 1.0  # after it was made to: the kernel may be busy, or the process stuck in it
 _PAUSE = 0.02
+_LONGEST_PAUSE = 0.5  # between two looks for one that can be asked
 
 
 Member = tuple[int, int]  # id and birth: the id alone may be another's by now
@@ -34,15 +35,23 @@ class ProcessTree:
         self._born = born
         self._known: set[Member] = {(root, born)}
         self._asked: set[Member] = set()
+        self.heard = False  # whether one of them did not ignore it when it was asked
         self._look_after = time.monotonic()
         self._blind = False
 
     def terminate(self) -> bool:
         """Ask all of them to end, those that appeared since the last time too; whether any is left."""
         self._look()
-        self._send(signal.SIGTERM, self._known - self._asked)
+        self._ask(self._known - self._asked)
         self._asked |= self._known
         return self.alive()
+
+    def ask_again(self) -> None:
+        """While all of them ignore it (a sandbox that is being set up does), it is lost. Once one has heard it, others
+        that appear are what it winds up with, and are left alone."""
+        self._look_after = time.monotonic()
+        self._asked.clear()
+        self.terminate()
 
     def kill(self) -> bool:
         """End all there are now; whether there were any. The kernel takes a moment: look again after a pause."""
@@ -60,6 +69,12 @@ class ProcessTree:
     def all_seen_dead(self) -> None:
         """From now on nobody known can start another, so one more look, later than this, settles it."""
         self._look_after = time.monotonic()
+
+    def _ask(self, members: set[Member]) -> None:
+        attentive = [member for member in members if _is_alive(member) and not _ignores(member)]
+        self._send(signal.SIGTERM, members)
+        # One that ignores it by now may have begun to before it came.
+        self.heard = self.heard or any(not _ignores(member) for member in attentive)
 
     def _send(self, number: int, members: set[Member]) -> None:
         if self._blind:
@@ -112,13 +127,19 @@ class Ending:
     async def run(self) -> None:
         """Done when all are gone. Also when this is cancelled, because the program is shutting down, none is left."""
         began = time.monotonic()
+        again = pause = _PAUSE
         try:
             if self._grace:
                 self._tree.terminate()
             while await self._any_left():
-                if (left := began + self._grace - time.monotonic()) <= 0:
+                passed = time.monotonic() - began
+                if passed >= self._grace:
                     break
-                await asyncio.sleep(min(_PAUSE, left))
+                if not self._tree.heard and passed >= again:
+                    self._tree.ask_again()
+                    pause = min(2 * pause, _LONGEST_PAUSE)
+                    again = passed + pause
+                await asyncio.sleep(min(_PAUSE, self._grace - passed))
         finally:
             await self._kill()
 
@@ -146,6 +167,10 @@ def _is_alive(member: Member) -> bool:
     except OSError:
         return _exists(member[0])
     return row is not None and member[1] in (0, row.born) and row.alive
+
+
+def _ignores(member: Member) -> bool:
+    return _table.ignores(member[0], signal.SIGTERM)
 
 
 def _exists(pid: int) -> bool:

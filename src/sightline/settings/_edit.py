@@ -4,6 +4,7 @@ Comments, order and spelling stay. Whatever the edit does is read back before it
 exactly what was asked for, it is left alone and the person told where to change it.
 """
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,15 @@ from sightline.settings._toml import Entry, entries, join_key, line_of, written
 
 def set_in_file(path: Path, key: Key, value: Any, *, private: bool = True) -> None:
     """Write a value that has passed its type."""
+    change_in_file(path, key, lambda _: value, private=private)
+
+
+def change_in_file(path: Path, key: Key, change: Callable[[Any], Any], *, private: bool = True) -> None:
+    """Write what `change` makes of the value that is there (None: there is none). Nobody else writes meanwhile."""
     with held(path, private=private):
         text = read_settings_text(path) or ""
         wanted = parse_toml(text, path)
+        value = change(_get(wanted, key))
         _put(wanted, key, value)
         _keep(path, text, with_value(text, key, value), key, wanted, private=private)
 
@@ -101,6 +108,12 @@ def _put(tree: dict[str, Any], key: Key, value: Any) -> None:
             below = tree[name] = {}
         tree = below
     tree[key[-1]] = value
+
+
+def _get(tree: Any, key: Key) -> Any:
+    for name in key:
+        tree = tree.get(name) if isinstance(tree, dict) else None
+    return tree
 
 
 def _drop(tree: Any, key: Key) -> bool:

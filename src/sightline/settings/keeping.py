@@ -1,6 +1,7 @@
 """For `sightline config`: every setting with all that was said about it, and changing what is kept in files."""
 
 import os
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,7 @@ from typing import Any
 import msgspec
 
 from sightline.exceptions import UserMistake
-from sightline.settings._edit import set_in_file, unset_in_file
+from sightline.settings._edit import change_in_file, set_in_file, unset_in_file
 from sightline.settings._fields import (
     EXTENDED,
     Key,
@@ -35,10 +36,12 @@ __all__ = [
     "HIDDEN",
     "Said",
     "Shown",
+    "add_to_setting",
     "change_setting",
     "changed_settings",
     "project_folder",
     "put_setting",
+    "remove_from_setting",
     "remove_setting",
     "settings_file",
     "shown_settings",
@@ -153,12 +156,82 @@ def project_folder(cwd: Path) -> Path:
     return project_of(file) if file else cwd
 
 
-def change_setting(path: Path, name: str, text: str, *, project: bool) -> Any:
-    """Write a value, given as text, into a file. Returns it as it was understood."""
+def change_setting(path: Path, name: str, text: str, *, project: bool, replace: bool = True) -> tuple[Any, Any]:
+    """Write a value, given as text, into a file: it as it was understood, and what was there before, None for nothing.
+    Without `replace` a list that would lose a value is left alone."""
     key = split_key(name)
-    kind = kind_of_setting(name, key)
+    value = _understood(name, key, text)
+    before: list[Any] = [None]
+
+    def change(there: Any) -> Any:
+        before[0] = there
+        lost = [each for each in _listed(there) if each not in value] if isinstance(value, list) else []
+        if lost and not replace:
+            raise UserMistake(
+                f"{name} in {path} already has: {', '.join(map(str, there))}",
+                f"add to it with `sightline config add {name} VALUE`, or replace all of it with --replace",
+            )
+        return value
+
+    with _trust_kept(path, project=project):
+        change_in_file(path, key, change, private=not project)
+    return value, before[0]
+
+
+def add_to_setting(path: Path, name: str, text: str, *, project: bool) -> list[str]:
+    """Add values to a list in a file. Returns the list."""
+    key = split_key(name)
+    new = _understood_list(name, key, text)
+    return _change_list(path, key, lambda there: list(dict.fromkeys([*there, *new])), project=project)
+
+
+def remove_from_setting(path: Path, name: str, text: str, *, project: bool) -> list[str]:
+    """Take values out of a list in a file. Returns the list."""
+    key = split_key(name)
+    gone = _understood_list(name, key, text)
+
+    def without(there: list[str]) -> list[str]:
+        missing = [each for each in gone if each not in there]
+        if missing:
+            has = (
+                f"it has: {', '.join(map(str, there))}"
+                if there
+                else f"`sightline config {name}` says where it comes from"
+            )
+            raise UserMistake(f"{name} in {path} does not have {missing[0]}", has)
+        return [each for each in there if each not in gone]
+
+    return _change_list(path, key, without, project=project)
+
+
+def _change_list(path: Path, key: Key, change: Callable[[list[str]], list[str]], *, project: bool) -> list[str]:
+    changed: list[str] = []
+
+    def made(there: Any) -> list[str]:
+        changed[:] = change(_listed(there))
+        return changed
+
+    with _trust_kept(path, project=project):
+        change_in_file(path, key, made, private=not project)
+    return changed
+
+
+def _listed(there: Any) -> list[Any]:
+    return there if isinstance(there, list) else []
+
+
+def _understood_list(name: str, key: Key, text: str) -> list[str]:
+    values = _understood(name, key, text)
+    if not isinstance(values, list):
+        raise UserMistake(f"{name} is not a list", f"change it with `sightline config set {name} VALUE`")
+    if not values:
+        raise UserMistake(f"no value for {name}", "values are separated by commas")
+    return values
+
+
+def _understood(name: str, key: Key, text: str) -> Any:
     try:
-        value = from_text(kind, text)
+        value = from_text(kind_of_setting(name, key), text)
     except ValueError as error:
         raise UserMistake(f"{name} must be {error}, not {written(text)}") from None
     if key in EXTENDED:
@@ -166,8 +239,6 @@ def change_setting(path: Path, name: str, text: str, *, project: bool) -> Any:
     elif key == PASSED:
         for each in value:
             checked_variable(each)
-    with _trust_kept(path, project=project):
-        set_in_file(path, key, value, private=not project)
     return value
 
 

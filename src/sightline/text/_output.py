@@ -3,12 +3,17 @@
 Kept, besides ordinary characters, tab and newline:
 
 - carriage return and backspace;
-- `CSI … m` (style), `CSI n K` (erase in line), `CSI n A`…`F` (moves relative to the cursor).
+- `CSI … m` (style), `CSI n K` and `CSI n J` (erase in the line, in the display), `CSI n A`…`F` (moves relative to the
+  cursor), `CSI row;column H` and `CSI n d` (moves to a place);
+- `CSI n @`, `P`, `X` (insert, delete, erase characters), `CSI n L`, `M` (insert, delete rows);
+- `CSI s` and `CSI u` (save and restore the cursor), `CSI ? 1049 h` and `l` (enter and leave the alternate screen).
 
-`CSI n G` (go to a column) becomes a carriage return and a move to the right. All of these come out in one form: 7-bit,
-at most 64 characters of style, at most four digits of distance. Whatever else `clean_text` removes is removed here too,
-so nothing that is left can set a title, write the clipboard, open a link, ask the terminal a question, switch a mode or
-reach a place by its address.
+Other spellings of these become one of them: `CSI n G` a carriage return and a move to the right, `ESC 7` and `ESC 8`
+the saved cursor, `ESC c` (reset) an erased display. All come out in one form: 7-bit, at most 64 characters of style, at
+most four digits of a number. Whatever else `clean_text` removes is removed here too, so nothing that is left can set a
+title, write the clipboard, open a link, ask the terminal a question or switch a mode.
+
+What is left is for `Screen`, which turns it into rows; it never goes to a terminal as it is.
 
 A string sequence (OSC, DCS, APC, PM, SOS) that is never closed ends at the end of its line, or, as in a terminal, at
 CAN or SUB. Nothing is remembered between two pieces: `complete_prefix` says where bytes can be cut so that the cleaned
@@ -28,10 +33,15 @@ _PLAIN_CONTROLS = "\x00-\x07\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f-\x9f"
 _BIDI = "\u202a-\u202e\u2066-\u2069"
 _LOOSE_ASCII = "".join(chr(point) for point in (*range(0x20), 0x7F) if chr(point) not in "\t\n\r\b\x1b")
 
-_KEPT = f"\\[(?:[0-9;:]{{0,{_STYLE_AT_MOST}}}m|[012]?K|[0-9]{{0,4}}[A-F])"
+_NUMBER = "[0-9]{0,4}"
+KEPT = (
+    f"\\[(?:[0-9;:]{{0,{_STYLE_AT_MOST}}}m|[012]?[KJ]|{_NUMBER}[A-F@PXLMd]|{_NUMBER}(?:;{_NUMBER})?H|[su]"
+    r"|\?1049[hl])"
+)
+"""What may follow an ESC, as a regular expression."""
 _CSI = "([0-?]*[ -/]{0,8}[@-~]?)"
 _STRING = "[^\x07\x1b\x9c\n\x18\x1a]*(?:\x07|\x9c|\x1b\\\\)?"
-_ESCAPE = f"(?!{_KEPT})(?:\\[{_CSI}|[]PX^_]{_STRING}|[ -/]{{0,8}}[0-~]?)"
+_ESCAPE = f"(?!{KEPT})(?:\\[{_CSI}|[]PX^_]{_STRING}|[ -/]{{0,8}}[0-~]?)"
 
 # A sequence that may stay as it is does not match at all: coloured output, the common case, costs only the search.
 _escape = re.compile(f"\x1b{_ESCAPE}")
@@ -43,6 +53,10 @@ _any_control = re.compile(
     "|(?<!\x1b))"
 )
 _parameters = re.compile("[0-9;:]*").fullmatch
+_alternate_screen = re.compile(r"\?(?:[0-9]{1,4};)*(?:47|1047|1049)(?:;[0-9]{1,4})*([hl])").fullmatch
+
+_SAME_AS = {"`": "G", "a": "C", "e": "B", "f": "H"}
+_ESCAPES = {"7": "\x1b[s", "8": "\x1b[u", "M": "\x1b[A", "c": "\x1b[m\x1b[H\x1b[2J"}
 
 # The same sequences in bytes. A group takes part only in a sequence that is complete. The byte C2 begins a character
 # wherever it stands, so C2 9B is the 8-bit CSI whatever came before it.
@@ -90,20 +104,31 @@ def complete_prefix(data: bytes) -> int:
 
 def _in_one_form(match: "re.Match[str]") -> str:
     body = match[1] or (match[2] if match.re is _any_control else None)
-    if not body or _parameters(body, 0, len(body) - 1) is None:
-        return ""
-    parameters, final = body[:-1], body[-1]
+    if not body:
+        return _ESCAPES.get(match[0][1:], "") if match[0][0] == "\x1b" else ""
+    if _parameters(body, 0, len(body) - 1) is None:
+        alternate = _alternate_screen(body[:_LOOK_BACK])
+        return f"\x1b[?1049{alternate[1]}" if alternate else ""
+    parameters, final = body[:-1], _SAME_AS.get(body[-1], body[-1])
     if final == "m":
         return f"\x1b[{_shortened(parameters)}m"
-    number = parameters.partition(";")[0].lstrip("0")
-    if ":" in number:
+    if final in "su":
+        return "" if parameters else f"\x1b[{final}"
+    if ":" in parameters.partition(";")[0]:
         return ""
-    if final == "K":
-        return f"\x1b[{number}K" if number in ("", "1", "2") else ""
-    distance = number if len(number) <= len(_FARTHEST) else _FARTHEST
+    first, second, *_ = [*map(_number, parameters.split(";")), ""]
+    if final in "KJ":
+        return f"\x1b[{first}{final}" if first in ("", "1", "2") else ""
     if final == "G":
-        return "\r" if distance in ("", "1") else f"\r\x1b[{int(distance) - 1}C"
-    return f"\x1b[{distance}{final}" if final in "ABCDEF" else ""
+        return "\r" if first in ("", "1") else f"\r\x1b[{int(first) - 1}C"
+    if final == "H":
+        return f"\x1b[{first};{second}H" if second else f"\x1b[{first}H"
+    return f"\x1b[{first}{final}" if final in "ABCDEF@PXLMd" else ""
+
+
+def _number(parameter: str) -> str:
+    number = parameter.partition(":")[0].lstrip("0")
+    return number if len(number) <= len(_FARTHEST) else _FARTHEST
 
 
 def _shortened(style: str) -> str:

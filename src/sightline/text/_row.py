@@ -2,6 +2,7 @@
 
 A line is a list of pieces as long as text is only added at its end. The first change in its middle turns it into
 cells, one for each column: a wide character has an empty cell behind it, a combining character joins the cell before.
+So does the first emoji selector (VS16), which makes the narrow character before it wide.
 """
 
 from functools import lru_cache
@@ -22,6 +23,8 @@ class Run(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
 Row = tuple[Run, ...]
 Pen = tuple[Style, str]  # style and stream
 
+EMOJI_STYLE = "\ufe0f"  # VS16
+
 # Marks that one cell can hold: enough for any script, and a bound for a flood of them.
 _CELL_AT_MOST = 16
 
@@ -37,6 +40,16 @@ def char_width(char: str) -> int:
     from wcwidth import wcwidth  # 30 ms to import: only when there is something other than ASCII to measure
 
     return min(max(wcwidth(char), 0), 2)
+
+
+@lru_cache(maxsize=1024)
+def is_widened(char: str) -> bool:
+    """Whether VS16 makes this character wide: ⚠, and the digit of a keycap."""
+    if len(char) != 1 or char_width(char) != 1:
+        return False
+    from wcwidth import width
+
+    return width(char + EMOJI_STYLE) == 2
 
 
 def text_width(text: str) -> int:
@@ -63,6 +76,8 @@ class Line:
         self.clear()
         for run in row:
             self.append(run.text, (run.style, run.stream))
+        if any(EMOJI_STYLE in text for text in self._texts):
+            self.to_cells()
 
     def clear(self) -> None:
         """Back to a line with nothing in it."""
@@ -94,17 +109,65 @@ class Line:
 
     def overwrite(self, column: int, text: str, pen: Pen) -> int:
         """Put text over what stands at a column at or before the end; the column behind it."""
-        self._to_cells()
+        self.to_cells()
         if text.isascii():
             return self._splice(column, list(text), pen)
         new: list[str] = []
         for char in text:
             width = char_width(char)
-            if width == 0:
+            if char == EMOJI_STYLE and new and is_widened(new[-1]):
+                new[-1] += char
+                new.append("")
+            elif width == 0:
                 _join(char, new, len(new)) if new else _join(char, self._texts, column)
             else:
                 new += (char,) if width == 1 else (char, "")
         return self._splice(column, new, pen)
+
+    def before(self, column: int) -> tuple[str, Pen] | None:
+        """The cell before a column, of cells, with its pen."""
+        at = column - 1
+        return (self._texts[at], self._pens[at]) if 0 <= at < self.size else None
+
+    def widen(self, column: int) -> int:
+        """Make the narrow character before a column, of cells, a wide one; the column behind it."""
+        at = column - 1
+        return self._splice(at, [self._texts[at] + EMOJI_STYLE, ""], self._pens[at])
+
+    def join(self, char: str, column: int) -> None:
+        """Add a character that takes no column to what stands before a column, of cells."""
+        _join(char, self._texts, column)
+
+    def insert(self, column: int, count: int, most: int, pen: Pen) -> None:
+        """Blanks before a column; what they push beyond `most` columns is gone."""
+        if column >= self.width:
+            return
+        self.to_cells()
+        self._mend(column)
+        self._texts[column:column] = [" "] * count
+        self._pens[column:column] = [pen] * count
+        self.size = len(self._texts)
+        if self.size > most:
+            self.erase_from(most)
+
+    def delete(self, column: int, count: int) -> None:
+        """Take columns out; what stands behind them moves up."""
+        if column + count >= self.width:
+            self.erase_from(column)
+            return
+        self.to_cells()
+        self._mend(column)
+        self._mend(column + count)
+        del self._texts[column : column + count], self._pens[column : column + count]
+        self.size = len(self._texts)
+
+    def erase(self, column: int, count: int, pen: Pen) -> None:
+        """Make some columns blank."""
+        if column + count >= self.width:
+            self.erase_from(column)
+        else:
+            self.to_cells()
+            self._splice(column, [" "] * count, pen)
 
     def pad(self, column: int, pen: Pen) -> None:
         """Blanks from the end up to a column."""
@@ -121,7 +184,7 @@ class Line:
         if column >= self.width:
             self.clear()
             return
-        self._to_cells()
+        self.to_cells()
         self._splice(0, [" "] * column, pen)
 
     def erase_from(self, column: int) -> None:
@@ -129,7 +192,7 @@ class Line:
         if column == 0:
             self.clear()
         elif column < self.width:
-            self._to_cells()
+            self.to_cells()
             self._mend(column)
             del self._texts[column:], self._pens[column:]
             self.size = column
@@ -147,7 +210,8 @@ class Line:
             runs.append(Run("".join(self._texts[start:]), *last))
         return tuple(runs)
 
-    def _to_cells(self) -> None:
+    def to_cells(self) -> None:
+        """Cells from here on, one for each column."""
         if self.cells:
             return
         pieces = list(zip(self._texts, self._pens, strict=True))

@@ -4,6 +4,8 @@ Rules:
 
 - The screen has no bottom. The last `height` rows are live and may still change; a row above them is settled: it is
   handed out once and never changes. A move of the cursor stops at the oldest live row and at the last row.
+- The program writes to a terminal of `rows` rows, which shows the last so many of ours: addresses (`CSI H`, `d`) are
+  counted from the first of these, and erasing the display ends there. Rows that an address lies beyond are made.
 - A newline goes to the first column of the next row, and only a newline (or a full row) makes a new one. The row the
   last newline made counts as a row when something stands in it.
 - With `columns` a full row goes on in the next, as in a terminal: the step is taken by the character that no longer
@@ -11,32 +13,41 @@ Rules:
 - Memory is bounded: only the last row may be wider than 4096. A newline that leaves such a row settles it, with
   everything above; text put into a row above the last goes on in the next row there.
 - A tab leads to the next multiple of eight. At the end of a row it leaves blanks, within one it only moves.
-- Erasing takes no colour: what is erased is blank, and at the end of a row gone.
+- Erasing takes no colour: what is erased is blank, and at the end of a row gone. Below the cursor, empty rows at the
+  end are no rows.
+- VS16 makes a narrow character wide where Unicode says so (⚠, keycaps). One that no longer fits goes to the next row.
+- The alternate screen begins below what is there, after a row that says so. On leaving, what of it has not settled is
+  gone: what a program draws is seen while it is there, and what it covered is never lost.
 - Rows do not depend on how the text was cut into pieces, as long as no sequence was cut.
 """
 
 import re
 
-from sightline.text._row import Line, Pen, Row, Run, fitting
-from sightline.text._style import DEFAULT, styled
+from sightline.text._output import KEPT
+from sightline.text._row import EMOJI_STYLE, Line, Pen, Row, Run, fitting, is_widened
+from sightline.text._style import DEFAULT, Style, styled
 
 _ROW_AT_MOST = 64 * 1024
 _WIDE = 4096
 _TAB = 8
 _AT_END = -1  # the cursor stands behind the last character, in whichever column that is
 
-_controls = re.compile("([\r\b]|\x1b\\[(?:[0-9;:]{0,64}m|[012]?K|[0-9]{0,4}[A-F]))").split
+_TERMINAL_ROWS = 24  # of the terminal commands are given, where they are given one
+_ALTERNATE = "… full-screen program …"
+
+_controls = re.compile(f"([\r\b]|\x1b{KEPT})").split
 
 
 class Screen:
     """Rows out of terminal output, piece by piece."""
 
-    def __init__(self, columns: int | None = None, height: int = 50) -> None:
+    def __init__(self, columns: int | None = None, height: int = 50, rows: int = _TERMINAL_ROWS) -> None:
         self.style = DEFAULT
         self.settled = 0
         # A wide character must fit into a row, or it would fit nowhere.
         self._columns = None if columns is None else min(max(columns, 2), _WIDE)
         self._height = max(height, 1)
+        self._terminal_rows = min(max(rows, 1), self._height)
         self._pen: Pen = (DEFAULT, "stdout")
         self._done: list[Row] = []
         self._begin()
@@ -46,6 +57,9 @@ class Screen:
         self._rows: list[Row | Line] = [self._line]
         self._y = 0
         self._x = _AT_END
+        self._saved = (0, 0, DEFAULT)  # row and column of the terminal, and style
+        self._alternate: int | None = None  # the number of the first row of the alternate screen
+        self._main_style = DEFAULT
 
     def feed(self, text: str, stream: str = "stdout") -> None:
         """Interpret a piece that does not end inside a sequence."""
@@ -71,6 +85,8 @@ class Screen:
     def live(self) -> list[Row]:
         """The rows that may still change, oldest first."""
         rows = [_finished(row) for row in self._rows]
+        while len(rows) > self._y + 1 and not rows[-1]:
+            rows.pop()
         if not rows[-1]:
             rows.pop()
         return rows
@@ -152,6 +168,35 @@ class Screen:
             self._put_text(part)
 
     def _put_text(self, text: str) -> None:
+        if EMOJI_STYLE not in text:
+            self._put_characters(text)
+            return
+        first, *rest = text.split(EMOJI_STYLE)
+        self._put_characters(first)
+        for part in rest:
+            self._put_emoji_style()
+            self._put_characters(part)
+
+    def _put_emoji_style(self) -> None:
+        column = self._column
+        self._line.to_cells()
+        self._x = column
+        before = self._line.before(column)
+        if before is None:
+            return
+        if not is_widened(before[0]):
+            self._line.join(EMOJI_STYLE, column)
+        elif column < self._room(self._y):
+            self._x = self._line.widen(column)
+        else:
+            self._line.erase_from(column - 1)
+            self._newline()
+            pen, self._pen = self._pen, before[1]
+            self._put_characters(before[0])
+            self._put_emoji_style()
+            self._pen = pen
+
+    def _put_characters(self, text: str) -> None:
         while text:
             if self._x != _AT_END and not self._line.cells and self._x >= self._line.width:
                 self._line.pad(self._x, self._blank)
@@ -207,40 +252,103 @@ class Screen:
     def _column(self) -> int:
         return self._line.width if self._x == _AT_END else self._x
 
+    @property
+    def _top(self) -> int:
+        """The row that the program calls its first."""
+        return max(len(self._rows) - self._terminal_rows, self._oldest)
+
+    @property
+    def _oldest(self) -> int:
+        """The oldest row that the cursor can be moved to."""
+        return 0 if self._alternate is None else max(self._alternate - self.settled, 0)
+
     def _obey(self, control: str) -> None:
-        final = control[-1]
+        final, parameters = control[-1], control[2:-1]
         if final == "m":
-            self.style = styled(self.style, control[2:-1])
-            self._pen = (self.style, self._pen[1])
+            self._set_style(styled(self.style, parameters))
         elif final == "\r":
             self._go_to(self._y, 0)
         elif final == "\b":
             self._move("D", 1)
         elif final == "K":
-            self._erase(control[2:-1])
+            self._erase(parameters)
+        elif final in "ABCDEF":
+            self._move(final, int(parameters or 1) or 1)
         else:
-            self._move(final, int(control[2:-1] or 1) or 1)
+            self._obey_rare(final, parameters)
+
+    def _obey_rare(self, final: str, parameters: str) -> None:
+        first, _, second = parameters.partition(";")
+        number = 1 if final in "hl" else int(first or 1) or 1
+        match final:
+            case "J":
+                self._erase_display(parameters)
+            case "H":
+                self._go_to_address(number - 1, (int(second or 1) or 1) - 1)
+            case "d":
+                self._go_to_address(number - 1, self._cursor_column)
+            case "@" | "P" | "X":
+                self._edit(final, number)
+            case "L":
+                self._insert_rows(number)
+            case "M":
+                self._delete_rows(number)
+            case "s":
+                self._saved = (self._y - self._top, self._column, self.style)
+            case "u":
+                row, column, style = self._saved
+                self._set_style(style)
+                self._go_to_address(max(row, 0), column, full=True)
+            case "h":
+                self._enter_alternate()
+            case "l":
+                self._leave_alternate()
+
+    def _set_style(self, style: Style) -> None:
+        self.style = style
+        self._pen = (style, self._pen[1])
+
+    @property
+    def _cursor_column(self) -> int:
+        """In a full row the cursor stands on the last column until a character takes the step to the next row."""
+        return min(self._column, self._room(self._y) - 1)
 
     def _move(self, how: str, distance: int) -> None:
-        # In a full row the cursor stands on the last column until a character takes the step to the next row.
-        row, column = self._y, min(self._column, self._room(self._y) - 1)
+        row, column = self._y, self._cursor_column
         if how == "C":
             column = max(column, min(column + distance, (self._columns or _WIDE) - 1))
         elif how == "D":
             column = max(column - distance, 0)
         elif how in "AF":
-            row = max(row - distance, 0)
+            row = max(row - distance, self._oldest)
         else:
             row = min(row + distance, len(self._rows) - 1)
         self._go_to(row, 0 if how in "EF" else min(column, self._room(row) - 1))
 
     def _go_to(self, row: int, column: int) -> None:
         if row != self._y:
-            target = self._rows[row]
-            if isinstance(target, tuple):
-                target = self._rows[row] = Line(target)
-            self._y, self._line = row, target
+            self._y, self._line = row, self._line_at(row)
         self._x = column
+
+    def _line_at(self, row: int) -> Line:
+        line = self._rows[row]
+        if isinstance(line, tuple):
+            line = self._rows[row] = Line(line)
+        return line
+
+    def _go_to_address(self, row: int, column: int, *, full: bool = False) -> None:
+        """Go to a row and column of the terminal. `full`: the column may be the one behind the last."""
+        row = self._top + min(row, self._terminal_rows - 1)
+        if row >= len(self._rows):
+            row = self._make_rows(row + 1 - len(self._rows))
+        self._go_to(row, min(column, (self._columns or _WIDE) - (not full)))
+
+    def _make_rows(self, count: int) -> int:
+        """Add rows below the last; the number of the last of them."""
+        self._go_to(len(self._rows) - 1, 0)
+        for _ in range(count):
+            self._newline()
+        return self._y
 
     def _erase(self, which: str) -> None:
         column = self._column
@@ -251,6 +359,69 @@ class Screen:
         else:
             self._line.erase_from(column)
         self._go_to(self._y, column)
+
+    def _erase_display(self, which: str) -> None:
+        rows = self._rows
+        if which in ("1", "2"):
+            top = self._top
+            rows[top : self._y] = [()] * (self._y - top)
+        if which != "1":
+            rows[self._y + 1 :] = [()] * (len(rows) - self._y - 1)
+        self._erase(which)
+
+    def _edit(self, how: str, count: int) -> None:
+        column = self._cursor_column
+        if how == "@":
+            most = self._columns or self._most(self._y)
+            self._line.insert(column, min(count, most - column), most, self._blank)
+        elif how == "P":
+            self._line.delete(column, count)
+        else:
+            self._line.erase(column, count, self._blank)
+        self._go_to(self._y, column)
+
+    def _insert_rows(self, count: int) -> None:
+        """Empty rows above the cursor's; what they push off the terminal is gone."""
+        rows, length = self._rows, len(self._rows)
+        most = max(length, min(length + count, self._top + self._terminal_rows, self._height))
+        rows[self._y : self._y] = [()] * min(count, self._terminal_rows)
+        del rows[most:]
+        self._line = self._line_at(self._y)
+        self._x = 0
+
+    def _delete_rows(self, count: int) -> None:
+        """What is below moves up."""
+        rows, length = self._rows, len(self._rows)
+        del rows[self._y : self._y + count]
+        last = rows[-1] if rows else ()
+        # Only the last row may be wide: it stays the last.
+        most = self._y + 1 if isinstance(last, Line) and last.size > _WIDE else length
+        rows += [()] * (most - len(rows))
+        self._line = self._line_at(self._y)
+        self._x = 0
+
+    def _enter_alternate(self) -> None:
+        if self._alternate is not None:
+            return
+        self._go_to(len(self._rows) - 1, 0)
+        if self._line:
+            self._newline()
+        pen, self._pen = self._pen, (Style(dim=True), self._pen[1])
+        self._put_characters(_ALTERNATE)
+        self._newline()
+        self._pen = pen
+        self._main_style = self.style
+        self._alternate = self.settled + self._y
+
+    def _leave_alternate(self) -> None:
+        if self._alternate is None:
+            return
+        first = self._oldest
+        self._alternate = None
+        self._line = Line()
+        self._rows[first:] = [self._line]
+        self._y, self._x = first, _AT_END
+        self._set_style(self._main_style)
 
 
 def _finished(row: Row | Line) -> Row:

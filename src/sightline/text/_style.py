@@ -78,20 +78,20 @@ def styled(style: Style, parameters: str) -> Style:
 def _next_colour(rest: Iterator[str]) -> Colour:
     """The colour whose arguments follow after semicolons; they are consumed even when they make no colour."""
     how = next(rest, "")
-    wanted = {"5": 1, "2": 3}.get(how, 0)
+    wanted = {5: 1, 2: 3}.get(_number(how), 0)
     return _colour_of([how, *(next(rest, "-") for _ in range(wanted))])
 
 
 def _colour_of(arguments: list[str]) -> Colour:
     """`5, n` or `2, r, g, b`, the latter perhaps with the id of a colour space before the three."""
-    how, values = arguments[0], [_number(value) for value in arguments[1:]]
-    if how == "2" and len(values) > 3:
+    how, *values = map(_number, arguments)
+    if how == 2 and len(values) > 3:
         values = values[1:4]
     if not all(0 <= value <= 255 for value in values):
         return None
-    if how == "5" and values:
+    if how == 5 and values:
         return values[0]
-    if how == "2" and len(values) == 3:
+    if how == 2 and len(values) == 3:
         return "#{:02x}{:02x}{:02x}".format(*values)
     return None
 

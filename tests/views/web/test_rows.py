@@ -26,7 +26,8 @@ STYLES = [
     "\x1b[2C",
     "\x1b]0;t\x07",
 ]
-MOVES = ["\x1b[A", "\x1b[2A", "\x1b[B", "\x1b[1F", "\x1b[1;1A"]
+MOVES = ["\x1b[A", "\x1b[2A", "\x1b[B", "\x1b[1F", "\x1b[1;1A", "\x1b[J", "\x1b[2J", "\x1b[3;3H", "\x1b[2d"]
+MOVES += ["\x1b7", "\x1b8", "\x1b[s", "\x1b[u", "\x1b[2L", "\x1b[M", "\x1b[?1049h", "\x1b[?1;47l", "\x1bM", "\x1bc"]
 
 
 @pytest.fixture
@@ -210,7 +211,7 @@ def test_a_deleted_artifact_has_no_rows(tmp_path):
 def test_what_a_command_prints_cannot_leave_its_row(output):
     """Titles, links, the clipboard and markup: the page gets characters and known styles, nothing else."""
     output.write(
-        "\x1b]0;title\x07\x1b]52;c;aGk=\x07\x1b]8;;http://x\x07link\x1b]8;;\x07\x1b[2J\x1b[5;5H<script>\u202e\x00\n"
+        "\x1b]0;title\x07\x1b]52;c;aGk=\x07\x1b]8;;http://x\x07link\x1b]8;;\x07\x1b[5n\x1b[?25l<script>\u202e\x00\n"
     )
     (row,) = output.finish().read(0, 5)
     assert msgspec.json.decode(row) == [["link<script>"]]

@@ -50,7 +50,7 @@ function _shtab_sightline_using
   test "$_shtab_sightline_cmdpath" = "$argv"
 end
 
-set -g _shtab_sightline_commands view events flow 'flow run' 'flow check' exec jobs 'jobs prune' attach logs cancel ps stop serve sessions resume tree fork config 'config get' 'config set' 'config unset' 'config path' 'config trust' 'config untrust' 'config rules' models doctor demo gallery completion
+set -g _shtab_sightline_commands view events flow 'flow run' 'flow check' exec jobs 'jobs prune' attach logs cancel ps stop serve sessions resume tree fork config 'config get' 'config set' 'config add' 'config remove' 'config unset' 'config path' 'config trust' 'config untrust' 'config rules' models doctor demo gallery completion
 set -g _shtab_sightline_opts_with_value --allow --approval --at --color --colours --debug-log --deny --filter --forget --input --label --larger-than --limit --model --older-than --option --output-format --port --prompt --provider --resume --search --session --set --summary --theme --thinking --timeout --to --width -i -p
 
 complete -c sightline -e
@@ -194,8 +194,15 @@ complete -c sightline -n '_shtab_sightline_using config get' -l color -xka "auto
 complete -c sightline -n '_shtab_sightline_using config get' -l debug-log -xka "(__fish_complete_path (commandline -ct))" -d 'write details for bug reports to FILE'
 complete -c sightline -n '_shtab_sightline_using config; and test $_shtab_sightline_npos -eq 0' -a set -d 'write a setting into your settings file'
 complete -c sightline -n '_shtab_sightline_using config set' -s h -l help -d 'show this help message and exit'
+complete -c sightline -n '_shtab_sightline_using config set' -l replace -d 'replace a list that already has values'
 complete -c sightline -n '_shtab_sightline_using config set' -l project -d 'the project'"'"'s file instead (.sightline/settings.toml)'
-complete -c sightline -n '_shtab_sightline_using config; and test $_shtab_sightline_npos -eq 0' -a unset -d 'take a setting out of your settings file'
+complete -c sightline -n '_shtab_sightline_using config; and test $_shtab_sightline_npos -eq 0' -a add -d 'add a value to a list, such as permissions.allow'
+complete -c sightline -n '_shtab_sightline_using config add' -s h -l help -d 'show this help message and exit'
+complete -c sightline -n '_shtab_sightline_using config add' -l project -d 'the project'"'"'s file instead (.sightline/settings.toml)'
+complete -c sightline -n '_shtab_sightline_using config; and test $_shtab_sightline_npos -eq 0' -a remove -d 'remove a value from a list'
+complete -c sightline -n '_shtab_sightline_using config remove' -s h -l help -d 'show this help message and exit'
+complete -c sightline -n '_shtab_sightline_using config remove' -l project -d 'the project'"'"'s file instead (.sightline/settings.toml)'
+complete -c sightline -n '_shtab_sightline_using config; and test $_shtab_sightline_npos -eq 0' -a unset -d 'remove a setting from your settings file'
 complete -c sightline -n '_shtab_sightline_using config unset' -s h -l help -d 'show this help message and exit'
 complete -c sightline -n '_shtab_sightline_using config unset' -l project -d 'the project'"'"'s file instead (.sightline/settings.toml)'
 complete -c sightline -n '_shtab_sightline_using config; and test $_shtab_sightline_npos -eq 0' -a path -d 'where your settings file is, whether or not it exists'

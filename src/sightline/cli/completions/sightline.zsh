@@ -37,12 +37,14 @@ _shtab_sightline_commands() {
 
 _shtab_sightline_config_commands() {
   local _commands=(
+    add:'add a value to a list, such as permissions.allow'
     get:'one setting, or a section of them; `get` may be left out'
     path:'where your settings file is, whether or not it exists'
+    remove:'remove a value from a list'
     rules:'permission rules that hold here: from settings, and remembered'
     set:'write a setting into your settings file'
     trust:'use the settings and extensions of a project'
-    unset:'take a setting out of your settings file'
+    unset:'remove a setting from your settings file'
     untrust:'use them no longer'
   )
   _describe 'sightline config commands' _commands
@@ -127,6 +129,16 @@ _shtab_sightline_config_options=(
 # guard to ensure default positional specs are added only once per session
 _shtab_sightline_config_defaults_added=0
 
+_shtab_sightline_config_add_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+  "--project[the project\'s file instead (.sightline\/settings.toml)]"
+  ":such as permissions.allow:"
+  ":several are written with commas:"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_sightline_config_add_defaults_added=0
+
 _shtab_sightline_config_get_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "--json[as a JSON array]"
@@ -146,6 +158,16 @@ _shtab_sightline_config_path_options=(
 # guard to ensure default positional specs are added only once per session
 _shtab_sightline_config_path_defaults_added=0
 
+_shtab_sightline_config_remove_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+  "--project[the project\'s file instead (.sightline\/settings.toml)]"
+  ":such as permissions.allow:"
+  ":several are written with commas:"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_sightline_config_remove_defaults_added=0
+
 _shtab_sightline_config_rules_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "--json[as a JSON array]"
@@ -157,6 +179,7 @@ _shtab_sightline_config_rules_defaults_added=0
 
 _shtab_sightline_config_set_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
+  "--replace[replace a list that already has values]"
   "--project[the project\'s file instead (.sightline\/settings.toml)]"
   ":such as models.default:"
   ":a list is written with commas:"
@@ -484,8 +507,10 @@ _shtab_sightline_config() {
       (( CURRENT += 1 ))
       curcontext="${curcontext%:*:*}:_shtab_sightline_config-$line[1]:"
       case $line[1] in
+        add) _arguments -C -s $_shtab_sightline_config_add_options ;;
         get) _arguments -C -s $_shtab_sightline_config_get_options ;;
         path) _arguments -C -s $_shtab_sightline_config_path_options ;;
+        remove) _arguments -C -s $_shtab_sightline_config_remove_options ;;
         rules) _arguments -C -s $_shtab_sightline_config_rules_options ;;
         set) _arguments -C -s $_shtab_sightline_config_set_options ;;
         trust) _arguments -C -s $_shtab_sightline_config_trust_options ;;

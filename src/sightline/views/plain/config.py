@@ -89,12 +89,27 @@ def _room_for_the_value() -> int:
     return max(_NARROWEST_VALUE, shutil.get_terminal_size().columns - _OTHER_COLUMNS)
 
 
-def change_setting(cwd: Path, name: str, text: str, *, project: bool) -> str:
+def change_setting(cwd: Path, name: str, text: str, *, project: bool, replace: bool) -> str:
     path = kept.settings_file(cwd, project=project)
-    value = kept.change_setting(path, name, text, project=project)
-    return (
-        f"{name} = {_words(kept.shown_value(kept.split_key(name), value))} in {path}\n{_remark(cwd, project=project)}"
-    )
+    value, before = kept.change_setting(path, name, text, project=project, replace=replace)
+    was = "" if before in (None, value) else f"; it was {_shown(name, before)}"
+    return f"{name} = {_shown(name, value)} in {path}{was}\n{_remark(cwd, project=project)}"
+
+
+def add_to_setting(cwd: Path, name: str, text: str, *, project: bool) -> str:
+    path = kept.settings_file(cwd, project=project)
+    values = kept.add_to_setting(path, name, text, project=project)
+    return f"{name} = {_shown(name, values)} in {path}\n{_remark(cwd, project=project)}"
+
+
+def remove_from_setting(cwd: Path, name: str, text: str, *, project: bool) -> str:
+    path = kept.settings_file(cwd, project=project)
+    values = kept.remove_from_setting(path, name, text, project=project)
+    return f"{name} = {_shown(name, values)} in {path}\n"
+
+
+def _shown(name: str, value: Any) -> str:
+    return _words(kept.shown_value(kept.split_key(name), value))
 
 
 def remove_setting(cwd: Path, name: str, *, project: bool) -> str:

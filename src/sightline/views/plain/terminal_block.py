@@ -81,7 +81,8 @@ class TerminalBlock:
 
     def _new_screen(self, style: Style = DEFAULT) -> Screen:
         columns, rows = self._size
-        screen = Screen(max(columns - _LABEL_WIDTH * self._labelled, 2), max(min(rows - 1, _LIVE_ROWS), 1))
+        height = max(min(rows - 1, _LIVE_ROWS), 1)
+        screen = Screen(max(columns - _LABEL_WIDTH * self._labelled, 2), height, height)
         screen.style = style
         return screen
 

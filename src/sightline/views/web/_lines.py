@@ -2,8 +2,8 @@
 
 Rules:
 
-- A line is a row, as long as the output never moves the cursor up; where it first does, `rise` says so and counting
-  ends: from `base` on, rows have to be interpreted.
+- A line is a row, as long as the output never moves the cursor up nor changes other rows (erases, inserts); where it
+  first does, `rise` says so and counting ends: from `base` on, rows have to be interpreted.
 - Every 64 KB or so a place is remembered: a row's number, where it begins, and the style left over from before it.
   That is all that is kept, so memory is a few bytes for each 64 KB of output.
 - Bytes are counted as they were written, which is many times as fast as without secrets: covering those changes neither
@@ -24,7 +24,9 @@ SLICE = 64 * 1024
 HEIGHT = 50  # rows that the cursor can still reach
 
 _styling = re.compile(rb"(?:\x1b\[|\xc2\x9b)[0-9;:]*m").findall
-_rise = re.compile(rb"(?:\x1b\[|\xc2\x9b)[0-9;]*[AF]").search
+_rise = re.compile(
+    rb"(?:\x1b\[|\xc2\x9b)(?:[0-9;]*[AFHJLMdfsu]|\?[0-9;]{0,8}(?:47|1047|1049)[0-9;]{0,8}[hl])|\x1b[78Mc]"
+).search
 _RESETS = (b"\x1b[0m", b"\x1b[m")
 
 
@@ -48,7 +50,7 @@ class LineIndex:
         self._held = b""  # the beginning of a sequence whose end was not there yet
         self.scanned = 0
         self.tail = Place()  # the row that has no newline yet
-        self.rise: int | None = None  # where the cursor first moves up
+        self.rise: int | None = None  # where the cursor first moves up, or other rows change
         self.base = Place()  # from where rows have to be interpreted, once there is a rise
 
     def scan(self, end: int) -> None:
