@@ -234,6 +234,12 @@ class Sessions:
         async with self._going:
             await self._go(session, draft)
 
+    async def use_provider(self, provider: str) -> None:
+        """A new session in which another agent works."""
+        self._wanted = msgspec.structs.replace(self._wanted, provider=provider, model="", option={})
+        self._console.status.provider = provider
+        await self.go("")
+
     async def submit(self, command: Command) -> Reply:
         """Ask the host of the session that is shown; of the one the person is going to, once it is that."""
         async with self._going:
