@@ -43,10 +43,10 @@ def flags_of(arguments: argparse.Namespace) -> dict[str, str]:
 
 
 def resumed(arguments: argparse.Namespace, store: Any, cwd: Path) -> str:
-    """The session to go on with; empty for a new one."""
+    """The session to resume; empty for a new one."""
     if arguments.go_on:
         session = store.last_in(str(cwd))
         if not session:
-            raise UserMistake("no conversation in this folder to go on with", "start one without --continue")
+            raise UserMistake("no session in this folder to resume", "start one without --continue")
         return str(session)
     return str(store.find_conversation(arguments.resume, str(cwd))) if arguments.resume else ""

@@ -19,7 +19,7 @@ def prompt(arguments: argparse.Namespace) -> int:
 
     provider = get_provider(arguments.provider)
     text = _prompt_text(arguments)
-    resume = last_session(provider.name, str(current_folder())) if arguments.go_on else arguments.resume
+    resume = last_session(provider.name, str(current_folder())) if arguments.go_on else arguments.resume or ""
     if arguments.go_on and not resume:
         raise UserMistake(
             f"no conversation with {provider.title} in this folder to go on with", "start one without --continue"

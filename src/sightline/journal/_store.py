@@ -217,6 +217,10 @@ class Store:
         """The conversation in this folder that changed last."""
         return next((record.id for record in self.conversations(cwd, 1)), None)
 
+    def has_conversation(self, session: str) -> bool:
+        """Whether anything was said in it."""
+        return has_entries(self.folder(session))
+
     def fork(self, session: str, leaf: str = "") -> str:
         """The id of a new session that has everything of this one, or only the path to an entry of it."""
         from sightline.journal._fork import fork

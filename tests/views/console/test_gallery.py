@@ -229,7 +229,6 @@ def test_ghostty_shows_the_same(opened):
     """Another emulator, which answers no questions."""
     terminal = opened("gallery", kind="ghostty", columns=80, rows=24)
     terminal.until_shows("type a name", HINTS)
-    terminal.press("\t")
     terminal.until_shows("empty: no row at all")
     assert once(terminal.tape, "Sightline gallery")
 

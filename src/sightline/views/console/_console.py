@@ -94,6 +94,7 @@ class Console:
         self.prompt.on_submit = self.entering.enter
         self.prompt.on_escape = self.keys.escape
         self.prompt.commands = self._commands
+        self.prompt.was_used = self._was_used
         self.spawn(self.prompt.recall())
         self.application.display.add_input_listener(self.keys.hear)
         self.application.on_end = lambda: self.spawn(self.sessions.leave())
@@ -178,6 +179,10 @@ class Console:
         self.spawn(self.prompt.keep_draft(self._drafts, session))
         self.spawn(self.extensions.load())
         self.spawn(self._find_branch())
+
+    def _was_used(self, session: str) -> bool:
+        others = session != self.session and self.store.is_running(session)
+        return others or self.store.has_conversation(session)
 
     def work_in(self, folder: str) -> None:
         """The session's folder, which need not be where the console was started."""
