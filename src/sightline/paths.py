@@ -24,6 +24,11 @@ def data_folder() -> Path:
     return Path(data) / "sightline" if data else Path.home() / ".local" / "share" / "sightline"
 
 
+def keys_folder() -> Path:
+    """Where pasted API keys are stored; no sandboxed command sees it."""
+    return data_folder() / "keys"
+
+
 def private_folder(folder: Path, top: Path | None = None) -> Path:
     """The folder, made if need be, with mode 0700 whatever the umask. From `top` (where all our files are) down to
     it, folders that were open to others are closed. NotOurs when one is another user's, another OSError when it

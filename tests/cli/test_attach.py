@@ -120,7 +120,7 @@ def test_a_host_that_dies_is_noticed_at_once(in_terminal):
     [host] = running_sessions()
     began = time.monotonic()
     os.kill(host["pid"], signal.SIGKILL)
-    terminal.wait_for("the host ended without warning")
+    terminal.wait_for("the host ended unexpectedly")
     assert time.monotonic() - began < 2
     assert terminal.wait() == 1
     assert terminal.text.count("\nbefore") == 1

@@ -72,3 +72,11 @@ def test_garbage_is_collected_again_after_the_start() -> None:
     assert gc.isenabled()
     gc.unfreeze()
     gc.set_threshold(*usual)
+
+
+@pytest.mark.parametrize("argv", [["--resume", ""], ["-p", "x", "--resume", " "], ["--resume="]])
+def test_resuming_nothing_is_a_mistake(argv: list[str]) -> None:
+    """Not a new session: a script whose variable is empty would not notice."""
+    with pytest.raises(UserMistake, match="which session") as mistake:
+        parse(argv)
+    assert mistake.value.exit_code == 2

@@ -71,6 +71,39 @@ def test_listing(store, here):
     refused("sessions", "--limit", "3", "--all")
 
 
+def test_a_session_is_renamed_archived_and_deleted(store, here):
+    """A new title is listed and found; an archived one is hidden unless asked for; a deleted one is gone."""
+    mine = conversation(store, cwd=here, prompt="polish the lens")
+    other = conversation(store, cwd=here, prompt="grind the glass")
+    assert said("sessions", "rename", mine[:4], "Lens", "work") == f"renamed {mine}\n"
+    assert "Lens work" in said("sessions")
+    assert listed("lens", "work") == [mine]
+    said("sessions", "archive", mine)
+    assert listed() == [other]
+    assert listed("lens") == []
+    assert listed("--archived") == [mine]
+    assert store.last_in(here) == other
+    said("sessions", "unarchive", mine)
+    assert set(listed()) == {mine, other}
+    assert "--yes" in refused("sessions", "delete", mine)
+    assert said("sessions", "delete", mine, "--yes") == f"deleted {mine}\n"
+    assert listed() == [other]
+    assert not store.folder(mine).exists()
+    for words in (("rename", other), ("archive",), ("delete", "--yes"), ("delete", mine, "--yes")):
+        refused("sessions", *words)
+
+
+def test_a_running_session_is_not_deleted(store, here):
+    """Nor is another one named with it."""
+    other = conversation(store, cwd=here)
+    talk = Talk(store, cwd=here)
+    talk.step(user("hello"))
+    running = talk.writer.folder.name
+    assert "is running" in refused("sessions", "delete", other, running, "--yes")
+    assert set(listed()) == {other, running}
+    talk.close()
+
+
 def test_a_folder_whose_name_is_no_text(store, tmp_path, monkeypatch):
     """Its conversations are found under the name they are kept by."""
     odd = os.fsdecode(os.fsencode(tmp_path) + b"/odd\xff")
@@ -86,7 +119,7 @@ def test_a_folder_whose_name_is_no_text(store, tmp_path, monkeypatch):
 def test_commands_alone_are_not_conversations(store):
     """The two lists do not mix."""
     store.create().close()
-    assert said("sessions") == "no conversations yet: start one with sightline -p PROMPT\n"
+    assert said("sessions") == "no sessions yet: start one with sightline\n"
 
 
 def test_a_session_is_named_by_its_id_a_beginning_or_a_dash(store, here):

@@ -26,9 +26,10 @@ from sightline.events import (
     ToolUse,
     User,
 )
+from sightline.journal import RECOVERY
 
 _PASSING = ("retry", "compaction", "queue")
-LOST = "ended with its host; what it had done by then is not known"
+LOST = "lost: the host ended while this was running; what it had done by then is not known"
 
 
 def mended(messages: Sequence[Message], tail: Sequence[Event]) -> list[Event | Message]:
@@ -42,12 +43,14 @@ def mended(messages: Sequence[Message], tail: Sequence[Event]) -> list[Event | M
         missing.append(AssistantMessage([TextPart(words)], stop_reason="aborted"))
     results = {event.id: event for event in tail if isinstance(event, ToolResult)}
     open_calls = _unanswered(messages)
+    lived = _lived(tail)
     for call in open_calls:
-        missing += _answer(call, results.get(call.id))
-    missing += _closed(tail, {call.id for call in open_calls} | set(results))
+        missing += _answer(call, results.get(call.id), lived.get(call.id))
+    missing += _closed(tail, {call.id for call in open_calls} | set(results), lived)
     missing += _settled(tail)
-    if missing or any(isinstance(event, RunStarted) for event in tail):
-        missing.append(Error("the host ended without warning; what was going on then was ended with it"))
+    is_known = any(isinstance(event, Error) and event.source == RECOVERY for event in tail)
+    if not is_known and (missing or any(isinstance(event, RunStarted) for event in tail)):
+        missing.append(Error("the host ended unexpectedly; what was running ended with it", source=RECOVERY))
     if missing or messages:
         missing.append(RunEnded(stop_reason="host", is_error=True, source="agent"))
     return missing
@@ -72,14 +75,23 @@ def _unanswered(messages: Sequence[Message]) -> list[CallPart]:
     return []
 
 
-def _answer(call: CallPart, result: ToolResult | None) -> list[Event | Message]:
+def _lived(tail: Sequence[Event]) -> dict[str, float]:
+    """How long each call ran, as far as is known: until the last event of its host."""
+    last = max([event.time for event in tail], default=0.0)
+    return {event.id: round(last - event.time, 4) for event in tail if isinstance(event, ToolUse)}
+
+
+def _answer(call: CallPart, result: ToolResult | None, lived: float | None) -> list[Event | Message]:
     if result is not None:
         return [ToolMessage(call.id, call.name, [TextPart(result.content)], call.native_id, result.is_error)]
-    ended = ToolResult(call.id, LOST, {"ended": "host"}, True, native_id=call.native_id, source="agent")
+    details = {"ended": "host"}
+    ended = ToolResult(call.id, LOST, details, True, duration=lived, native_id=call.native_id, source="agent")
     return [ended, ToolMessage(call.id, call.name, [TextPart(LOST)], call.native_id, True)]
 
 
-def _closed(tail: Sequence[Event], known: set[str]) -> list[Event | Message]:
+def _closed(tail: Sequence[Event], known: set[str], lived: dict[str, float]) -> list[Event | Message]:
     """Calls that were seen to begin and of which no message is kept: the model was still writing them."""
     seen = dict.fromkeys(event.id for event in tail if isinstance(event, ToolArgs | ToolUse))
-    return [ToolResult(id, LOST, {"ended": "host"}, True, source="agent") for id in seen if id not in known]
+    details = {"ended": "host"}
+    lost = [id for id in seen if id not in known]
+    return [ToolResult(id, LOST, details, True, duration=lived.get(id), source="agent") for id in lost]

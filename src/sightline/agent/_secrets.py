@@ -24,7 +24,7 @@ import msgspec
 from sightline.agent._spellings import Match, Spellings
 from sightline.conversation import AssistantMessage, CallPart, ReasoningPart, TextPart
 from sightline.exec import secret_variables
-from sightline.settings import Settings
+from sightline.settings import Settings, stored_keys
 from sightline.text import clean_text, credentials_in
 
 if TYPE_CHECKING:
@@ -204,8 +204,9 @@ class MaskedStream:
 
 
 def secrets_in(settings: Settings, environ: Mapping[str, str]) -> dict[str, str]:
-    """What the settings say or name that is secret, whatever it is called: keys of model servers, headers for them."""
-    found: dict[str, str] = {}
+    """What the settings say or name that is secret, whatever it is called: keys of model servers, headers for them; and
+    stored keys."""
+    found = stored_keys()
     for name, server in settings.models.servers.items():
         if environ.get(server.api_key_env):
             found[server.api_key_env] = environ[server.api_key_env]

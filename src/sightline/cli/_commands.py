@@ -70,7 +70,7 @@ def _prompt_provider(arguments: argparse.Namespace, session: str, name: str) -> 
 def _native_id(arguments: argparse.Namespace, session: str, provider: str) -> str:
     """What the provider itself calls the conversation."""
     if not session:
-        return str(arguments.resume)
+        return str(arguments.resume or "")
     from sightline.host import native_id
     from sightline.journal import Store
     from sightline.paths import data_folder

@@ -112,7 +112,7 @@ def _add_prompt(parser: argparse.ArgumentParser) -> None:
     )
     again = group.add_mutually_exclusive_group()
     again.add_argument("--continue", dest="go_on", action="store_true", help="resume the last session in this folder")
-    again.add_argument("--resume", default="", metavar="ID", help="resume this session; see `sightline sessions`")
+    again.add_argument("--resume", type=_session, metavar="ID", help="resume this session; see `sightline sessions`")
     group.add_argument(
         "--approval",
         choices=APPROVALS,
@@ -254,6 +254,14 @@ def _add_common(
 def _add_debug_log(group: "argparse.ArgumentParser | argparse._ArgumentGroup", default: object) -> None:
     help_text = "write details for bug reports to FILE"
     group.add_argument("--debug-log", metavar="FILE", default=default, help=help_text)
+
+
+def _session(text: str) -> str:
+    if not text.strip():
+        raise argparse.ArgumentTypeError(
+            "which session? `sightline sessions` lists them, --continue takes the last one"
+        )
+    return text
 
 
 def _columns(text: str) -> int:

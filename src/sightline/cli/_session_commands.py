@@ -12,6 +12,75 @@ if TYPE_CHECKING:
 
 
 def sessions(arguments: argparse.Namespace) -> int:
+    if arguments.query and arguments.query[0] in _ACTIONS:
+        return _ACTIONS[arguments.query[0]](_store(), arguments.query[1:], arguments)
+    return _listed(arguments)
+
+
+def _rename(store: "Store", words: list[str], arguments: argparse.Namespace) -> int:
+    if len(words) < 2:
+        raise UserMistake("which session, and its new title?", "sightline sessions rename ID TITLE")
+    session = _found(store, words[0])
+    store.rename(session, " ".join(words[1:]))
+    return _done(f"renamed {session}")
+
+
+def _archive(store: "Store", words: list[str], arguments: argparse.Namespace) -> int:
+    for session in _each(store, words, "archive"):
+        store.archive(session)
+        _done(f"archived {session}")
+    return 0
+
+
+def _unarchive(store: "Store", words: list[str], arguments: argparse.Namespace) -> int:
+    for session in _each(store, words, "unarchive"):
+        store.archive(session, False)
+        _done(f"back in the list: {session}")
+    return 0
+
+
+def _delete(store: "Store", words: list[str], arguments: argparse.Namespace) -> int:
+    found = _each(store, words, "delete")
+    for session in found:
+        if store.is_running(session):
+            raise UserMistake(f"session {session} is running", f"end it first: sightline attach {session}, then /quit")
+    if not arguments.yes and not _confirmed(found):
+        return 1
+    for session in found:
+        store.delete(session)
+        _done(f"deleted {session}")
+    return 0
+
+
+def _confirmed(found: list[str]) -> bool:
+    if not (os.isatty(0) and os.isatty(2)):
+        raise UserMistake(
+            "deleting asks first, and standard input is no terminal", "add --yes to delete without asking"
+        )
+    what = f"session {found[0]}" if len(found) == 1 else f"{len(found)} sessions ({', '.join(found)})"
+    os.write(2, f"Delete {what} for good? [y/N] ".encode())
+    return os.read(0, 100).strip().lower() in (b"y", b"yes")
+
+
+def _each(store: "Store", words: list[str], action: str) -> list[str]:
+    if not words:
+        raise UserMistake(
+            f"which session to {action}?", f"sightline sessions {action} ID; `sightline sessions` lists them"
+        )
+    return list(dict.fromkeys(_found(store, word) for word in words))
+
+
+def _done(words: str) -> int:
+    from sightline.views.plain import write_text
+
+    write_text(1, f"{words}\n")
+    return 0
+
+
+_ACTIONS = {"rename": _rename, "archive": _archive, "unarchive": _unarchive, "delete": _delete}
+
+
+def _listed(arguments: argparse.Namespace) -> int:
     from sightline.views.plain import write_all, write_text
     from sightline.views.plain.kept import NEWEST, conversations_json, conversations_table, unread_note
 
@@ -20,9 +89,11 @@ def sessions(arguments: argparse.Namespace) -> int:
     cwd = str(current_folder()) if arguments.here else None
     limit = None if arguments.all else arguments.limit or NEWEST
     if arguments.json:
-        write_all(1, conversations_json(store, query, cwd=cwd, limit=limit))
+        write_all(1, conversations_json(store, query, cwd=cwd, limit=limit, archived=arguments.archived))
     else:
-        table = conversations_table(store, query, _palette(arguments), cwd=cwd, limit=limit)
+        table = conversations_table(
+            store, query, _palette(arguments), cwd=cwd, limit=limit, archived=arguments.archived
+        )
         write_text(1, table)
     write_text(2, unread_note(store))
     return 0

@@ -30,6 +30,8 @@ def _add_sessions(subparsers: "Subparsers", add_common: Callable[..., None]) -> 
         "sessions archive ID, sessions unarchive ID, sessions delete ID.",
     )
     parser.add_argument("query", nargs="*", metavar="QUERY", help="only those with these words, the best first")
+    parser.add_argument("--archived", action="store_true", help="list archived sessions, which are hidden otherwise")
+    parser.add_argument("--yes", action="store_true", help="with delete: do not ask first")
     parser.add_argument("--here", action="store_true", help="only those of this folder")
     many = parser.add_mutually_exclusive_group()
     many.add_argument("--all", action="store_true", help="all sessions, not only the first 30")

@@ -150,7 +150,7 @@ def _in_bubblewrap(argv: Sequence[str], cwd: str, spec: SandboxSpec, workspace: 
             closed=protection.protected.closed,
             opened=protection.opened,
             protected=tuple(dict.fromkeys((*protection.read_only, *_kept(workspace, spec.read_only)))),
-            hidden=(*_own_sockets(), *_sessions(workspace, cwd)),
+            hidden=(*_own_sockets(), *_keys(), *_sessions(workspace, cwd)),
             sockets=_others(spec.sockets),
         )
         words = _bubblewrap.wrapped(
@@ -241,6 +241,12 @@ def _own_sockets() -> tuple[str, ...]:
     folders = [os.path.realpath(paths.data_folder() / "run")]
     folders += [os.path.realpath(Path(runtime) / "sightline")] if runtime else []
     return tuple(folder for folder in folders if os.path.isdir(folder))
+
+
+def _keys() -> tuple[str, ...]:
+    """Where API keys are stored."""
+    folder = os.path.realpath(paths.keys_folder())
+    return (folder,) if os.path.isdir(folder) else ()
 
 
 def _sessions(workspace: str, cwd: str) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ import msgspec
 from sightline.events import Error, Event, Notice, ToolOutput, ToolResult, stamp
 from sightline.host._commands import Command, Reply
 from sightline.host._subscription import Frame
-from sightline.journal import Busy, JobRecord, JournalWriter, Store
+from sightline.journal import RECOVERY, Busy, JobRecord, JournalWriter, Store
 from sightline.transcript import Call, Snapshot, fold
 
 _AT_ONCE = 500  # events
@@ -57,10 +57,11 @@ def recover(store: Store, session: str) -> bool:
         state = fold(kept.events())
         if kept.torn_at is not None:
             writer.cut_to(kept.torn_at)
-        endings = _endings(store, state, torn=kept.torn_at is not None)
+        last = next(reversed(deque(kept.events(), maxlen=1)), None)
+        ended = 0.0 if last is None else last.time
+        endings = _endings(store, state, ended, torn=kept.torn_at is not None)
         if endings:
-            last = next(reversed(deque(kept.events(), maxlen=1)), None)
-            _append(writer, endings, state.seq, 0.0 if last is None else last.time)
+            _append(writer, endings, state.seq, ended)
             store.index.add(*store.jobs_in(session))
     finally:
         writer.close()
@@ -94,7 +95,7 @@ def _end_of(store: Store, job: JobRecord) -> JobRecord | None:
     return None if found.state == "running" else found
 
 
-def _endings(store: Store, state: Snapshot, *, torn: bool) -> list[Event]:
+def _endings(store: Store, state: Snapshot, ended: float, *, torn: bool) -> list[Event]:
     endings: list[Event] = []
     if torn:
         endings.append(Notice("the last record was cut off when the host ended; it is left out", "warning"))
@@ -102,13 +103,13 @@ def _endings(store: Store, state: Snapshot, *, torn: bool) -> list[Event]:
     listed = store.index.jobs().values() if open_calls else ()
     seen = {job.id: job for job in listed if job.exit_code is not None}  # by a host whose disk was full
     for call in open_calls:
-        endings += _ending(call, store.artifact(call.id).size, seen.get(call.id))
+        endings += _ending(call, store.artifact(call.id).size, seen.get(call.id), ended)
     if any(isinstance(end, ToolResult) and end.exit_code is None for end in endings):
-        endings.append(Error("the host ended without warning; the commands it ran were ended with it"))
+        endings.append(Error("the host ended unexpectedly; what was running ended with it", source=RECOVERY))
     return endings
 
 
-def _ending(call: Call, kept: int, seen: JobRecord | None) -> list[Event]:
+def _ending(call: Call, kept: int, seen: JobRecord | None, ended: float) -> list[Event]:
     """The end of a call the journal does not have: what is known, and what is not."""
     size = max(kept, call.received, 0 if seen is None else seen.bytes)
     events: list[Event] = []
@@ -123,8 +124,8 @@ def _ending(call: Call, kept: int, seen: JobRecord | None) -> list[Event]:
         "binary": False,
     }
     if seen is None:
-        said = f"ended with its host; output is stored up to byte {kept}, its exit code is unknown"
-        result = ToolResult(call.id, said, details, is_error=True)
+        said = f"lost: the host ended while this was running; {kept} bytes of output are stored"
+        result = ToolResult(call.id, said, details, is_error=True, duration=round(call.elapsed(ended), 4))
     else:
         failed = seen.state in ("failed", "timed_out")
         result = ToolResult(call.id, "", details, failed, exit_code=seen.exit_code, duration=seen.duration)

@@ -6,7 +6,7 @@ from sightline.events import Error, Event, Request, RequestResolved, ToolResult,
 from sightline.journal import JobIndex, JobRecord, job_began, job_ended
 from sightline.transcript import Call, Snapshot
 
-_LOST = "ended with its host; what it had done by then is not known"
+_LOST = "lost: the host ended while this was running"
 
 
 class Notes:
@@ -39,11 +39,16 @@ class Notes:
         self._index.add(record)
 
 
-def left_open(state: Snapshot, last: int) -> list[Event]:
-    """The ends of calls and requests that began no later than event `last` and have none: of an earlier host's life."""
+def left_open(state: Snapshot, last: int, ended: float) -> list[Event]:
+    """The ends of calls and requests that began no later than event `last` and have none: of an earlier host's life,
+    of which the last sign is `ended`."""
+
+    def lived(call: Call) -> float | None:
+        return round(call.elapsed(ended), 4) if ended else None
+
     calls = [entry for entry in state.entries if isinstance(entry, Call) and entry.content is None]
     ends: list[Event] = [
-        ToolResult(call.id, _LOST, {"ended": "host"}, True, agent=call.agent, source="host")
+        ToolResult(call.id, _LOST, {"ended": "host"}, True, duration=lived(call), agent=call.agent, source="host")
         for call in calls
         if call.seq <= last
     ]

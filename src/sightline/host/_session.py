@@ -29,6 +29,7 @@ from sightline.journal import (
     JournalWriter,
     KeptSession,
     Place,
+    session_of,
 )
 from sightline.transcript import Snapshot, Transcript
 
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 MOST_JOBS = 100  # running at once in one session
+_CALLS_FROM = 100_000  # calls are numbered above it, jobs below: to the user the first job is job 1
 
 
 class Worker(Protocol):
@@ -64,6 +66,7 @@ class Session:
         self.worker: Worker | None = None
         self._writer = writer
         self._notes = Notes(index)
+        self._index = index
         self._clock = clock
         self._loop = asyncio.get_running_loop()
         # What was kept before is folded when somebody asks for it: a long session is gone on with at once.
@@ -78,6 +81,7 @@ class Session:
         self.jobs = Jobs(max_running=MOST_JOBS)
         # No call of before has a higher number than the events there were.
         self._started = self._first = last_seq
+        self._last_job = 0 if not last_seq else None  # None: jobs of before have not been counted yet
         self._complaining = False
         self.lost_some = False  # something that happened could not be kept
         self._stopping: asyncio.Task[None] | None = None
@@ -139,24 +143,24 @@ class Session:
 
     def snapshot(self) -> Snapshot:
         if self._transcript is None:
-            self._transcript = _folded(KeptSession(self._writer.folder))
+            self._transcript = _folded(KeptSession(self._writer.folder), 0)[0]
         return self._transcript.snapshot()
 
     async def fold_kept(self) -> None:
         """Have what was kept before folded when the first view asks for it. That is not done in the loop."""
         while self._transcript is None:
             self._flush()
-            found = await asyncio.to_thread(_folded, KeptSession(self._writer.folder))
+            found, ended = await asyncio.to_thread(_folded, KeptSession(self._writer.folder), self._first)
             missed = self._recent.after(found.now.seq, self._kept_seq)
             if self._transcript is None and missed is not None:
                 for event in missed:
                     found.apply(event)
                 self._transcript = found
-                self._end_left_open(found.now)
+                self._end_left_open(found.now, ended)
 
-    def _end_left_open(self, state: Snapshot) -> None:
+    def _end_left_open(self, state: Snapshot, ended: float) -> None:
         """What a host that was killed left open, and nobody has ended since."""
-        for event in left_open(state, self._first):
+        for event in left_open(state, self._first, ended):
             self.publish(event)
 
     def subscribe(
@@ -194,11 +198,12 @@ class Session:
     def start(self, spec: CommandSpec, pass_on: PassOn | None = None) -> Reply:
         if self._stopping is not None:
             return Reply(False, error=f"session {self.id} is being stopped", hint="start the command in another")
-        job = self._id_after(1)
+        job = self._new_job()
         label = " ".join(spec.argv)
         try:
             self.jobs.register("bash", label, lambda: self._told(task), id=job)
         except UserMistake as mistake:
+            self._last_job = (self._last_job or 1) - 1
             hint = f"{mistake.hint}: see `sightline jobs --session {self.id}`"
             return Reply(False, error=mistake.message, hint=hint)
         self._started += 1
@@ -221,7 +226,7 @@ class Session:
     def new_call(self) -> str:
         """An id for a call of the agent's."""
         self._started += 1
-        return self._id_after(0)
+        return f"{self.id}-{_CALLS_FROM + self._started}"
 
     def start_for(self, call: str, spec: CommandSpec, secrets: "Secrets") -> CallCommand:
         """Run a command for a call of the agent's."""
@@ -255,7 +260,8 @@ class Session:
 
     def adopt(self, call: str, command: CallCommand) -> str:
         """The command of a call goes on as a job; returns the job's id."""
-        job = self.new_call()
+        job = self._new_job()
+        self._started += 1
         self._writer.share_artifact(call, job)
         self._commands[job] = command
         return job
@@ -329,8 +335,13 @@ class Session:
             subscription.end()
         self.on_stopped()
 
-    def _id_after(self, more: int) -> str:
-        return f"{self.id}-{self._started + more}"
+    def _new_job(self) -> str:
+        """The id of the next one: they are counted from 1, also after the session was resumed."""
+        if self._last_job is None:
+            mine = (job for job in self._index.jobs() if session_of(job) == self.id)
+            self._last_job = max((int(job.rpartition("-")[2]) for job in mine), default=0)
+        self._last_job += 1
+        return f"{self.id}-{self._last_job}"
 
     def _flush(self, entry: Entry | None = None) -> None:
         events, self._pending = self._pending, []
@@ -379,8 +390,11 @@ class Session:
             self.on_idle()
 
 
-def _folded(kept: KeptSession) -> Transcript:
-    transcript = Transcript()
+def _folded(kept: KeptSession, last: int) -> tuple[Transcript, float]:
+    """The fold, and when event `last` was."""
+    transcript, time = Transcript(), 0.0
     for event in kept.events():
         transcript.apply(event)
-    return transcript
+        if event.seq == last:
+            time = event.time
+    return transcript, time

@@ -13,7 +13,7 @@ from sightline.journal._node import Node
 from sightline.journal._outline import FILTERS, Filter, Line, content_of, outline
 from sightline.journal._prune import KEPT_BYTES, KEPT_SECONDS, Pruned, prune
 from sightline.journal._reader import KeptSession
-from sightline.journal._record import Header
+from sightline.journal._record import RECOVERY, Header
 from sightline.journal._session_record import SessionHit, SessionRecord
 from sightline.journal._shelf import artifact_file, is_private, keep_file
 from sightline.journal._store import Store
@@ -25,6 +25,7 @@ __all__ = [
     "FILTERS",
     "KEPT_BYTES",
     "KEPT_SECONDS",
+    "RECOVERY",
     "Artifact",
     "ArtifactReader",
     "ArtifactRun",

@@ -12,7 +12,7 @@ class Node(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     id: str
     parent: str  # empty: a root, or an entry whose parent is not there
     type: str
-    role: str  # of a message: user, assistant, tool
+    role: str  # of a message: user, assistant, tool; automatic: in the user's place, by a reminder, a job, an extension
     time: float
     seq: int
     after: int  # its events are those after this one, up to `seq`
@@ -23,6 +23,8 @@ class Node(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     target: str  # which entry a label, a move or a compaction is about
     orphan: bool
 
+
+AUTOMATIC = "automatic"
 
 # Names are looked up, and drawn, as they are: what is no name makes the line unreadable.
 _Name = Annotated[str, msgspec.Meta(pattern=r"\A[A-Za-z0-9_.-]{1,64}\Z")]
@@ -36,6 +38,7 @@ class _Part(msgspec.Struct, frozen=True):
 
 class _Message(msgspec.Struct, frozen=True):
     role: _NameOrNone = ""
+    origin: str = ""
     parts: list[_Part] = []
     stop_reason: _NameOrNone = ""
 
@@ -91,7 +94,7 @@ def make_node(meta: Meta, *, parent: str, after: int, offset: int, size: int) ->
         id=meta.id,
         parent=parent,
         type=meta.type,
-        role="" if message is None else message.role,
+        role=_role(meta),
         time=meta.time,
         seq=meta.seq,
         after=after,
@@ -102,6 +105,13 @@ def make_node(meta: Meta, *, parent: str, after: int, offset: int, size: int) ->
         target=about.target or about.to or about.first_kept,
         orphan=bool(meta.parent) and not parent,
     )
+
+
+def _role(meta: Meta) -> str:
+    if meta.message is None:
+        return ""
+    is_automatic = meta.type == "message" and meta.message.role == "user" and meta.message.origin
+    return AUTOMATIC if is_automatic else meta.message.role
 
 
 _UNSAID = {"assistant": "stop"}

@@ -27,6 +27,9 @@ _KEPT_OF_LONG = 64 * 1024
 ENTRY_MARK = b'{"kind":"entry"'
 
 
+RECOVERY = "recovery"  # source of the one error that says that a host died
+
+
 class Header(msgspec.Struct, frozen=True, tag_field="kind", tag="session"):
     """What a session is, on the first line of its journal."""
 

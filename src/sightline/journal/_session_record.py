@@ -43,9 +43,11 @@ def with_entry(record: SessionRecord, entry: Entry) -> SessionRecord:
     if entry.type != "message" or not isinstance(message, UserMessage | AssistantMessage):
         return msgspec.structs.replace(record, **changed)
     text = _one_line(message)
+    if isinstance(message, UserMessage) and message.origin:  # a reminder, a job that ended
+        return msgspec.structs.replace(record, **changed)
     messages = record.messages + 1
     if isinstance(message, UserMessage):
-        prompt = record.first_prompt or ("" if message.origin else text)
+        prompt = record.first_prompt or text
         return msgspec.structs.replace(record, messages=messages, first_prompt=prompt, **changed)
     model, said = clean_line(message.model) or record.model, text or record.last_text
     return msgspec.structs.replace(record, messages=messages, model=model, last_text=said, **changed)
@@ -56,7 +58,7 @@ def searched_text(entry: Entry) -> str:
     message = entry.message
     if entry.type in ("compaction", "branch_summary") and isinstance(entry.data, dict):
         return str(entry.data.get("summary", ""))[:_SEARCHED]
-    if not isinstance(message, UserMessage | AssistantMessage):
+    if not isinstance(message, UserMessage | AssistantMessage) or getattr(message, "origin", "") == "todo":
         return ""
     calls = calls_of(message) if isinstance(message, AssistantMessage) else ""
     return f"{text_of(message)}\n{calls}".strip()[:_SEARCHED]

@@ -16,6 +16,7 @@ from sightline.journal._artifact import ArtifactReader
 from sightline.journal._ids import is_session_id, new_session_id, session_of
 from sightline.journal._index import JobIndex, JobRecord
 from sightline.journal._jobs import jobs_of
+from sightline.journal._marks import Mark, Marks
 from sightline.journal._reader import KeptSession
 from sightline.journal._record import Header
 from sightline.journal._scan import has_entries
@@ -38,6 +39,7 @@ class Store:
         self._clock = clock
         self._catalogue: Catalogue | None = None
         self.index = JobIndex(folder / "jobs.jsonl")
+        self._marks = Marks(folder / "titles.json")
 
     @property
     def catalogue(self) -> "Catalogue":
@@ -115,17 +117,66 @@ class Store:
             return []
         return [entry.name for entry in sorted(entries, key=_changed, reverse=True)]
 
-    def conversations(self, cwd: str | None = None, limit: int | None = None) -> list[SessionRecord]:
-        """Sessions somebody talked in, of one folder or of all, those that changed last first."""
+    def conversations(
+        self, cwd: str | None = None, limit: int | None = None, *, archived: bool = False
+    ) -> list[SessionRecord]:
+        """Sessions with a conversation, of one folder or of all, those that changed last first. Those that are archived
+        are left out; `archived`: those alone."""
         self.catalogue.catch_up()
-        found = self.catalogue.conversations(None if cwd is None else clean_line(cwd), limit)
-        return [self._as_it_runs(record) for record in found]
+        marks, here = self._marks.all(), None if cwd is None else clean_line(cwd)
+        some_left_out = archived or any(mark.archived for mark in marks.values())
+        found = self.catalogue.conversations(here, None if some_left_out else limit)
+        kept = [record for record in found if marks.get(record.id, Mark()).archived == archived]
+        return [self._as_it_is(record, marks) for record in kept[:limit]]
 
-    def search(self, words: str, cwd: str | None = None, limit: int | None = None) -> list[SessionHit]:
+    def count(self, cwd: str | None = None, *, archived: bool = False) -> int:
+        """How many `conversations` has without a limit."""
+        marks, here = self._marks.all(), None if cwd is None else clean_line(cwd)
+        if not archived and not any(mark.archived for mark in marks.values()):
+            return self.catalogue.count(here)
+        found = self.catalogue.conversations(here, None)
+        return sum(marks.get(record.id, Mark()).archived == archived for record in found)
+
+    def search(
+        self, words: str, cwd: str | None = None, limit: int | None = None, *, archived: bool = False
+    ) -> list[SessionHit]:
         """Conversations with these words in a message, a command or the title, the best first."""
         self.catalogue.catch_up()
-        found = self.catalogue.search(words, None if cwd is None else clean_line(cwd), limit)
-        return [SessionHit(self._as_it_runs(hit.session), hit.entry, hit.snippet) for hit in found]
+        marks, here = self._marks.all(), None if cwd is None else clean_line(cwd)
+        found = self.catalogue.search(words, here, limit)
+        hits = [*self._renamed(words, here, marks), *found]
+        once = {hit.session.id: hit for hit in reversed(hits)}
+        shown = [
+            hit for hit in dict.fromkeys(hit.session.id for hit in hits) if marks.get(hit, Mark()).archived == archived
+        ]
+        return [
+            SessionHit(self._as_it_is(once[id].session, marks), once[id].entry, once[id].snippet)
+            for id in shown[:limit]
+        ]
+
+    def _renamed(self, words: str, cwd: str | None, marks: dict[str, Mark]) -> list[SessionHit]:
+        """Those whose new title has the words: the catalogue knows only what is in journals."""
+        wanted = words.casefold().split()
+        titles = {id: mark.title for id, mark in marks.items() if all(word in mark.title.casefold() for word in wanted)}
+        if not any(titles.values()):
+            return []
+        records = self.catalogue.conversations(cwd, None)
+        return [SessionHit(record, "", titles[record.id]) for record in records if titles.get(record.id)]
+
+    def rename(self, session: str, title: str) -> None:
+        """Another title in lists; empty: the one it began with."""
+        self._marks.change(session, title=clean_line(title).strip())
+
+    def archive(self, session: str, archived: bool = True) -> None:
+        """Leave it out of lists, or no longer."""
+        self._marks.change(session, archived=archived)
+
+    def delete(self, session: str) -> None:
+        """For good, with its jobs and their output. UserMistake when it is running."""
+        if not self.remove(session):
+            raise UserMistake(f"session {session} is running", f"end it first: sightline attach {session}, then /quit")
+        self._marks.forget(session)
+        self.index.rewrite(lambda jobs: [job for job in jobs.values() if job.session != session])
 
     def find_conversation(self, text: str, cwd: str) -> str:
         """The session a person means: its id, a beginning that fits only one, or `-` for the last in this folder."""
@@ -166,6 +217,10 @@ class Store:
         """The conversation in this folder that changed last."""
         return next((record.id for record in self.conversations(cwd, 1)), None)
 
+    def has_conversation(self, session: str) -> bool:
+        """Whether anything was said in it."""
+        return has_entries(self.folder(session))
+
     def fork(self, session: str, leaf: str = "") -> str:
         """The id of a new session that has everything of this one, or only the path to an entry of it."""
         from sightline.journal._fork import fork
@@ -204,8 +259,9 @@ class Store:
             writer.close()
         return True
 
-    def _as_it_runs(self, record: SessionRecord) -> SessionRecord:
-        return msgspec.structs.replace(record, running=True) if self.is_running(record.id) else record
+    def _as_it_is(self, record: SessionRecord, marks: dict[str, Mark]) -> SessionRecord:
+        title = marks.get(record.id, Mark()).title or record.title
+        return msgspec.structs.replace(record, running=self.is_running(record.id), title=title)
 
     def no_room(self, error: OSError) -> OutsideFailure:
         hint = "make room there, or choose another folder with SIGHTLINE_HOME"

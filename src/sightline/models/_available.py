@@ -9,7 +9,7 @@ from sightline.models._api import ModelFacts
 from sightline.models._catalogue import facts_of, known, vendor
 from sightline.models._discovery import VENDORS, Place, ask, configured, local, place_of
 from sightline.models._names import Named
-from sightline.settings import Settings
+from sightline.settings import Settings, with_stored_keys
 
 
 class Offer(msgspec.Struct, frozen=True):
@@ -32,7 +32,7 @@ class Available:
 
     def __init__(self, settings: Settings, environ: Mapping[str, str]) -> None:
         self.settings = settings
-        self.environ = environ
+        self.environ = with_stored_keys(environ)
         self._asked: list[Offer] | None = None
         self._silent: dict[str, str] = {}
 

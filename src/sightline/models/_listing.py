@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -14,6 +15,9 @@ from sightline.models._names import ROLES, parts
 from sightline.models._open import SCRIPTED, chosen, client_of, role_name
 from sightline.models._prices import price_of
 from sightline.settings import Settings
+
+if TYPE_CHECKING:
+    from sightline.models._transport import Transport
 
 
 class Usable(msgspec.Struct, frozen=True, kw_only=True):
@@ -105,22 +109,26 @@ async def _of_vendors(places: list[Place]) -> tuple[list[Offer], list[str]]:
     return offers, notes
 
 
-async def _of_vendor(place: Place) -> list[Offer]:
+def transport_to(place: Place) -> "Transport":
+    """The way to a vendor, for what is no request to a model."""
     from sightline.models._transport import Transport
 
     client = client_of(place.api)
     versions = {"anthropic-version": "2023-06-01"} if place.api == "anthropic" else {}
-    base = place.base_url or client.BASE_URL
-    transport = Transport(base, {**client.headers(place.key), **versions, **place.headers})
+    return Transport(place.base_url or client.BASE_URL, {**client.headers(place.key), **versions, **place.headers})
+
+
+async def _of_vendor(place: Place) -> list[Offer]:
+    transport = transport_to(place)
     try:
-        reply = await transport.get(_path(place.api, transport.base_url), classify=_failure)
+        reply = await transport.get(list_path(place.api, transport.base_url), classify=list_failure)
     finally:
         await transport.close()
     found = _google(reply, place) if place.api == "gemini" else listed(reply, place)
     return [Offer(place, _with_what_is_known(facts)) for facts in found]
 
 
-def _path(api: str, base_url: str) -> str:
+def list_path(api: str, base_url: str) -> str:
     """OpenAI's base URL has its version in it, the others' may."""
     versioned = base_url.endswith(("/v1", "/v1beta", "/v1alpha"))
     if api == "gemini":
@@ -128,7 +136,7 @@ def _path(api: str, base_url: str) -> str:
     return f"{'' if versioned else '/v1'}/models?limit=1000" if api == "anthropic" else "/models"
 
 
-def _failure(status: int, headers: Mapping[str, str], body: bytes) -> ModelError:
+def list_failure(status: int, headers: Mapping[str, str], body: bytes) -> ModelError:
     said = "the key is not accepted" if status in (401, 403) else f"the list of models is not available (HTTP {status})"
     return ModelError("auth" if status in (401, 403) else "protocol", said, status=status)
 

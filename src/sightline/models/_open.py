@@ -27,8 +27,8 @@ from sightline.settings import Settings
 
 SCRIPTED = "scripted:"
 _NOTHING_HINT = (
-    "set ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or OPENROUTER_API_KEY, start a model server on this machine "
-    "(such as Ollama), or use --model scripted:FILE"
+    "set ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or OPENROUTER_API_KEY, or paste a key with /setup in the "
+    "console; or start a model server on this machine (such as Ollama), or use --model scripted:FILE"
 )
 
 

@@ -10,6 +10,7 @@ from sightline.settings._protected import open_entries, protected
 from sightline.settings._remembered import Remembered, forget_rule, remember_rule, remembered_rules
 from sightline.settings._rule_text import named_rule, shown_rule, typed_rule
 from sightline.settings._rules import RuleMistake, parse_rule
+from sightline.settings._stored_keys import store_key, stored_keys, with_stored_keys
 from sightline.settings._tree import Approval, Retry, Settings, Thinking
 from sightline.settings._trust import is_trusted, trusted_files, why_not_trusted
 
@@ -41,7 +42,10 @@ __all__ = [
     "remember_rule",
     "remembered_rules",
     "shown_rule",
+    "store_key",
+    "stored_keys",
     "trusted_files",
     "typed_rule",
     "why_not_trusted",
+    "with_stored_keys",
 ]

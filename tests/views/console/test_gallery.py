@@ -48,6 +48,12 @@ def test_what_is_typed_before_everything_is_loaded_is_in_the_prompt(opened):
     assert once(terminal.tape, HINTS)
 
 
+def test_it_opens_on_a_scene(gallery):
+    """Not on an empty list: the first one is shown before a key is pressed."""
+    gallery.until(lambda rows: any(row.startswith("## text") for row in gallery.tape), "the first scene")
+    gallery.until_shows("empty: no row at all")
+
+
 def test_a_name_finds_a_scene_and_enter_shows_it(gallery):
     """Any of its letters; the prompt is empty again afterwards."""
     gallery.press("mkd")
@@ -63,7 +69,6 @@ def test_a_name_finds_a_scene_and_enter_shows_it(gallery):
 
 def test_tab_walks_through_the_scenes_and_what_was_shown_stays(gallery):
     """Each row once on the tape, in order, whatever scrolled away."""
-    gallery.press("\t")
     gallery.until_shows("empty: no row at all")
     gallery.press("\t")
     gallery.until_shows("in another")
@@ -76,9 +81,9 @@ def test_tab_walks_through_the_scenes_and_what_was_shown_stays(gallery):
 
 def test_a_resize_loses_nothing_and_doubles_nothing(gallery):
     """History is laid out anew; the prompt is there once."""
-    for scene in ("text", "table"):
-        gallery.press(scene + "\r")
-        gallery.until_shows("type a name", "empty: no row" if scene == "text" else "without rows")
+    gallery.until_shows("type a name", "empty: no row")
+    gallery.press("table\r")
+    gallery.until_shows("type a name", "without rows")
     gallery.resize(60, 20)
     gallery.until(lambda rows: rows[-1].startswith("tab next") and "q quit" not in rows[-1], "a narrower screen")
     gallery.resize(100, 30)
@@ -136,9 +141,11 @@ def test_help_names_the_keys_and_any_key_closes_it(gallery):
 
 def test_the_theme_key_turns_it_light(gallery):
     """The prompt is drawn in the other theme's colour."""
-    before = gallery.emulator.cells(2)[0].fg
+    rows = gallery.until_shows("type a name", "empty: no row")
+    at = next(number for number, row in enumerate(rows) if "type a name" in row)
+    before = gallery.emulator.cells(at)[0].fg
     gallery.press("\x14")
-    gallery.until(lambda rows: gallery.emulator.cells(2)[0].fg != before, "another colour")
+    gallery.until(lambda rows: gallery.emulator.cells(at)[0].fg != before, "another colour")
 
 
 @pytest.mark.parametrize(
@@ -149,7 +156,8 @@ def test_keys_that_leave(gallery, keys, code):
     gallery.press(keys)
     assert gallery.ended() == code
     assert gallery.modes() == gallery.before
-    assert gallery.tape == ["Sightline gallery: every component in every state."]
+    assert gallery.tape[0] == "Sightline gallery: every component in every state."
+    assert not any("type a name" in row or HINTS in row for row in gallery.tape)
 
 
 def test_escape_clears_what_is_typed_before_it_leaves(gallery):
@@ -221,7 +229,6 @@ def test_ghostty_shows_the_same(opened):
     """Another emulator, which answers no questions."""
     terminal = opened("gallery", kind="ghostty", columns=80, rows=24)
     terminal.until_shows("type a name", HINTS)
-    terminal.press("\t")
     terminal.until_shows("empty: no row at all")
     assert once(terminal.tape, "Sightline gallery")
 

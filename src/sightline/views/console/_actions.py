@@ -1,6 +1,7 @@
 """The console's own keys, beside those of the editor and the lists: named actions that settings can move.
 
-They are heard before the editor hears anything, and mean nothing while a dialog has the keys.
+They are heard before the editor hears anything, and mean nothing while a dialog has the keys: but for the approval
+level, which can be changed while a request is open.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,35 +10,35 @@ from sightline.tty import Bindings
 from sightline.tty._bindings import DEFAULT_ACTIONS, Action
 
 ABOUT = {
-    "view_output": "the whole output of a call, whatever was cut",
+    "view_output": "the whole output of the last call",
     "unfold": "show more of every block, or less again",
-    "reasoning": "show what the model thinks, or not",
-    "follow_up": "send when the agent is done, instead of now",
-    "unqueue": "take back what waits to be sent",
+    "reasoning": "show or hide what the model thinks",
+    "follow_up": "queue: send when the agent is done",
+    "unqueue": "edit queued messages",
     "paste_image": "attach the image on the clipboard",
     "copy_block": "copy the last answer, as it was written",
     "model": "choose a model",
-    "thinking": "think more, up to the most; then less again",
+    "thinking": "the next thinking level: off, minimal, low, medium, high, max",
     "approval": "the next approval level: plan, edit, auto; full is chosen with /approvals",
-    "tree": "the tree of the conversation",
-    "resume": "another conversation",
+    "tree": "go to another point of this session",
+    "resume": "open another session",
     "jobs": "running jobs",
     "agents": "the agents of this session",
     "files": "files changed in this session",
-    "todo": "show the todo list, or not",
-    "help": "what can be entered, and the keys",
+    "todo": "show or hide the todo list",
+    "help": "commands and keys",
     "status": "model, context, tokens and cost",
     "compact": "summarise the older part of the conversation",
-    "new": "another conversation, from nothing",
-    "branch": "go on from an earlier prompt",
-    "fork": "a copy of this conversation, to go on with",
+    "new": "start a new session",
+    "branch": "start again from an earlier prompt, in a new session",
+    "fork": "copy this session and continue in the copy",
     "settings": "settings, and where they come from",
     "keys": "which key does what",
     "theme": "dark or light",
-    "detach": "leave; the session goes on",
+    "detach": "leave; the session keeps running",
     "tree_page_up": "up by as many entries as are shown",
     "tree_page_down": "down by as many entries as are shown",
-    "tree_label": "label an entry, or take its label away",
+    "tree_label": "label an entry, or remove its label",
     "tree_filter_next": "the next filter",
     "tree_filter_previous": "the filter before",
     "tree_filter_default": "what was said and done",
@@ -45,7 +46,7 @@ ABOUT = {
     "tree_filter_user_only": "your own messages",
     "tree_filter_labeled_only": "what has a label",
     "tree_filter_all": "everything, bookkeeping too",
-    "list_everywhere": "conversations of all folders, or of this one",
+    "list_everywhere": "sessions of all folders, or of this one",
     "list_remove": "cancel a job or an agent; forget a rule; a setting or a key as it was by default",
     "list_edit": "open a file in your editor",
     "list_add": "one more key for an action",
@@ -117,8 +118,8 @@ ACTIONS: dict[str, Action] = {
     "paste_image": Action("console", ("ctrl+v", "alt+v")),
     "copy_block": Action("console", ("alt+c",)),
     "model": Action("console", ("alt+m",)),
-    "thinking": Action("console", ("shift+tab",)),
-    "approval": Action("console", ("alt+p",)),
+    "thinking": Action("console", ("alt+e",)),
+    "approval": Action("console", ("shift+tab", "alt+p")),
     "tree": Action("console", ()),
     "resume": Action("console", ()),
     "jobs": Action("console", ("alt+j",)),

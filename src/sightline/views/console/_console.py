@@ -84,14 +84,17 @@ class Console:
         self._drafts = Drafts(data_folder())
         self._filling: asyncio.Task[Any] | None = None
         self._hinting: asyncio.TimerHandle | None = None
+        self._offered_setup = False
         self._build()
 
     def _build(self) -> None:
         self.screen.build((self.queue, self.working, self.todo, self.jobs), self.status)
         self.screen.on_free = self.requests.look
+        self.screen.slot.on_exit = lambda: self.spawn(self.sessions.leave())
         self.prompt.on_submit = self.entering.enter
         self.prompt.on_escape = self.keys.escape
         self.prompt.commands = self._commands
+        self.prompt.was_used = self._was_used
         self.spawn(self.prompt.recall())
         self.application.display.add_input_listener(self.keys.hear)
         self.application.on_end = lambda: self.spawn(self.sessions.leave())
@@ -177,6 +180,10 @@ class Console:
         self.spawn(self.extensions.load())
         self.spawn(self._find_branch())
 
+    def _was_used(self, session: str) -> bool:
+        others = session != self.session and self.store.is_running(session)
+        return others or self.store.has_conversation(session)
+
     def work_in(self, folder: str) -> None:
         """The session's folder, which need not be where the console was started."""
         if folder and folder != self.cwd:
@@ -188,6 +195,7 @@ class Console:
         self.entering.forget_ended(events)
         self.working.update()
         self.queue.set(Facts(self.state).queue)
+        self._offer_setup()
         self.requests.look()
         self.extensions.heard()
         self.attention.look()
@@ -197,6 +205,16 @@ class Console:
             self.spawn(self._find_branch())
         self.beat.keep()
         self.redraw()
+
+    def _offer_setup(self) -> None:
+        """Once, where our own agent has no model to ask: that is a user's first screen."""
+        lacks_model = self.state.state.get("model") == "" and not Facts(self.state).provider
+        if self._offered_setup or self.application.linear or not lacks_model or self.screen.asking is not None:
+            return
+        from sightline.views.console.selectors._setup import offer
+
+        self._offered_setup = True
+        self.spawn(offer(self, above=True))
 
     def lost(self) -> None:
         """The host is gone: nothing goes on any more."""
@@ -364,14 +382,14 @@ class Console:
         self.redraw()
 
     async def view_output(self, back: int = 0) -> None:
-        """Of the last call that was cut; or of the one so many back, 1 being the last."""
+        """Of the last call; or of the one so many back, 1 being the last."""
         from sightline.views.console.selectors._viewer import view_output
 
         calls = [entry for entry in self.state.shown if isinstance(entry, Call)]
         if not calls:
             self.hint("no call has been made yet")
             return
-        await view_output(self, calls, back, cut=self.transcript.cut_calls)
+        await view_output(self, calls, back)
 
     async def cycle_thinking(self) -> None:
         now = Facts(self.state).thinking

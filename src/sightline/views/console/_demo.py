@@ -1,4 +1,4 @@
-"""The demo in the console: the agent begins by itself, and the person takes over whenever they like."""
+"""The demo in the console: a script begins by itself, and the user takes over whenever they like."""
 
 import asyncio
 import os
@@ -7,12 +7,19 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
+from typing import TYPE_CHECKING
 
 from sightline.exceptions import SightlineError
-from sightline.host import Stop, connect, running
+from sightline.host import SetModel, Stop, connect, running
 from sightline.journal import Store
 from sightline.paths import data_folder
+from sightline.settings import store_key, stored_keys
+from sightline.transcript import Words
+from sightline.views.console.status import Facts
 from sightline.views.plain.demo import ALLOWED, demo_place, demo_script, write_script
+
+if TYPE_CHECKING:
+    from sightline.views.console._console import Console
 
 _ENDING = (signal.SIGTERM, signal.SIGHUP)
 _SECONDS_TO_BOOT = 5.0
@@ -25,15 +32,50 @@ def run_demo() -> int:
     from sightline.views.console._run import run
 
     script = demo_script()
+    keys = stored_keys()
     with _signals_leave() as came, demo_place(script["files"]) as folder:
+        for name, key in keys.items():  # its home is another one, and gone with it afterwards
+            store_key(name, key)
         model = f"scripted:../{write_script(folder, script, paced=True).name}"
         wanted = {"cwd": str(folder / "shop"), "model": model, "allow": ALLOWED}
         hosts: set[int] = set()
         try:
-            return run(wanted=wanted, prompt=script["prompt"], resumable=False, greeted=hosts.add)
+            return run(wanted=wanted, prompt=script["prompt"], resumable=False, greeted=hosts.add, begun=take_over)
         finally:
             asyncio.run(_stop_all(hosts, may_boot=bool(came)))
             _wait_for(hosts)
+
+
+def take_over(console: "Console") -> None:
+    """After its script the demo is the user's: what is entered then goes to a real model, where there is one."""
+
+    async def before_prompt() -> bool:
+        entries = console.state.entries
+        script_is_over = not console.state.running and any(isinstance(entry, Words) for entry in entries)
+        if not script_is_over or not Facts(console.state).model.startswith("scripted"):
+            return True
+        try:
+            model, _ = await asyncio.to_thread(_real_model)
+        except SightlineError as error:
+            console.tell("the demo is over, and there is no model to continue with", "warning", error.hint)
+            return False
+        reply = await console.submit(SetModel(model=model))
+        if not reply.ok:
+            console.tell(reply.error, "error", reply.hint)
+            return False
+        console.tell(f"the demo is over; {model} continues")
+        return True
+
+    console.entering.before_prompt = before_prompt
+
+
+def _real_model() -> tuple[str, str]:
+    from pathlib import Path
+
+    from sightline.models import default_model
+    from sightline.settings import load
+
+    return default_model(load(Path.cwd()).settings, os.environ)
 
 
 @contextmanager

@@ -2,8 +2,10 @@
 
 import asyncio
 import difflib
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from sightline.events import Event, ToolResult
 from sightline.host import Attach, Cell, Prompt, Reply, Shell
@@ -17,8 +19,8 @@ if TYPE_CHECKING:
     from sightline.views.console.input import Attachment, Submission
 
 _WAITS = {
-    "steer": "it waits: the agent hears it with its next request",
-    "follow_up": "it waits until the agent is done",
+    "steer": "steering: the agent reads it with its next request",
+    "follow_up": "queued until the agent is done",
 }
 
 
@@ -34,6 +36,8 @@ class Entering:
         self._ended: set[str] = set()
         """What ended while something was on its way: the answer that says its name may come later."""
         self._in_order = asyncio.Lock()
+        self.before_prompt: Callable[[], Awaitable[bool]] | None = None
+        """Called before words are sent to the agent; False: they are not, and the user was told why."""
 
     @property
     def waiting(self) -> int:
@@ -62,9 +66,10 @@ class Entering:
         if submission.mode == "prompt" and await self._is_command(submission):
             return
         if submission.mode == "python" and (problem := _why_no_python(text)):
-            self._console.tell(problem, "error", "begin with a blank to say it to the agent")
+            self._console.tell(problem, "error", "begin with a space to send it to the agent")
             self._give_back(submission)
             return
+        submission = await self._with_mentioned(submission)
         self._unsent.append(submission)
         try:
             await (self._run(submission) if submission.mode != "prompt" else self._say(submission, how))
@@ -73,6 +78,19 @@ class Entering:
                 self._unsent.remove(submission)
             if not self._unsent:
                 self._ended.clear()
+
+    async def _with_mentioned(self, submission: "Submission") -> "Submission":
+        """With the images that are named in it. Other agents read what is named themselves."""
+        if submission.mode != "prompt" or "@" not in submission.text or Facts(self._console.state).provider:
+            return submission
+        from sightline.views.console.input._images import MOST, mentioned_images
+
+        known = {attachment.path for attachment in submission.attachments}
+        found = await asyncio.to_thread(mentioned_images, submission.text, self._console.cwd)
+        more = [image for image in found if image.path not in known]
+        if not more:
+            return submission
+        return msgspec.structs.replace(submission, attachments=(*submission.attachments, *more)[:MOST])
 
     async def _is_command(self, submission: "Submission") -> bool:
         """Run what begins with a slash and a name there is. A name there is not is more likely wrong than a prompt."""
@@ -91,7 +109,7 @@ class Entering:
         if name in theirs:
             return False  # the host runs it
         near = difflib.get_close_matches(name, [*COMMANDS, *theirs], 1)
-        hint = f"did you mean /{near[0]}?" if near else "/help lists them; begin with a space to say it to the agent"
+        hint = f"did you mean /{near[0]}?" if near else "/help lists them; begin with a space to send it to the agent"
         self._console.tell(f"no command /{name}", "error", hint)
         self._give_back(submission)
         return True
@@ -105,6 +123,9 @@ class Entering:
             self.running.append(reply.id)
 
     async def _say(self, submission: "Submission", how: str) -> None:
+        if self.before_prompt is not None and not await self.before_prompt():
+            self._give_back(submission)
+            return
         urls = []
         async with self._in_order:  # what is entered after a picture is not said before it
             for attachment in submission.attachments:
@@ -122,7 +143,7 @@ class Entering:
             self._refused(reply, submission)
         elif kind != "prompt" and self._console.drawing.linear:
             steered = kind == "steer" and Facts(self._console.state).takes_steering
-            self._console.tell(_WAITS["steer" if steered else "follow_up"], hint="/unqueue takes it back")
+            self._console.tell(_WAITS["steer" if steered else "follow_up"], hint="/unqueue to edit")
 
     async def _attached(self, attachment: "Attachment") -> Reply:
         try:
@@ -137,7 +158,7 @@ class Entering:
 
     def _refused(self, reply: Reply, submission: "Submission") -> None:
         """Nothing that was written is lost because somebody did not take it."""
-        self._console.tell(reply.error or "it was not taken", "error", reply.hint)
+        self._console.tell(reply.error or "it was not sent", "error", reply.hint)
         self._give_back(submission)
         self._console.sessions.offer_again()
 

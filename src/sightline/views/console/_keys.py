@@ -65,6 +65,9 @@ class Keys:
             return event
         if event.name == "escape":
             return None if self._refuse_all() else event
+        if console.requests.dialog is not None and console.bindings.matches(event, "approval"):
+            self._approval()
+            return None
         if console.bindings.matches(event, "interrupt"):
             now = console.loop.time()
             twice, self._interrupted = now - self._interrupted <= TWICE, now
@@ -187,12 +190,12 @@ class Keys:
         return True
 
     def _thinking(self) -> bool:
-        if self._console.prompt.completing:
-            return False
         self._console.spawn(self._console.cycle_thinking())
         return True
 
     def _approval(self) -> bool:
+        if self._console.prompt.completing:
+            return False
         self._console.spawn(self._next_level())
         return True
 

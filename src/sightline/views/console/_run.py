@@ -27,12 +27,13 @@ def run(
     prompt: str = "",
     resumable: bool = True,
     greeted: Callable[[int], object] = lambda pid: None,
+    begun: Callable[[Console], object] = lambda console: None,
     painted: "FirstPaint | None" = None,
     before: Attributes | None = None,
 ) -> int:
     """Be the console. `wanted` is what `HostWanted` holds, `host_fd` where its host answers if it was started already;
     `prompt`: said first, as if it had been entered. `resumable`: one can come back to it; say in the end how.
-    `greeted` is told the process of every host that is connected to. The exit code."""
+    `greeted` is called with the process of every host that is connected to, `begun` with the console. The exit code."""
     asked = msgspec.convert(dict(wanted), HostWanted)
     settings = _settings(asked)
     terminal = Terminal()
@@ -43,6 +44,7 @@ def run(
         consoles.append(console)
         console.sessions.on_host = greeted
         console.sessions.lasting = resumable
+        begun(console)
         if settings.console.theme != "auto":
             console.set_theme(settings.console.theme)
         if painted is not None:

@@ -75,6 +75,8 @@ class Slot(Container):
         self._has_room = has_room
         self._call_soon = call_soon
         self._with_editor = False
+        self.on_exit: Callable[[], object] = lambda: None
+        """The key to leave was pressed, and a dialog had no use for it."""
         self._heard: Component | None = editor
         """What was in front when the keys that are read now could be pressed."""
 
@@ -112,6 +114,8 @@ class Slot(Container):
         if isinstance(self.front, Ask):
             if self._matches(event, "interrupt"):
                 self.front.done(None)
+            elif self._matches(event, "exit"):
+                self.on_exit()
             return True  # keys that mean nothing to what is asked mean nothing else
         return False
 
@@ -252,6 +256,9 @@ class _Guarded(Container):
         self._slot = slot
 
     def handle_input(self, event: Input) -> bool:
-        if not self._ask.handle_input(event) and self._slot._matches(event, "interrupt"):
-            self._ask.done(None)
+        if not self._ask.handle_input(event):
+            if self._slot._matches(event, "interrupt"):
+                self._ask.done(None)
+            elif self._slot._matches(event, "exit"):
+                self._slot.on_exit()
         return True

@@ -111,7 +111,7 @@ class Sessions:
     def _new_link(self) -> Link:
         link = Link(self._console.store)
         link.on_frame, link.on_hello = self._console.frame, self._greeted
-        link.on_gone, link.on_over = self._lost, lambda: self._lost("the session was ended by somebody else")
+        link.on_gone, link.on_over = self._lost, lambda: self._lost("the session was ended from elsewhere")
         return link
 
     async def _failed(self, link: Link, error: SightlineError | OSError | UnicodeError, wanted: HostWanted) -> None:
@@ -234,6 +234,12 @@ class Sessions:
         async with self._going:
             await self._go(session, draft)
 
+    async def use_provider(self, provider: str) -> None:
+        """A new session in which another agent works."""
+        self._wanted = msgspec.structs.replace(self._wanted, provider=provider, model="", option={})
+        self._console.status.provider = provider
+        await self.go("")
+
     async def submit(self, command: Command) -> Reply:
         """Ask the host of the session that is shown; of the one the person is going to, once it is that."""
         async with self._going:
@@ -243,7 +249,7 @@ class Sessions:
     async def _go(self, session: str, draft: str) -> None:
         console, left = self._console, self.link
         if session and session == left.session and not self._gone:
-            console.tell("You are in this conversation")
+            console.tell("this session is open already")
             return
         wanted = self._wanted_next(session)
         goes_on = await self._leave_behind(left)
@@ -254,7 +260,7 @@ class Sessions:
         console.status.note = "starting…"
         console.show(Snapshot())
         if goes_on:
-            console.tell(f"session {left.session} goes on", hint=f"sightline attach {left.session}")
+            console.tell(f"session {left.session} keeps running", hint=f"sightline attach {left.session}")
         if draft:
             console.prompt.give_back(draft)
         if session and console.store.is_running(session):
@@ -292,11 +298,15 @@ class Sessions:
 
     def _works(self) -> bool:
         state, facts = self._console.state, Facts(self._console.state)
-        return bool(state.running or facts.jobs or facts.going_on or state.requests or self._console.entering.waiting)
+        entering = self._console.entering
+        typed = facts.typed is not None or entering.running or entering.waiting
+        return bool(state.running or facts.jobs or facts.going_on or state.requests or typed)
 
     def _what_works(self) -> str:
         facts = Facts(self._console.state)
         parts = [facts.going_on] if facts.going_on else []
+        if facts.typed is not None or self._console.entering.running:
+            parts.append("what you entered is running")
         if facts.jobs:
             parts.append(f"{len(facts.jobs)} job{'s' * (len(facts.jobs) > 1)} running")
         return ", ".join(parts)
@@ -304,7 +314,7 @@ class Sessions:
     def detach(self) -> None:
         """Leave; the session goes on."""
         if self.session and not self._gone:
-            self.farewell = f"detached; it goes on: sightline attach {self.session}"
+            self.farewell = f"Detached. Attach with: sightline attach {self.session}"
         self.link.close()
         self._console.exit(0)
 
@@ -344,9 +354,9 @@ class Sessions:
             link.hush()
             await self._take_back_queue(link)
             if not await _stop(link):
-                self.farewell = f"somebody else is in this session; it goes on: sightline attach {self.session}"
+                self.farewell = f"Still open in another console. Attach with: sightline attach {self.session}"
             elif self._console.state.entries:
-                self.farewell = f"to go on with this conversation: sightline --resume {self.session}"
+                self.farewell = f"Resume with: sightline --resume {self.session}"
         link.close()
         self._console.exit(0)
 

@@ -86,12 +86,6 @@ class TranscriptView:
             self._finish()
         return block
 
-    @property
-    def cut_calls(self) -> set[str]:
-        """Ids of calls that are not shown whole."""
-        cut = (block for block in self.blocks if isinstance(block, CallBlock) and block.cut)
-        return {call.id for block in cut for call in block.calls}
-
     def replace(self, snapshot: Snapshot) -> None:
         """Show this, in place of all there was. What was said while it was waited for is said again below it."""
         early, self._early = self._early, []

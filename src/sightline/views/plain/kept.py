@@ -22,11 +22,13 @@ _TITLE_SHOWN = 200
 _ARGUMENT_SHOWN = 80
 
 
-def conversations_table(store: Store, query: str, palette: Palette, *, cwd: str | None, limit: int | None) -> str:
+def conversations_table(
+    store: Store, query: str, palette: Palette, *, cwd: str | None, limit: int | None, archived: bool = False
+) -> str:
     """Those that changed last first, or with a query the best first; how many more there are at the end."""
-    hits = _hits(store, query, cwd, limit)
+    hits = _hits(store, query, cwd, limit, archived)
     if not hits:
-        return _nothing(query, cwd)
+        return _nothing(query, cwd, archived)
     head = f"{'ID':<7} {'CHANGED':>{_CHANGED}} {'MESSAGES':>9}  {'FOLDER':<{_FOLDER}}  TITLE"
     lines = [f"{palette.dim}{head}{palette.reset}"]
     room, home = _room_for_the_title(), os.path.expanduser("~")
@@ -36,14 +38,16 @@ def conversations_table(store: Store, query: str, palette: Palette, *, cwd: str 
         if query:
             where = f"{hit.entry}: " if hit.entry else ""
             lines.append(f"{palette.dim}        {where}{palette.reset}{_snippet(hit.snippet, palette)}")
-    more = 0 if query else store.catalogue.count(None if cwd is None else clean_line(cwd)) - len(hits)
+    more = 0 if query else store.count(cwd, archived=archived) - len(hits)
     if more > 0:
         lines.append(f"{palette.dim}… {more} more: sightline sessions --all{palette.reset}")
     return "".join(f"{line}\n" for line in lines)
 
 
-def conversations_json(store: Store, query: str, *, cwd: str | None, limit: int | None) -> bytes:
-    facts = [_facts(hit, found=bool(query)) for hit in _hits(store, query, cwd, limit)]
+def conversations_json(
+    store: Store, query: str, *, cwd: str | None, limit: int | None, archived: bool = False
+) -> bytes:
+    facts = [_facts(hit, found=bool(query)) for hit in _hits(store, query, cwd, limit, archived)]
     return msgspec.json.format(msgspec.json.encode(facts)) + b"\n"
 
 
@@ -64,21 +68,23 @@ def show_conversation(store: Store, session: str, palette: Palette) -> int:
         steps = "step" if tree.unreadable == 1 else "steps"
         write_message(2, "note", f"{tree.unreadable} {steps} of this conversation cannot be read")
     running = f" (it is running: sightline attach {session})" if store.is_running(session) else ""
-    write_text(1, f"{palette.dim}go on with: sightline -p PROMPT --resume {session}{running}{palette.reset}\n")
+    write_text(1, f"{palette.dim}Resume with: sightline --resume {session}{running}{palette.reset}\n")
     return 0
 
 
-def _hits(store: Store, query: str, cwd: str | None, limit: int | None) -> list[SessionHit]:
+def _hits(store: Store, query: str, cwd: str | None, limit: int | None, archived: bool) -> list[SessionHit]:
     if query:
-        return store.search(query, cwd, limit)
-    return [SessionHit(record, "", "") for record in store.conversations(cwd, limit)]
+        return store.search(query, cwd, limit, archived=archived)
+    return [SessionHit(record, "", "") for record in store.conversations(cwd, limit, archived=archived)]
 
 
-def _nothing(query: str, cwd: str | None) -> str:
+def _nothing(query: str, cwd: str | None, archived: bool) -> str:
     where = " in this folder" if cwd is not None else ""
+    if archived and not query:
+        return f"no archived sessions{where}\n"
     if query:
         return f"nothing found{where}: fewer or shorter words find more\n"
-    return f"no conversations yet{where}: start one with sightline -p PROMPT\n"
+    return f"no sessions yet{where}: start one with sightline\n"
 
 
 def _standings(store: Store, palette: Palette) -> dict[str, tuple[str, str]]:

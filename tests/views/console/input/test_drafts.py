@@ -270,3 +270,26 @@ async def test_a_thread_that_is_late_does_not_bring_a_draft_back(drafts, desk, m
     await flushed
     await asyncio.gather(*tasks)
     assert drafts.load(SESSION) == Draft()
+
+
+def test_a_draft_of_a_session_that_was_never_used_is_taken_over_in_its_folder(tmp_path):
+    """By the next new session there, once; not by one with a conversation, nor in another folder."""
+    drafts = Drafts(tmp_path)
+    used = {"old"}.__contains__
+    for session, text, cwd in (("old", "of old", "/p"), ("unused", "never sent", "/p"), ("other", "elsewhere", "/q")):
+        place = drafts.claim(session)
+        assert drafts.save(place.name, Draft(text, [], cwd)) == ""
+        place.release()
+    assert drafts.take_over("old", "/p", used) == Draft()
+    assert drafts.take_over("new", "/p", used).text == "never sent"
+    assert drafts.take_over("new2", "/p", used) == Draft()
+    assert drafts.load("old").text == "of old"
+
+
+def test_a_draft_somebody_is_writing_is_not_taken_over(tmp_path):
+    """Another console has it open."""
+    drafts = Drafts(tmp_path)
+    place = drafts.claim("open")
+    drafts.save(place.name, Draft("being written", [], "/p"))
+    assert drafts.take_over("new", "/p", lambda session: False) == Draft()
+    place.release()

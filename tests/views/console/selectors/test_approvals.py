@@ -68,8 +68,8 @@ async def test_a_level_is_chosen_or_named():
     await _approvals.open(desk, "full")
     assert desk.submitted == [SetApproval(), SetApproval(level="plan"), SetApproval(level="full")]
     assert desk.told == [
-        ("info", "approval plan: reads only; no write and no command", ""),
-        ("info", "approval full: everything, unasked and without the sandbox", ""),
+        ("info", "approval plan: reads only; no edits, no commands", ""),
+        ("info", "approval full: does everything without asking, commands without the sandbox", ""),
     ]
     await _approvals.open(desk, "yolo")
     assert desk.told[-1] == ("error", "no approval level yolo", "one of plan, auto")

@@ -95,7 +95,7 @@ async def test_a_project_has_settings_of_its_own(desk, tmp_path):
     task = opened(desk, _settings, "read.summarize")
     await desk.until_shown(Choice)
     await desk.go("ctrl+o")
-    assert any("for this project" in row for row in desk.rows())
+    assert any("this project" in row for row in desk.rows())
     await desk.go("enter")
     await desk.go("end", "enter")
     assert desk.settings.read.summarize is True
@@ -280,3 +280,26 @@ async def test_they_fit(desk, module, width, height):
     assert desk.panel.render(width) is desk.panel.render(width)
     desk.press("ctrl+c")
     await task
+
+
+async def test_each_setting_is_explained_with_its_values(desk):
+    """In the list, for the one that is highlighted; and where it is changed, value by value."""
+    task = opened(desk, _settings, "permissions.approval")
+    await desk.until_shown(Choice)
+    rows = " ".join(desk.rows())
+    assert "What is done without asking" in rows
+    assert "default: auto" in rows
+    await desk.go("enter")
+    await desk.until_rows("edits files, runs sandboxed commands", "reads only; no edits, no commands")
+    desk.press("escape")
+    await desk.until_shown(_settings.SettingsPanel)
+    desk.press("escape", "escape")
+    await task
+
+
+def test_no_setting_is_without_an_explanation():
+    """The comment beside it in the tree of settings."""
+    from sightline.settings._about import about
+    from sightline.settings._fields import all_keys
+
+    assert [key for key in all_keys() if not about(key)] == []

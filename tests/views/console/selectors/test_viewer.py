@@ -279,8 +279,8 @@ def pad_title(title, place):
     return title.ljust(80 - len(place) - 1) + " " + place
 
 
-async def test_the_output_of_the_last_call_that_was_cut_opens(tmp_path):
-    """Of several calls that one; all of it, from the file that has every byte."""
+async def test_the_output_of_a_call_opens(tmp_path):
+    """Of several calls the one so many back; all of it, from the file that has every byte."""
     store = new_store(tmp_path)
     writer = store.create(cwd="/project")
     session = writer.folder.name
@@ -294,7 +294,7 @@ async def test_the_output_of_the_last_call_that_was_cut_opens(tmp_path):
         Call("", "call_3", "Edit", args={"path": "a.py"}, content="", details=DIFF),
     ]
     desk = Desk(store, session, height=12)
-    task = asyncio.ensure_future(view_output(desk, calls, cut={"call_0", "call_1"}))
+    task = asyncio.ensure_future(view_output(desk, calls, 3))
     await desk.until_rows("line 0")
     assert desk.rows()[0].startswith("Bash make · exit 2")
     await pressed(desk, "end")

@@ -27,8 +27,9 @@ def browse(
         browsers.append(browser)
         if painted is not None:
             _go_on(browser, application, painted)
-        elif first:
-            browser.show(names().index(first))
+        # On lines a scene is shown when its name is entered: what is read out first is how.
+        if first or not (application.linear or browser.prompt.text):
+            browser.show(names().index(first) if first else 0)
 
     if painted is not None:
         painted.is_ours, terminal.farewell = False, painted.erase

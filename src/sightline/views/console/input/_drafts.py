@@ -33,11 +33,14 @@ class Draft(msgspec.Struct, frozen=True):
     text: str = ""
     attachments: list[tuple[Path, str]] = []
     """Where each is, and the name it is shown with."""
+    cwd: str = ""
+    """The folder of its session."""
 
 
 class _Kept(msgspec.Struct, frozen=True):
     text: str = ""
     attachments: list[tuple[str, str]] = []
+    cwd: str = ""
 
 
 class Place(msgspec.Struct):
@@ -86,7 +89,28 @@ class Drafts:
             kept = msgspec.json.decode(data, type=_Kept)
         except (OSError, msgspec.MsgspecError):
             return Draft()
-        return Draft(kept.text, [(Path(path), name) for path, name in kept.attachments])
+        return Draft(kept.text, [(Path(path), name) for path, name in kept.attachments], kept.cwd)
+
+    def take_over(self, session: str, cwd: str, was_used: Callable[[str], bool]) -> Draft:
+        """For a new session, the last draft in this folder whose session nobody ever said anything in: such a session
+        is not stored, and its draft would be lost with it. It is this one's from now on."""
+        if was_used(session):
+            return Draft()
+        try:
+            with os.scandir(self._folder) as entries:
+                found = sorted((entry.stat().st_mtime, entry.name) for entry in entries if _is_draft(entry))
+        except OSError:
+            return Draft()
+        for _, name in reversed(found):
+            place = name.removesuffix(".json")
+            if place.partition(".")[0] == session or not _is_name(place) or was_used(place.partition(".")[0]):
+                continue
+            draft = self.load(place)
+            if draft.cwd == cwd and (lock := self._locked(place)) is not None:
+                self._file(place).unlink(missing_ok=True)
+                lock.release()
+                return draft
+        return Draft()
 
     def save(self, place: str, draft: Draft) -> str:
         """Keep it. Returns what went wrong, if anything did."""
@@ -103,7 +127,7 @@ class Drafts:
 
     def _write(self, place: str, draft: Draft) -> None:
         attachments = [(os.fspath(path), name) for path, name in draft.attachments]
-        data = msgspec.json.encode(_Kept(draft.text, attachments))
+        data = msgspec.json.encode(_Kept(draft.text, attachments, draft.cwd))
         if len(data) > LARGEST:
             return
         private_folder(self._folder)

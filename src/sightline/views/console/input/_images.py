@@ -1,4 +1,4 @@
-"""Image files a person pastes: a path that was copied, or a file that was dragged onto the terminal.
+"""Image files the user pastes (a path that was copied, a file dragged onto the terminal) or mentions (`@shot.png`).
 
 A terminal hands a dragged file over as pasted text: a path with its blanks escaped or quoted, or a `file:` address,
 several of them on one line. Only a path that says where it begins (`/`, `~/`, `./`, `../`) is meant: the bare name of a
@@ -7,6 +7,7 @@ microseconds for each, and nothing is looked at unless the text ends as the name
 """
 
 import os
+import re
 from pathlib import Path
 
 from sightline.text import clean_line
@@ -17,6 +18,7 @@ MOST = 20
 _SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
 _BEGINNINGS = ("/", "~/", "./", "../", "file://")
 _LONGEST_TEXT = 8192
+_mentions = re.compile(r'(?<!\S)@(?:"([^"\n]+)"|([^\s"]+))')
 
 
 def pasted_images(text: str, folder: str) -> list[Attachment]:
@@ -29,6 +31,14 @@ def pasted_images(text: str, folder: str) -> list[Attachment]:
         return []
     found = [image_file(_path(word, folder)) for word in words]
     return [one for one in found if one is not None] if None not in found else []
+
+
+def mentioned_images(text: str, folder: str) -> list[Attachment]:
+    """The images a prompt names with `@`, each once."""
+    named = [quoted or bare for quoted, bare in _mentions.findall(text)]
+    wanted = dict.fromkeys(name for name in named if name.lower().endswith(_SUFFIXES))
+    found = [image_file(_path(name, folder)) for name in list(wanted)[:MOST]]
+    return [one for one in found if one is not None]
 
 
 def image_file(path: Path, name: str = "") -> Attachment | None:

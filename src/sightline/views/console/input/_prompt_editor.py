@@ -89,6 +89,8 @@ class PromptEditor:
         self._session: str | None = None
         self._claiming = asyncio.Lock()
         self._said: set[str] = set()
+        self.was_used: Callable[[str], bool] = lambda session: True
+        """Whether a session is one to come back to: it runs, or has a conversation."""
         self.commands: Callable[[], Sequence[tuple[str, str]]] = tuple
         self.arguments: Callable[[str, str], Sequence[Item]] = lambda command, typed: ()
         files = FileCompletion(lambda: host.cwd, host.spawn, self._say_once, wanted=lambda: self.mode == "prompt")
@@ -240,6 +242,8 @@ class PromptEditor:
     async def _take_place(self, drafts: Drafts, session: str) -> None:
         place = await asyncio.to_thread(drafts.claim, session)
         kept = await asyncio.to_thread(drafts.load, place.name)
+        if not kept.text and not kept.attachments:
+            kept = await asyncio.to_thread(drafts.take_over, session, self._host.cwd, self.was_used)
         files = await asyncio.to_thread(lambda: [image_file(path, name) for path, name in kept.attachments])
         if session != self._session:
             place.release()
@@ -275,7 +279,8 @@ class PromptEditor:
         self._field.border_role = _BORDERS[mode]
         self._field.title = self.title if mode == "prompt" else _TITLES[mode] + (_PRIVATE if private else "")
         if self._keeper is not None:
-            self._keeper.changed(Draft(text, [(one.path, one.name) for one in self._attachments]))
+            files = [(one.path, one.name) for one in self._attachments]
+            self._keeper.changed(Draft(text, files, self._host.cwd))
         if self.on_change is not None:
             self.on_change(text)
 

@@ -16,17 +16,17 @@ from sightline.tty.components import Item
 from sightline.views.console._desk import Desk
 from sightline.views.console.selectors._panel import Choice
 
-_ABOUT = {
-    "plan": "reads only; no write and no command",
-    "edit": "writes in the workspace; commands are asked about",
-    "auto": "the same, and commands in the sandbox",
-    "full": "everything, unasked and without the sandbox",
+ABOUT = {
+    "plan": "reads only; no edits, no commands",
+    "edit": "edits files, asks before it runs commands",
+    "auto": "edits files, runs sandboxed commands",
+    "full": "does everything without asking, commands without the sandbox",
 }
 _ABOUT_OTHERS = {
     "plan": "reads only",
     "edit": "edits files",
     "auto": "as its own settings say",
-    "full": "everything, unasked",
+    "full": "does everything without asking",
 }
 _CYCLE = ("plan", "edit", "auto")
 _ORIGINS = {
@@ -174,7 +174,7 @@ def _item(value: str, row: Row) -> Item:
 
 
 def _about(desk: Desk) -> dict[str, str]:
-    return _ABOUT_OTHERS if desk.state.state.get("provider") else _ABOUT
+    return _ABOUT_OTHERS if desk.state.state.get("provider") else ABOUT
 
 
 def _data(reply: Reply) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""`/fork`: a copy of the whole session, to go on in; this one stays as it is."""
+"""`/fork`: a copy of the whole session, to continue in; this one stays as it is."""
 
 import asyncio
 
@@ -19,4 +19,4 @@ async def fork(desk: Desk, leaf: str, draft: str) -> None:
         desk.tell(getattr(error, "message", "") or str(error), "error", getattr(error, "hint", ""))
         return
     await desk.switch(new, draft=draft)
-    desk.tell(f"This is a copy; the other one is {before}")
+    desk.tell(f"Forked from {before}")

@@ -1,4 +1,4 @@
-"""`/jobs`: commands that go on by themselves, and those that have ended: what they said, and ending one."""
+"""`/jobs`: commands that run in the background, and those that have ended: their output, and cancelling one."""
 
 import asyncio
 from functools import partial
@@ -32,7 +32,7 @@ async def open(desk: Desk, args: str) -> None:
     while True:
         panel = JobsPanel(desk, at)
         if not panel.jobs():
-            desk.tell("no job has been started in this session")
+            desk.tell("no jobs in this session")
             return
         desk.spawn(panel.keep_looking())
         at = await desk.ask(panel)
@@ -89,7 +89,7 @@ def jobs_of(state: Snapshot, now: float) -> list[Job]:
 
 
 def _ended(call: Call) -> Job:
-    facts = ["not over"] if call.content is None else ["failed" if call.is_error else "done"]
+    facts = ["lost"] if call.content is None else ["failed" if call.is_error else "done"]
     facts += [f"exit {call.exit_code}"] if call.exit_code is not None else []
     facts += [duration(call.duration)] if call.duration is not None else []
     command = call.args.get("command") if isinstance(call.args, dict) else None
@@ -97,7 +97,7 @@ def _ended(call: Call) -> Job:
 
 
 def _item(job: Job) -> Item:
-    return Item(job.id, job.label or job.id, job.facts, "running" if job.running else "ended")
+    return Item(job.id, f"job {_number(job.id)} {job.label}".strip(), job.facts, "running" if job.running else "ended")
 
 
 def _number(id: str) -> int:
@@ -110,4 +110,4 @@ def _document(desk: Desk, id: str, label: str) -> Document:
         return any(row.get("id") == id for row in Facts(desk.state).jobs)
 
     source = MaskedArtifact(desk.store.artifact_path(id), secrets_here(desk.settings), runs)
-    return Document(f"{label} ({id})", source, runs)
+    return Document(f"job {_number(id)}: {label}", source, runs)

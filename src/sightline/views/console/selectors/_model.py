@@ -27,10 +27,6 @@ _ROLES = (
     Item("slow", "slow", "hard questions"),
     Item("vision", "vision", "images, where the model that works cannot see"),
 )
-_HOW = (
-    "set ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or OPENROUTER_API_KEY in your shell and start again, or "
-    "start a model server on this machine (such as Ollama), or name one in the settings (models.servers)"
-)
 
 
 class _Wanted(msgspec.Struct, frozen=True):
@@ -60,7 +56,9 @@ async def open(desk: Desk, args: str) -> None:
         if isinstance(chosen, _Wanted):
             await _do(desk, chosen)
     if chosen == _ADD_KEY:
-        desk.tell("No model can be used yet", "warning", _HOW)
+        from sightline.views.console.selectors import _setup
+
+        await _setup.open(desk, "")  # type: ignore[arg-type]  # the desk is the console
         return
     reply = await desk.submit(SetModel(model=chosen))
     if not reply.ok:
@@ -72,7 +70,7 @@ async def _chosen(desk: Desk) -> Any:
     now = model_now(desk)
     items = [_item(model, now) for model in listing.models]
     if not items:
-        items = [Item(_ADD_KEY, "how to add a key", "there is no key and no model server")]
+        items = [Item(_ADD_KEY, "Add a model", "there is no key and no model server yet")]
     panel = ModelChoice(
         desk,
         "Model",

@@ -1,4 +1,4 @@
-"""`/settings`: every setting with its value and where that comes from, changed in place.
+"""`/settings`: every setting with what it does, its value and where that comes from, changed in place.
 
 What is changed is written into the person's file, or into the project's (`list_project`), and holds at once where it
 can. A value that would be wrong is not written; why stands under it. What was searched for stays until it is cleared.
@@ -11,16 +11,31 @@ from typing import Any, Literal, get_args, get_origin
 import msgspec
 
 from sightline.exceptions import SightlineError
+from sightline.settings._about import about
 from sightline.settings._fields import kind_at
 from sightline.settings._toml import split_key
 from sightline.settings.keeping import HIDDEN, Shown, shown_settings, written
 from sightline.text import clean_line
-from sightline.tty.components import Item
+from sightline.tty import Rows
+from sightline.tty.components import Item, Text
 from sightline.views.console._desk import Desk
+from sightline.views.console.selectors import _approvals, _thinking
 from sightline.views.console.selectors._kept import forget, keep
 from sightline.views.console.selectors._panel import Choice, Question
 
 _SHOWN = 200
+_VALUES = {
+    "permissions.approval": _approvals.ABOUT,
+    "models.thinking": _thinking.ABOUT,
+    "console.theme": {"auto": "as the terminal's background"},
+    "console.keymap": {"emacs": "the usual keys of a shell", "vim": "modes, as in vim"},
+    "console.double_escape": {
+        "tree": "go to another point of this session",
+        "branch": "start again from an earlier prompt, in a new session",
+        "none": "nothing",
+    },
+}
+"""What each value of a setting means."""
 
 
 class _Wanted(msgspec.Struct, frozen=True):
@@ -53,20 +68,52 @@ async def open(desk: Desk, args: str) -> None:
                 await _edited(desk, next(each for each in settings if each.key == at), project)
 
 
+class SettingsPanel(Choice):
+    """Below the list: what the highlighted setting does, what it may be, and its default."""
+
+    def __init__(self, desk: Desk, settings: list[Shown], **options: Any) -> None:
+        self._settings = {each.key: each for each in settings}
+        self._about = Text("", "muted", theme=desk.drawing.theme)
+        super().__init__(desk, "Settings", [_item(each) for each in settings], **options)
+        self.body.children.append(self._about)
+
+    def render(self, width: int) -> Rows:
+        at = self.list.highlighted
+        self._about.set_text(_explained(self._settings[at.value]) if at is not None else "")
+        if len(self._about.render(width)) > self.room - 2 - max(5, self.desk.height // 2):
+            self._about.set_text("")
+        return super().render(width)
+
+
+def _explained(each: Shown) -> str:
+    what = about(split_key(each.key))
+    return clean_line(
+        ". ".join(
+            [
+                *([what.capitalize()] if what else []),
+                f"{_capital(each.wanted)}; default: {_text(each.default) or 'empty'}",
+            ]
+        )
+    )
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
 def _panel(desk: Desk, settings: list[Shown], notices: list[str], at: str, query: str, project: bool) -> Choice:
-    panel = Choice(
+    panel: SettingsPanel = SettingsPanel(
         desk,
-        "Settings",
-        [_item(each) for each in settings],
+        settings,
         at=at,
         query=query,
-        hints=(("list_remove", "as by default"), ("list_project", "for whom")),
+        hints=(("list_remove", "reset"), ("list_project", "project or user")),
         keys={
             "list_remove": lambda item: panel.finish(_Wanted("reset", item.value)),
             "list_project": lambda item: panel.finish(_Wanted("place", item.value)),
         },
     )
-    whose = "changes are for this project" if project else "changes are for you"
+    whose = "changes go to this project's settings" if project else "changes go to your settings"
     panel.heading.set_note(" · ".join([whose, *map(clean_line, notices)]))
     return panel
 
@@ -93,12 +140,17 @@ def _editor(desk: Desk, each: Shown, text: str, mistake: str) -> Choice | Questi
     kind = kind_at(split_key(each.key))
     values = ["true", "false"] if kind is bool else list(get_args(kind)) if get_origin(kind) is Literal else []
     if values:
-        items = [Item(value, value, "by default" if value == _text(each.default) else "") for value in values]
+        items = [Item(value, value, _meaning(each, value)) for value in values]
         panel = Choice(desk, each.key, items, filter=False, at=text)
         panel.heading.set_note(mistake)
+        panel.body.children.append(Text(_explained(each), "muted", theme=panel.theme))
         return panel
-    about = f"{each.wanted}; by default {_text(each.default) or 'empty'}"
-    return Question(desk, each.key, text=text, about=about, mistake=mistake)
+    return Question(desk, each.key, text=text, about=_explained(each), mistake=mistake)
+
+
+def _meaning(each: Shown, value: str) -> str:
+    meaning = _VALUES.get(each.key, {}).get(value, "")
+    return " · ".join([*([meaning] if meaning else []), *(["default"] if value == _text(each.default) else [])])
 
 
 def _text(value: Any) -> str:

@@ -9,7 +9,7 @@ from sightline.views.console._desk import Desk
 from sightline.views.console.selectors._panel import Choice
 
 LEVELS: tuple[str, ...] = get_args(Thinking)
-_ABOUT = {"off": "answer at once", "max": "as long as it can; slow and dear"}
+ABOUT = {"off": "answers at once", "max": "slow and expensive"}
 
 
 async def open(desk: Desk, args: str) -> None:
@@ -20,7 +20,7 @@ async def open(desk: Desk, args: str) -> None:
 
 async def chosen_level(desk: Desk) -> str | None:
     now = level_now(desk)
-    items = [Item(level, f"{level} (now)" if level == now else level, _ABOUT.get(level, "")) for level in LEVELS]
+    items = [Item(level, f"{level} (now)" if level == now else level, ABOUT.get(level, "")) for level in LEVELS]
     chosen: str | None = await desk.ask(Choice(desk, "Thinking", items, filter=False, at=now))
     return chosen
 

@@ -1,6 +1,6 @@
 """All a call said, whatever was cut of it on the screen."""
 
-from collections.abc import Container, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -17,20 +17,17 @@ from sightline.views.console.selectors._pages import Kept, Source, Told
 _TITLE = 200
 
 
-async def view_output(desk: Desk, calls: Sequence[Call], back: int = 0, *, cut: Container[str] = ()) -> None:
-    """Opens on the last call that is not shown whole (`cut` has their ids), or on the one so many back; the others are
-    beside it."""
+async def view_output(desk: Desk, calls: Sequence[Call], back: int = 0) -> None:
+    """Opens on the last call, or on the one so many back; the others are beside it."""
     told = [call for call in calls if _has_something(call)]
     if not told:
-        desk.tell("no call has said anything yet")
+        desk.tell("no call has any output yet")
         return
     if back > len(told):
         known = f"there are only {len(told)} of them" if len(told) > 1 else "there is only one"
         desk.tell(f"no call that many back: {known}", "warning", "/output 1 is the last")
         return
-    last = len(told) - 1
-    at = len(told) - back if back else next((n for n in range(last, -1, -1) if told[n].id in cut), last)
-    await show(desk, [opens(desk, call) for call in told], at)
+    await show(desk, [opens(desk, call) for call in told], len(told) - (back or 1))
 
 
 def opens(desk: Desk, call: Call) -> Opens:

@@ -1,0 +1,39 @@
+"""API keys the user pasted into the console: one file for its owner alone, in a folder no sandboxed command sees.
+
+A key is stored by the name of the variable it stands for (`ANTHROPIC_API_KEY`). A variable of the environment wins.
+Only models are opened with stored keys: no command and no other agent's CLI ever has them in its environment.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+
+from sightline.exceptions import SightlineError
+from sightline.paths import keys_folder
+from sightline.settings._files import held, read_small, replace
+
+
+def stored_keys() -> dict[str, str]:
+    """By the names of their variables; none where the file cannot be read."""
+    try:
+        data = read_small(_file())
+        return {} if data is None else msgspec.json.decode(data, type=dict[str, str])
+    except (SightlineError, msgspec.MsgspecError, UnicodeDecodeError):
+        return {}
+
+
+def with_stored_keys(environ: Mapping[str, str]) -> dict[str, str]:
+    """An environment with the stored keys it does not have itself."""
+    return {**environ, **{name: key for name, key in stored_keys().items() if not environ.get(name, "").strip()}}
+
+
+def store_key(name: str, key: str) -> Path:
+    """Returns the file it is in now."""
+    with held(_file()):
+        replace(_file(), msgspec.json.format(msgspec.json.encode({**stored_keys(), name: key})) + b"\n")
+    return _file()
+
+
+def _file() -> Path:
+    return keys_folder() / "keys.json"

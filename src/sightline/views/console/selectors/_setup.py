@@ -1,0 +1,246 @@
+"""`/setup`: a model to work with, for whoever has none yet. It opens by itself where there is neither key nor server.
+
+Four ways: paste an API key, use an installed CLI, use a local server, play the demo. A key is checked with one request
+before it is stored; while it is typed only dots are shown, and no part of it goes into the history or the draft.
+"""
+
+import asyncio
+import os
+from typing import TYPE_CHECKING, Any
+
+from sightline.exceptions import SightlineError
+from sightline.host import SetModel
+from sightline.settings import store_key, with_stored_keys
+from sightline.text import clean_line
+from sightline.tty import Component, Input, Key, Paste, Rows, Theme, truncate
+from sightline.tty.components import Item, Text
+from sightline.views.console._desk import Desk
+from sightline.views.console.selectors._kept import keep
+from sightline.views.console.selectors._panel import Choice, Panel, Question
+
+if TYPE_CHECKING:
+    from sightline.models._discovery import Vendor
+    from sightline.views.console._console import Console
+
+_KEY, _SERVER, _DEMO = "key", "server", "demo"
+_CLIS = {"claude": "Claude Code", "codex": "Codex", "gemini": "Gemini CLI", "opencode": "OpenCode"}
+_SERVER_NAME = "local"
+_SERVER_URL = "http://localhost:11434/v1"
+VARIABLES = "ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or OPENROUTER_API_KEY"
+_VARIABLE_WAY = f"set {VARIABLES} in your shell, and start again"
+_SHOWN_DOTS = 40
+
+
+async def open(console: "Console", args: str) -> None:
+    if console.drawing.linear:  # what is typed on a line is echoed by the terminal
+        console.tell(
+            "To use a model", hint=f"{_VARIABLE_WAY}; or start with --provider claude, codex, gemini or opencode"
+        )
+        return
+    await offer(console, above=False)
+
+
+async def offer(console: "Console", *, above: bool) -> None:
+    """Ask until there is a model, or the user closes it."""
+    at = ""
+    while True:
+        installed = await asyncio.to_thread(installed_clis)
+        panel = Choice(console, "Choose a model to work with", _items(installed), filter=False, at=at)
+        panel.body.children.insert(0, Text(f"Choose one, or {_VARIABLE_WAY}.", "muted", theme=panel.theme))
+        at = await (console.ask(panel, above=True) if above else console.ask(panel))
+        above = False
+        if at is None:
+            console.tell("No model yet", hint="/setup opens this again")
+            return
+        if await _done(console, at):
+            return
+
+
+def installed_clis() -> list[str]:
+    from sightline.exec import UntrustedProgram, find_program
+
+    found = []
+    for name in _CLIS:
+        try:
+            found += [name] if find_program(name) else []
+        except UntrustedProgram:
+            continue
+    return found
+
+
+def _items(installed: list[str]) -> list[Item]:
+    items = [Item(_KEY, "Paste an API key", "Anthropic, OpenAI, Google Gemini or OpenRouter")]
+    items += [Item(name, f"Use {_CLIS[name]}", f"{name} is installed; it uses its own login") for name in installed]
+    items.append(Item(_SERVER, "Use a local server", "any OpenAI-compatible URL, such as Ollama or llama.cpp"))
+    items.append(Item(_DEMO, "Play the demo", "no key needed"))
+    return items
+
+
+async def _done(console: "Console", choice: str) -> bool:
+    """Whether the screen can close."""
+    if choice == _KEY:
+        return await _pasted(console)
+    if choice == _SERVER:
+        return await _served(console)
+    if choice == _DEMO:
+        _play_demo(console)
+        return False
+    await console.sessions.use_provider(choice)
+    console.tell(f"{_CLIS[choice]} works in this session", hint=f"next time: sightline --provider {choice}")
+    return True
+
+
+async def _pasted(console: "Console") -> bool:
+    from sightline.models._keys import TITLES, could_be_key, key_problem, vendor_of_key
+
+    mistake = ""
+    while (key := await console.ask(KeyPanel(console, mistake))) is not None:
+        if not could_be_key(key):
+            mistake = "This is not an API key: it has spaces, or is too short. Paste the key alone."
+            continue
+        vendor = vendor_of_key(key) or await _whose(console)
+        if vendor is None:
+            mistake = ""
+            continue
+        checking = Checking(console, f"Checking the key with {TITLES[vendor.name]}…")
+        problem = await checking.answer(key_problem, vendor, key, dict(os.environ))
+        if problem is None:
+            mistake = ""
+            continue
+        if problem:
+            mistake = f"{clean_line(problem).replace(key, '…')}. It was not stored."
+            continue
+        file = await asyncio.to_thread(store_key, vendor.keys[0], key)
+        console.tell(f"The {TITLES[vendor.name]} key {_masked(key)} is stored in {file}, readable by you alone")
+        return await _use_best(console)
+    return False
+
+
+async def _whose(console: "Console") -> "Vendor | None":
+    from sightline.models._discovery import VENDORS
+    from sightline.models._keys import TITLES
+
+    items = [Item(one.name, TITLES[one.name], one.keys[0]) for one in VENDORS]
+    name = await console.ask(Choice(console, "Whose key is this?", items, filter=False))
+    return next((one for one in VENDORS if one.name == name), None)
+
+
+async def _served(console: "Console") -> bool:
+    from sightline.models._keys import server_problem
+
+    about, mistake, text = "Its address, up to and including /v1", "", _SERVER_URL
+    while True:
+        answer = await console.ask(Question(console, "Use a local server", text=text, about=about, mistake=mistake))
+        if answer is None:
+            return False
+        text = answer.strip()
+        url = text if "://" in text else f"http://{text}"
+        problem = await Checking(console, f"Asking {clean_line(url)} for its models…").answer(server_problem, url)
+        if problem is None:
+            continue
+        if problem:
+            mistake = f"No models at {clean_line(url)}: {clean_line(problem)}"
+            continue
+        if mistake := await keep(console, f"models.servers.{_SERVER_NAME}.base_url", url):
+            continue
+        return await _use_best(console)
+
+
+async def _use_best(console: "Console") -> bool:
+    """The model that works from now on."""
+    from sightline.models import default_model
+
+    try:
+        name, _ = await asyncio.to_thread(default_model, console.settings, with_stored_keys(os.environ))
+    except SightlineError as error:
+        console.tell(error.message, "error", error.hint)
+        return True
+    reply = await console.submit(SetModel(model=name))
+    if reply.ok:
+        console.tell(f"{name} works in this session", hint="/model chooses another")
+    else:
+        console.tell(reply.error, "error", reply.hint)
+    return True
+
+
+def _play_demo(console: "Console") -> None:
+    from sightline._working_folder import python_words
+
+    console.application.run_program([*python_words("sightline"), "demo"])
+    console.replay()
+
+
+def _masked(key: str) -> str:
+    return f"{key[:3]}…{key[-4:]}" if len(key) >= 20 else "…"
+
+
+class SecretLine(Component):
+    """A line of which only the length can be seen. It remembers nothing: no undo, no history, no clipboard."""
+
+    def __init__(self, theme: Theme) -> None:
+        self._theme = theme
+        self.text = ""
+
+    def render(self, width: int) -> Rows:
+        if not self.text:
+            return (self._theme.style("hint", truncate("› paste the key here", width)),)
+        dots = "•" * min(len(self.text), _SHOWN_DOTS)
+        return (truncate(f"› {dots} {len(self.text)} characters", width),)
+
+    def handle_input(self, event: Input) -> bool:
+        if isinstance(event, Paste):
+            self.text += event.text.strip()
+        elif not isinstance(event, Key) or event.kind == "release":
+            return False
+        elif event.name == "backspace":
+            self.text = self.text[:-1]
+        elif event.name == "u" and event.ctrl:
+            self.text = ""
+        elif event.text and event.text.isprintable():
+            self.text += event.text
+        else:
+            return False
+        return True
+
+
+class KeyPanel(Panel):
+    """Answers with what was pasted, or typed."""
+
+    def __init__(self, desk: Desk, mistake: str) -> None:
+        super().__init__(desk, "Paste an API key", (("submit", "check and store"), ("select_cancel", "back")))
+        self.line = SecretLine(self.theme)
+        about = f"It is checked with one request to its provider and stored for you alone. Or {_VARIABLE_WAY}."
+        said = Text(mistake, "error", theme=self.theme)
+        self.body.children = [Text(about, "muted", theme=self.theme), self.line, said]
+
+    def react(self, event: Input) -> bool:
+        if self.desk.bindings.matches(event, "select_cancel"):
+            self.finish(None)
+            return True
+        if self.desk.bindings.matches(event, "submit"):
+            if self.line.text:
+                self.finish(self.line.text)
+            return True
+        taken = self.line.handle_input(event)
+        self.redraw()
+        return taken
+
+
+class Checking(Panel):
+    """Something that is asked in a thread meanwhile; escape no longer waits for it."""
+
+    def __init__(self, desk: Desk, label: str) -> None:
+        super().__init__(desk, label, (("select_cancel", "cancel"),))
+
+    async def answer(self, work: Any, *args: Any) -> Any:
+        """What the work returned; None: the user did not wait for it."""
+        self.desk.spawn(self._work(work, args))
+        return await self.desk.ask(self)
+
+    def react(self, event: Input) -> bool:
+        if self.desk.bindings.matches(event, "select_cancel"):
+            self.finish(None)
+        return True
+
+    async def _work(self, work: Any, args: tuple[Any, ...]) -> None:
+        self.finish(await asyncio.to_thread(work, *args))

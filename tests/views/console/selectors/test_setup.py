@@ -1,0 +1,206 @@
+"""The first screen without a key: a key is checked and stored, a CLI or a local server is used, or it is closed."""
+
+import asyncio
+import json
+import os
+import stat
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from sightline.agent import secrets_in
+from sightline.events import State
+from sightline.host import Reload, Reply, SetModel
+from sightline.models import open_model
+from sightline.paths import keys_folder
+from sightline.settings import Settings, load, stored_keys
+from sightline.views.console.selectors import _model, _setup
+from sightline.views.console.selectors._panel import Choice, Question
+from sightline.views.console.selectors._setup import KeyPanel
+from tests.views.console.selectors.support import Desk
+from tests.views.console.sitting import Sitting
+
+KEY = "sk-ant-api03-Kx7vQ2mZp9Lw4TnB8sRd3fGh6"
+VARIABLES = (
+    *("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "OPENROUTER_API_KEY"),
+    *("OPENAI_BASE_URL", "GEMINI_BASE_URL", "GOOGLE_GEMINI_BASE_URL", "OPENROUTER_BASE_URL"),
+)
+
+
+@pytest.fixture
+def vendor(monkeypatch):
+    """A server that accepts one key, and counts what it was asked."""
+    asked = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self):
+            asked.append((self.path, self.headers.get("x-api-key") or self.headers.get("authorization")))
+            fine = KEY in (asked[-1][1] or "") or self.path == "/local/v1/models"
+            body = json.dumps({"data": [{"id": "claude-sonnet-4-5"}]} if fine else {"error": {"message": KEY}}).encode()
+            self.send_response(200 if fine else 401)
+            self.send_header("content-length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *args):
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    for name in VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+    url = f"http://127.0.0.1:{server.server_port}"
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", url)
+    server.asked, server.url = asked, url
+    yield server
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture
+def desk(tmp_path):
+    folder = tmp_path / "project"
+    folder.mkdir()
+    made = Desk(cwd=str(folder), settings=load(folder).settings)
+    made.answers[SetModel] = lambda command: Reply(True)
+    made.answers[Reload] = lambda command: Reply(True, data={"later": []})
+    return made
+
+
+async def pasting(desk):
+    task = asyncio.ensure_future(_setup.open(desk, ""))
+    await desk.until_shown(Choice)
+    desk.press("enter")
+    await desk.until_shown(KeyPanel)
+    return task
+
+
+async def test_a_key_is_checked_with_one_request_stored_for_its_owner_and_used(desk, vendor):
+    """It is never shown in full, and masked wherever secrets are."""
+    task = await pasting(desk)
+    desk.paste(f" {KEY}\n")
+    shown = desk.rows()
+    desk.press("enter")
+    await asyncio.wait_for(task, 20)
+    assert [path for path, _ in vendor.asked] == ["/v1/models?limit=1000"]
+    file = keys_folder() / "keys.json"
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
+    assert stored_keys() == {"ANTHROPIC_API_KEY": KEY}
+    assert KEY not in "\n".join([*shown, *map(str, desk.told)])
+    assert "•" in "\n".join(shown)
+    [command] = desk.submitted
+    assert command.model.startswith("anthropic/claude")
+    assert KEY in secrets_in(Settings(), {}).values()
+
+
+async def test_a_wrong_key_is_named_and_the_screen_stays(desk, vendor):
+    """Nothing is stored; the right one can be pasted right away."""
+    task = await pasting(desk)
+    desk.paste("sk-ant-api03-wrong-wrong-wrong")
+    desk.press("enter")
+    await desk.until_rows("Anthropic does not accept this key")
+    assert not keys_folder().exists()
+    desk.paste("has a space")
+    desk.press("enter")
+    await desk.until_rows("This is not an API key")
+    assert len(vendor.asked) == 1
+    desk.paste(KEY)
+    desk.press("enter")
+    await asyncio.wait_for(task, 20)
+    assert stored_keys() == {"ANTHROPIC_API_KEY": KEY}
+
+
+async def test_escape_goes_back_and_leaves(desk, vendor):
+    """From the key to the list, from the list to the editor; how to come back is said."""
+    task = await pasting(desk)
+    desk.press(*"abc", "escape")
+    await desk.until_shown(Choice)
+    desk.press("escape")
+    await asyncio.wait_for(task, 20)
+    assert not vendor.asked
+    assert desk.told == [("info", "No model yet", "/setup opens this again")]
+
+
+async def test_a_key_of_nobody_known_is_asked_about(desk, vendor):
+    """Which provider it belongs to cannot be seen in every key."""
+    task = await pasting(desk)
+    desk.paste("0123456789abcdef")
+    desk.press("enter")
+    await desk.until_rows("Whose key is this?", "OPENROUTER_API_KEY")
+    desk.press("enter")
+    await desk.until_rows("Anthropic does not accept this key")
+    desk.press("escape")
+    await desk.until_shown(Choice)
+    desk.press("escape")
+    await asyncio.wait_for(task, 20)
+
+
+async def test_a_local_server_is_asked_for_its_models_and_stored_in_the_settings(desk, vendor, tmp_path):
+    """An address without models says why, and can be corrected."""
+    task = asyncio.ensure_future(_setup.open(desk, ""))
+    await desk.until_rows("Use a local server")
+    desk.press("up", "up", "enter")
+    await desk.until_shown(Question)
+    desk.press("ctrl+u")
+    desk.type(f"{vendor.url}/nothing")
+    desk.press("enter")
+    await desk.until_rows("HTTP 401")
+    desk.press("ctrl+u")
+    desk.type(f"{vendor.url}/local/v1")
+    desk.press("enter")
+    await asyncio.wait_for(task, 20)
+    assert desk.settings.models.servers["local"].base_url == f"{vendor.url}/local/v1"
+    assert any(isinstance(each, SetModel) for each in desk.submitted)
+
+
+async def test_installed_clis_are_offered(desk, vendor, tmp_path, monkeypatch):
+    """By what is found on PATH; one that is not installed is not offered."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    (folder / "codex").write_text("#!/bin/sh\n")
+    (folder / "codex").chmod(0o755)
+    monkeypatch.setenv("PATH", str(folder))
+    task = asyncio.ensure_future(_setup.open(desk, ""))
+    rows = await desk.until_rows("Use Codex", "Play the demo", "Paste an API key")
+    assert not any("Claude Code" in row for row in rows or desk.rows())
+    desk.press("escape")
+    await asyncio.wait_for(task, 20)
+
+
+async def test_without_a_model_the_list_of_models_leads_there(desk, vendor, monkeypatch):
+    """`/model` with nothing to choose from offers to add one."""
+    monkeypatch.delenv("ANTHROPIC_BASE_URL")
+    task = asyncio.ensure_future(_model.open(desk, ""))
+    await desk.until_rows("Add a model")
+    desk.press("enter")
+    await desk.until_rows("Paste an API key")
+    desk.press("escape")
+    await asyncio.wait_for(task, 20)
+
+
+async def test_a_stored_key_opens_models_and_the_environment_wins(vendor, monkeypatch):
+    """And no process of ours puts it into the environment."""
+    from sightline.settings import store_key
+
+    store_key("ANTHROPIC_API_KEY", KEY)
+    model = open_model("anthropic/claude-sonnet-4-5", Settings(), {})
+    assert KEY in str(model._transport._headers)
+    own = open_model("anthropic/claude-sonnet-4-5", Settings(), {"ANTHROPIC_API_KEY": "sk-ant-of-my-own"})
+    assert "sk-ant-of-my-own" in str(own._transport._headers)
+    assert "ANTHROPIC_API_KEY" not in os.environ
+
+
+async def test_it_opens_by_itself_where_there_is_no_model_and_only_once(tmp_path):
+    """A session of another agent, or with a model, is not asked about."""
+    sitting = Sitting(tmp_path)
+    sitting.hears(State("provider", "claude"), State("model", ""))
+    sitting.hears(State("provider", ""))
+    await sitting.until(lambda: "Paste an API key" in sitting.rows, "the first screen")
+    assert "OPENROUTER_API_KEY" in sitting.rows
+    sitting.press("escape")
+    await sitting.until(lambda: "Paste an API key" not in sitting.rows, "the editor")
+    sitting.hears(State("model", ""))
+    assert "Paste an API key" not in sitting.rows
+    await sitting.close()

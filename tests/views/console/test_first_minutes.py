@@ -1,0 +1,152 @@
+"""What a new user presses first: the approval level, the way out while something is asked, the last output."""
+
+import pytest
+
+from sightline.events import Request, RunEnded, RunStarted, State, Text, ToolResult, ToolUse
+from sightline.host import AnswerRequest, Attach, Prompt, Reply, SetApproval, SetModel, Shell, Stop
+from sightline.settings import store_key
+from sightline.views.console import _demo
+from tests.views.console.sitting import Sitting
+
+PNG = b"\x89PNG\r\n\x1a\n" + bytes(64)
+KEYS = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "OPENROUTER_API_KEY")
+
+
+@pytest.fixture
+async def sitting(tmp_path):
+    made = Sitting(tmp_path)
+    made.console.status.note = ""
+    made.hears(State("model", "opus"), State("approval", {"level": "auto", "flags": []}))
+    made.replies["SetApproval"] = Reply(True, data={"level": "plan"})
+    yield made
+    await made.close()
+
+
+QUESTION = Request("r1", "question", "Which one?", ["a", "b"])
+
+
+async def asked(sitting):
+    sitting.hears(QUESTION)
+    await sitting.until(lambda: "Which one?" in sitting.rows and sitting.console.screen.is_answered, "the question")
+
+
+async def test_shift_tab_takes_the_next_approval_level(sitting):
+    """And another key the next thinking level."""
+    sitting.press("shift+tab")
+    assert await sitting.sent(SetApproval) == SetApproval(level="plan")
+    sitting.press("alt+e")
+    await sitting.sent(SetModel)
+
+
+async def test_the_level_changes_while_a_question_is_open(sitting):
+    """The question stays; so does what the key means in it."""
+    await asked(sitting)
+    for key in ("shift+tab", "alt+p"):
+        sitting.commands.clear()
+        sitting.press(key)
+        assert await sitting.sent(SetApproval) == SetApproval(level="plan")
+    assert "Which one?" in sitting.rows
+    sitting.press("1")
+    assert (await sitting.sent(AnswerRequest)).answer == {"chosen": ["a"]}
+
+
+async def test_the_key_to_leave_asks_while_a_question_is_open(sitting):
+    """As it does otherwise; who stays has the question again."""
+    await asked(sitting)
+    sitting.press("ctrl+d")
+    await sitting.until(lambda: "Leave?" in sitting.rows, "the question whether to leave")
+    sitting.press("escape")
+    await sitting.until(lambda: "Which one?" in sitting.rows and "Leave?" not in sitting.rows, "the question again")
+    assert not sitting.ended
+
+
+async def test_the_last_call_opens_whether_or_not_it_is_cut(sitting):
+    """Not an earlier one of which more could be shown."""
+    long = "".join(f"line {number}\n" for number in range(500))
+    sitting.hears(ToolUse("c1", "Bash", "Bash", "seq", {"command": "seq"}), ToolResult("c1", long))
+    sitting.hears(ToolUse("c2", "Bash", "Bash", "last", {"command": "last"}), ToolResult("c2", "short"))
+    sitting.press("ctrl+o")
+    pager = await sitting.until(lambda: sitting.console.screen.asking, "the pager")
+    await sitting.until(lambda: "Bash last" in pager.render(80)[0], "its title")
+
+
+async def test_an_image_that_is_mentioned_is_attached(sitting, tmp_path):
+    """By any spelling of its path, once; what is no image, or not there, is only mentioned."""
+    (tmp_path / "my shot.png").write_bytes(PNG)
+    (tmp_path / "fake.png").write_text("no image")
+    sitting.writes('look at @"my shot.png" and @./my @fake.png @none.png a@b.png')
+    sitting.press("enter")
+    prompt = await sitting.sent(Prompt)
+    assert [command.name for command in sitting.commands if isinstance(command, Attach)] == ["my shot.png"]
+    assert prompt.attachments == ["s-1"]
+    assert '@"my shot.png"' in prompt.text
+
+
+async def test_another_agent_reads_what_is_mentioned_itself(sitting, tmp_path):
+    """Nothing is attached for it."""
+    (tmp_path / "shot.png").write_bytes(PNG)
+    sitting.hears(State("provider", "claude"))
+    sitting.writes("look at @shot.png")
+    sitting.press("enter")
+    assert (await sitting.sent(Prompt)).attachments == []
+    assert not any(isinstance(command, Attach) for command in sitting.commands)
+
+
+async def test_leaving_while_a_shell_line_runs_asks_first(sitting):
+    """It is not stopped unasked; it can go on."""
+    sitting.writes("!sleep 100")
+    sitting.press("enter")
+    await sitting.sent(Shell)
+    sitting.hears(ToolUse("s-1", "Bash", "Bash", "sleep 100", {"command": "sleep 100"}, source="person"))
+    sitting.press("ctrl+d")
+    await sitting.until(lambda: "Leave?" in sitting.rows, "the question")
+    assert "what you entered is running" in sitting.rows
+    assert not any(isinstance(command, Stop) for command in sitting.commands)
+    sitting.press("enter")
+    await sitting.until(lambda: sitting.ended, "the end")
+    assert not any(isinstance(command, Stop) for command in sitting.commands)
+
+
+@pytest.mark.parametrize("key", ["", "sk-ant-api03-of-somebody-who-has-one"])
+async def test_the_demo_is_taken_over_after_its_script(sitting, monkeypatch, key):
+    """By a real model where there is one; else it is said how to get one, and nothing that was written is lost."""
+    for name in KEYS:
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.replace("API_KEY", "BASE_URL"), raising=False)
+    monkeypatch.setenv("OLLAMA_HOST", "127.0.0.1:9")
+    if key:
+        store_key("ANTHROPIC_API_KEY", key)
+    _demo.take_over(sitting.console)
+    sitting.hears(State("model", "scripted:../demo.json"), RunStarted(), Text("All pass.", 0), RunEnded())
+    sitting.writes("now add a test")
+    sitting.press("enter")
+    if key:
+        assert (await sitting.sent(SetModel)).model.startswith("anthropic/")
+        assert (await sitting.sent(Prompt)).text == "now add a test"
+    else:
+        await sitting.until(lambda: "there is no model to continue with" in sitting.rows, "what to do")
+        assert "OPENROUTER_API_KEY" in sitting.rows.replace("\n", "").replace(" ", "")
+        assert sitting.console.prompt.text == "now add a test"
+        assert not any(isinstance(command, Prompt) for command in sitting.commands)
+
+
+async def test_words_of_ours_are_not_the_users_in_the_tree(tmp_path):
+    """A reminder is automatic: not under the user's own messages, not counted, not found in their place."""
+    from sightline.journal import Store, Tree
+    from sightline.journal._outline import outline
+    from tests.journal.conversations import Talk, assistant, user
+
+    store = Store(tmp_path / "home")
+    talk = Talk(store, cwd="/p")
+    talk.step(user("fix it"))
+    talk.step(assistant("done"))
+    talk.step(user("You have open tasks.", "todo"))
+    talk.step(assistant("really done"))
+    tree = Tree.load(store.folder(talk.close()))
+    assert [node.role for node in tree.path()] == ["user", "assistant", "automatic", "assistant"]
+    assert len(outline(tree, filter="user-only")) == 1
+    [record] = store.conversations()
+    assert (record.messages, record.first_prompt) == (3, "fix it")
+    assert store.search("tasks") == []
+    reminder = tree.path()[2]
+    assert tree.move(reminder.id).prefill == ""
