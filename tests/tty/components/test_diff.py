@@ -30,7 +30,7 @@ def test_a_diff_of_git() -> None:
     """One title for each file, numbers of the file a line is in, the changed words brought out."""
     assert [marked(row) for row in Diff(GIT, theme=MARKS).render(60)] == [
         "<title>src/a.py</>",
-        "<diff_hunk>@@ -9,4 +9,5 @@ def f():</>",
+        "<diff_hunk>⋮ def f():</>",
         "<line_number> 9</> <diff_context>  keep</>",
         "<line_number>10</> <diff_removed>-     return </><diff_removed_word>old</><diff_removed>(value, 1)</>",
         "<line_number>10</> <diff_added>+     return </><diff_added_word>new</><diff_added>(value, 1)</>",
@@ -47,7 +47,7 @@ def test_files_that_come_and_go() -> None:
     """A file that is new or gone says so."""
     text = "--- /dev/null\n+++ b/a\n@@ -0,0 +1 @@\n+x\n--- a/b\n+++ /dev/null\n@@ -1 +0,0 @@\n-y\n\\ No newline at end"
     assert list(Diff(text).render(40)) == [
-        "a (new)", "@@ -0,0 +1 @@", "1 + x", "", "b (deleted)", "@@ -1 +0,0 @@", "1 - y", "\\ No newline at end"
+        "a (new)", "1 + x", "", "b (deleted)", "1 - y", "\\ No newline at end"
     ]  # fmt: skip
 
 
@@ -56,11 +56,19 @@ def test_a_diff_without_headers_has_no_numbers() -> None:
     assert list(Diff("@@ ... @@\n a\n-b\n+c\n...").render(40)) == ["@@ ... @@", "  a", "- b", "+ c", "..."]
 
 
+def test_where_lines_are_left_out_there_is_a_mark() -> None:
+    """In place of the header of a hunk, whose numbers its lines have; before the first there is nothing to leave out."""
+    text = "@@ -1,2 +1,2 @@\n-a\n+b\n@@ -40,2 +40,2 @@ class C:\n-c\n+d\n@@ -90 +90 @@\n-e\n"
+    assert list(Diff(text).render(40)) == [
+        " 1 - a", " 1 + b", "⋮ class C:", "40 - c", "40 + d", "⋮", "90 - e"
+    ]  # fmt: skip
+
+
 def test_counts_that_are_wrong_swallow_no_file() -> None:
     """A hunk that announces more lines than it has ends where the next file begins."""
     text = "--- a/x\n+++ b/x\n@@ -1,9 +1,9 @@\n-a\n+b\ndiff --git a/y b/y\n--- a/y\n+++ b/y\n@@ -5 +5 @@\n-c\n+d\n"
     assert list(Diff(text).render(40)) == [
-        "x", "@@ -1,9 +1,9 @@", "1 - a", "1 + b", "", "y", "@@ -5 +5 @@", "5 - c", "5 + d"
+        "x", "1 - a", "1 + b", "", "y", "5 - c", "5 + d"
     ]  # fmt: skip
 
 
@@ -78,7 +86,7 @@ def test_lines_with_little_in_common_have_no_changed_words() -> None:
 def test_long_lines_are_folded_below_their_text() -> None:
     """Every character is kept, and the number stands only before the first row."""
     rows = list(Diff("@@ -1 +1 @@\n+" + "abcdefghij" * 4).render(25))
-    assert rows == ["@@ -1 +1 @@", "1 + abcdefghijabcdefghija", "  bcdefghijabcdefghij"]
+    assert rows == ["1 + abcdefghijabcdefghija", "  bcdefghijabcdefghij"]
 
 
 def test_tabs_are_expanded_within_the_line() -> None:

@@ -17,7 +17,7 @@ class LeavingDialog(Dialog):
         ]
         if not lasting:
             items = [Item("stop", "Stop it", "nothing of it is kept"), items[-1]]
-        choices = SelectList(items, bindings=self.bindings, theme=self.theme)
+        choices = SelectList(items, numbered=True, bindings=self.bindings, theme=self.theme)
         choices.on_select = lambda item: self.finish(None if item.value == "stay" else item.value)
         choices.on_cancel = self.cancel
         about = Text(f"Something is going on: {busy}." if busy else "Something is going on.", theme=self.theme)

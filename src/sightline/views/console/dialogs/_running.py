@@ -38,7 +38,7 @@ class RunningDialog(Dialog):
         new = [Item(_NEW, "Begin a new one")]
         items = [*new, *items] if new_first else [*items, *new]
         items.append(Item(_PICK, "Another conversation…"))
-        choices = SelectList(items, bindings=self.bindings, theme=self.theme)
+        choices = SelectList(items, numbered=True, bindings=self.bindings, theme=self.theme)
         choices.on_select = self._chosen
         choices.on_cancel = self.cancel
         many = len(sessions) != 1
