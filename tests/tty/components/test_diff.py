@@ -1,8 +1,11 @@
 """Diffs: numbers, signs, and the words that changed."""
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sightline.tty._colour import Depth
+from sightline.tty._theme import theme_for
 from sightline.tty._width import measure
 from sightline.tty.components._diff import Diff
 from tests.tty.components.role_marks import MARKS, marked
@@ -57,11 +60,35 @@ def test_a_diff_without_headers_has_no_numbers() -> None:
 
 
 def test_where_lines_are_left_out_there_is_a_mark() -> None:
-    """In place of the header of a hunk, whose numbers its lines have; before the first there is nothing to leave out."""
+    """In place of the header of a hunk, whose numbers its lines have; before the first nothing is left out."""
     text = "@@ -1,2 +1,2 @@\n-a\n+b\n@@ -40,2 +40,2 @@ class C:\n-c\n+d\n@@ -90 +90 @@\n-e\n"
     assert list(Diff(text).render(40)) == [
         " 1 - a", " 1 + b", "⋮ class C:", "40 - c", "40 + d", "⋮", "90 - e"
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("depth", ["256", "true"])
+@pytest.mark.parametrize("dark", [True, False])
+def test_changed_lines_have_a_faint_background_and_the_colours_of_their_language(dark: bool, depth: Depth) -> None:
+    """All of the row, whatever stands in it; what did not change has none."""
+    theme = theme_for(dark=dark, depth=depth)
+    text = "--- a/x.py\n+++ b/x.py\n@@ -1,2 +1,2 @@\n import os\n-return None\n+raise Error(1)\n"
+    _, context, removed, added = Diff(text, theme=theme).render(40)
+    for row, role in ((removed, "diff_removed"), (added, "diff_added")):
+        assert row.startswith(theme.open(f"{role}_line"))
+        assert measure(row) == 40
+        assert theme.open(role) in row
+    assert theme.style("syntax_keyword", "raise") in added
+    assert theme.style("syntax_keyword", "import") in context
+    assert theme.open("diff_added_line") not in context
+
+
+@pytest.mark.parametrize("depth", ["none", "16"])
+def test_without_colours_for_it_a_changed_line_has_the_look_of_its_sign(depth: Depth) -> None:
+    """No background, no colours of a language: nothing is told by them."""
+    theme = theme_for(dark=True, depth=depth)
+    (row,) = Diff("+raise Error(1)\n", path="x.py", theme=theme).render(40)
+    assert row == theme.style("diff_added", "+ raise Error(1)")
 
 
 def test_counts_that_are_wrong_swallow_no_file() -> None:

@@ -14,8 +14,9 @@ import re
 from collections.abc import Iterator, Sequence
 
 from sightline.text import clean_text, mark_blanks
-from sightline.tty._theme import PLAIN, Theme
-from sightline.tty._width import wrap
+from sightline.tty._theme import PLAIN, Theme, on_background
+from sightline.tty._width import pad, wrap
+from sightline.tty.components._diff import is_tinted
 from sightline.tty.components._diff_lines import NEW, Line, Ranges, Words, read_diff
 from sightline.tty.components._highlight import State, highlighter
 from sightline.tty.components._runs import Run, fold_runs, wrap_runs
@@ -106,14 +107,17 @@ class ExactDiff(Lines):
             return _folded([Run(line.text, look(role))], width, "", self._theme)
         number = f"{'' if line.number is None else line.number:>{self._digits}} " if self._digits else ""
         runs = [Run(f"{_SIGNS[line.kind]} ", look(f"diff_{line.kind}")), *self._content(index, line)]
-        return _folded(_signed(runs, self._theme), width, number if width >= _NARROWEST else "", self._theme)
+        rows = _folded(_signed(runs, self._theme), width, number if width >= _NARROWEST else "", self._theme)
+        tint = look(f"diff_{line.kind}_line")
+        return [on_background(pad(row, width), tint) for row in rows] if tint else rows
 
     def _line(self, index: int) -> Line:
         line = self._lines[index]
         return line._replace(text=mark_blanks(line.text))
 
     def _content(self, index: int, line: Line) -> Iterator[Run]:
-        style, at = self._theme.open(f"diff_{line.kind}"), 0
+        is_plain = is_tinted(self._theme) and line.kind != "context"
+        style, at = "" if is_plain else self._theme.open(f"diff_{line.kind}"), 0
         word = self._theme.open(f"diff_{line.kind}_word") or style
         for start, end in [*self._ranges(index), (len(line.text), len(line.text))]:
             yield from (Run(line.text[at:start], style), Run(line.text[start:end], word))

@@ -76,7 +76,8 @@ class ApprovalDialog(Dialog):
         self._body = Reading(*self._in_order(), drawing)
         self._width = 0
         self._shape = (False, False, True, False)
-        """Of the choices: whether there are too few rows for a yes, room for keys, all was seen, and room for why not."""
+        """Of the choices: are there too few rows for a yes, is there room for keys, was all seen, is there room for why
+        something cannot be chosen."""
         self._asks_why = False
         self._list = SelectList(self._items(), max_rows=6, numbered=True, bindings=self.bindings, theme=self.theme)
         if self._details.get("leaves") is not False or self._details.get("unseen"):
