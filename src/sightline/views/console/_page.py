@@ -56,7 +56,8 @@ class Page(Block):
         if self._drawing.linear:
             yield f"{left}: {about}"
             return
-        named = self._drawing.theme.style("key", left)
+        name, space, args = left.partition(" ") if left.startswith("/") else (left, "", "")
+        named = self._drawing.theme.style("key", name) + self._drawing.theme.style("muted", space + args)
         margin = _INDENT + " " * column + _GAP if column else _INDENT * 2
         lines = wrap(about, max(width - len(margin), 1)) or [""]
         if column and measure(left) <= column:

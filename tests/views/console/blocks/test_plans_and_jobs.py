@@ -84,7 +84,7 @@ def test_call_and_result_are_one_block() -> None:
     details = ui("todo", phases=[{"name": "P", "tasks": [task("t", "in_progress")]}])
     fold.apply(ToolResult("c", "told", details))
     block.changed()
-    assert list(block.render(80)) == ["✓ Todo init  0 of 1 done"]
+    assert list(block.render(80)) == ["✓ Todo new list  0 of 1 done"]
     assert len(fold.now.entries) == 1
     assert block.done
 

@@ -68,7 +68,11 @@ class Greeting(Block):
         style = self._drawing.theme.style
         name = truncate(f"Sightline {__version__}", width)
         yield style("title", name[: len("Sightline")]) + style("dim", name[len("Sightline") :])
-        yield style("muted", truncate(" · ".join(self._facts), width))
+        one_row = " · ".join(self._facts)
+        for row in (one_row,) if measure(one_row) <= width else self._facts:
+            yield style("muted", truncate(row, width))
+            style("muted", truncate(row, width)) for row in ([facts] if measure(facts) <= width else self._facts)
+        )
         yield ""
         yield style("muted", truncate("Three things to try:", width))
         column = max(len(text) for text, _ in _TRIES)

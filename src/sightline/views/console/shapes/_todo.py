@@ -20,6 +20,7 @@ _WORDS = ("content", "text", "step", "description", "subject", "title")
 _LISTS = ("todos", "plan", "items", "steps")
 _BEFORE_ACTIVE = 2
 FAILED = "Todo update failed"
+_INIT, _NEW_LIST = "init", "new list"
 
 
 class Task(NamedTuple):
@@ -42,7 +43,7 @@ class TodoShape(Shape):
 
     @property
     def title(self) -> str:
-        return clean_line(self.call.arg)
+        return _NEW_LIST if self.call.arg == _INIT else clean_line(self.call.arg)
 
     @property
     def suffix(self) -> str:
