@@ -71,8 +71,6 @@ class Greeting(Block):
         one_row = " · ".join(self._facts)
         for row in (one_row,) if measure(one_row) <= width else self._facts:
             yield style("muted", truncate(row, width))
-            style("muted", truncate(row, width)) for row in ([facts] if measure(facts) <= width else self._facts)
-        )
         yield ""
         yield style("muted", truncate("Three things to try:", width))
         column = max(len(text) for text, _ in _TRIES)

@@ -62,7 +62,7 @@ class TodoShape(Shape):
         most = self.unfolded if self.drawing.unfolded else self.folded
         rows = self._errors(width)
         if self._phases and not (self.drawing.unfolded or self.drawing.linear or self.call.is_error):
-            return Body(rows, cut=True)
+            return Body(rows)
         shown, before, after = window(self._phases, most)
         if before:
             rows.append(self.more_items(before, width))
