@@ -360,7 +360,9 @@ def test_that_a_call_is_silent_is_said_below_it_by_its_own_clock() -> None:
     """What was sent ages; the row below the header does not."""
     clock = Clock()
     fold, block = told(
-        ToolUse("c", "X", time=1000.0), ToolOutput("c", "no output yet", "status"), how=drawing(clock=clock)
+        ToolUse("c", "X", time=1000.0),
+        ToolOutput("c", "running for 1 s, no output yet", "status"),
+        how=drawing(clock=clock),
     )
     clock.now = 1010.0
     assert list(block.render(80)) == ["◌ X  10 s", "  no output yet"]
@@ -371,6 +373,9 @@ def test_that_a_call_is_silent_is_said_below_it_by_its_own_clock() -> None:
     block.changed()
     clock.now = 1029.0
     assert list(block.render(80)) == ["◌ X  29 s", "│ out", "  no output for 19 s"]
+    fold.apply(ToolOutput("c", "binary output: kept, not shown", "status", time=1029.0))
+    block.changed()
+    assert list(block.render(80)) == ["◌ X  29 s", "│ out", "  binary output: kept, not shown"]
 
 
 def test_an_unchanged_block_gives_the_same_rows() -> None:

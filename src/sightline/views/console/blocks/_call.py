@@ -192,15 +192,17 @@ class CallBlock(Block, Scrollback):
 
     def _status(self, width: int) -> list[str]:
         """What is said about a call that writes nothing."""
-        status = self._silence() if self.call.status else ""
+        status = self._said_of_it() if self.call.status else ""
         return [INDENT + self._drawing.theme.style("dim", truncate(status, width - len(INDENT)))] if status else []
 
-    def _silence(self) -> str:
-        """By the clock of the header; what was sent is as old as it is."""
+    def _said_of_it(self) -> str:
+        """That nothing is written, by the clock of the header: what was sent is as old as it is."""
+        from sightline.exec._silence import is_silence
+
         call, drawing = self.call, self._drawing
-        if drawing.linear or not call.heard:
-            return clean_line(call.status) if drawing.linear else _NOTHING_YET
-        return f"no output for {seconds_words(drawing.clock() - call.heard)}"
+        if drawing.linear or not is_silence(call.status):
+            return clean_line(call.status)
+        return f"no output for {seconds_words(drawing.clock() - call.heard)}" if call.heard else _NOTHING_YET
 
     def _paced(self, body: Body, shape: Shape) -> tuple[Sequence[str], int]:
         """As many of the rows as are shown now: a few more than before, and so many empty ones that none are missed."""
