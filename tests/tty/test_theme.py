@@ -12,9 +12,10 @@ from sightline.tty._themes import DARK_COLOURS, LIGHT_COLOURS, LOOKS
 
 ROLES = re.findall(
     r"\w+",
-    "text muted dim accent strong emphasis success warning error info border border_active selection "
+    "text muted dim output gutter accent strong emphasis success warning error info border border_active selection "
     "heading heading_mark code code_block code_border link link_url quote quote_border list_marker rule "
-    "table_border table_header strike diff_added diff_removed diff_context diff_hunk diff_added_word "
+    "table_border table_header strike diff_added diff_removed diff_context diff_added_line diff_removed_line "
+    "diff_hunk diff_added_word "
     "diff_removed_word line_number syntax_keyword syntax_string syntax_comment syntax_number syntax_function "
     "syntax_type syntax_name syntax_operator syntax_punctuation syntax_builtin syntax_decorator syntax_error "
     "match hint spinner progress_done progress_left tab tab_active title key image_fallback",
@@ -49,6 +50,26 @@ def test_every_role_can_be_read(name, shown):
         text = shown(colours[look.fg].exact) if look.fg else rgb(TEXT[name])
         least = 3.0 if look.fg in LINES | QUIET else 4.5
         assert min(contrast(text, ground) for ground in grounds) >= least, role
+
+
+@pytest.mark.parametrize("shown", [exact, of_256], ids=["true colour", "256 colours"])
+@pytest.mark.parametrize("name", THEMES)
+def test_code_can_be_read_on_the_tint_of_a_changed_line(name, shown):
+    """In every colour of a language, with the sign and the number of the line."""
+    colours = THEMES[name][1]
+    roles = [role for role in LOOKS if role.startswith("syntax_")]
+    for tint, sign in (("diff_added_line", "diff_added"), ("diff_removed_line", "diff_removed")):
+        ground = shown(colours[LOOKS[tint].bg].exact)
+        for role in (*roles, sign, "line_number"):
+            text = shown(colours[LOOKS[role].fg].exact) if LOOKS[role].fg else rgb(TEXT[name])
+            assert contrast(text, ground) >= (3.0 if role == "line_number" else 4.5), (tint, role)
+
+
+def test_one_colour_points_at_what_has_the_focus_or_runs():
+    """And at nothing else: words, lists and links of a text have none."""
+    accent = LOOKS["accent"].fg
+    pointing = {role for role, look in LOOKS.items() if look.fg == accent and not role.startswith("syntax_")}
+    assert pointing == {"accent", "border_active", "spinner", "progress_done", "tab_active"}
 
 
 def test_the_roles_are_those_components_use():

@@ -153,7 +153,7 @@ class Transcript:
         if event.stream == "status":
             call.status = event.content
             return call
-        call.status = ""
+        call.status, call.heard = "", event.time
         call.received = max(call.received, event.offset + event.size)
         _add_piece(call.pieces, event)
         held = self._held.get(event.id)

@@ -89,7 +89,8 @@ async def test_a_long_draft_makes_room(sat: Sitting) -> None:
     await asked(sat, 80, 24)
     window = "\n".join(seen(sat))
     assert "curl -s" in window
-    assert "wants to run a command outside the sandbox" in window
+    assert "The agent wants to run" in window
+    assert "utside the sandbox" in window
     assert "draft 11" not in window
     sat.hears(RequestResolved("r", "no"))
     await sat.until(lambda: "draft 11" in "\n".join(seen(sat)))

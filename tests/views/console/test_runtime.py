@@ -58,10 +58,10 @@ async def test_the_loader_runs_from_the_start_of_a_run_to_its_end(sat: Sitting) 
     """Streaming and incremental UI updates: the agent's start starts the loader, its end stops it."""
     assert sat.console.working.since is None
     begun(sat)
-    assert "escape stops it" in sat.rows
+    assert "escape stop" in sat.rows
     sat.hears(RunEnded())
     assert sat.console.working.since is None
-    assert "escape stops it" not in sat.rows
+    assert "escape stop" not in sat.rows
 
 
 async def test_an_answer_grows_in_one_block(sat: Sitting) -> None:
@@ -119,7 +119,7 @@ async def test_what_waits_and_what_is_retried_is_said(sat: Sitting) -> None:
     """Status and loader orchestration: retries and compaction have loaders of their own in one lane."""
     begun(sat)
     sat.hears(State("retry", {"reason": "overloaded", "attempt": 1}))
-    assert "asking again: overloaded" in sat.rows
+    assert "retrying: overloaded" in sat.rows
     sat.hears(State("retry", None), RunEnded(), State("compaction", {"running": True, "why": "asked"}))
     assert "summarising the conversation" in sat.rows
     sat.hears(State("compaction", {"running": False}))

@@ -165,7 +165,7 @@ def test_work_without_a_word_is_mentioned_now_and_then():
     state.running = True
     pulse.look()
     clock.advance(16)
-    assert said == ["still working, for 15 s; /stop stops it"]
+    assert said == ["still working, for 15 s; /stop to stop it"]
     clock.advance(60)
     assert len(said) == 2
     state.requests["r"] = {}

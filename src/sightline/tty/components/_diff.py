@@ -1,23 +1,57 @@
-"""A unified diff: numbered lines with their sign, what changed within a line brought out."""
+"""A unified diff: numbered lines with their sign, what changed within a line brought out.
+
+Where the terminal has colours for it, changed lines have a faint background and the colours of their language;
+elsewhere they are in the colour of their sign.
+"""
 
 from collections.abc import Iterable, Iterator
 
 from sightline.text import clean_text
 from sightline.tty._component import Component, Rows
-from sightline.tty._theme import PLAIN, Theme
-from sightline.tty._width import expand_tabs, truncate
-from sightline.tty.components._diff_lines import Line, Ranges, Words, read_diff
+from sightline.tty._theme import PLAIN, Theme, on_background
+from sightline.tty._width import expand_tabs, pad, truncate
+from sightline.tty.components._diff_lines import NEW, Line, Ranges, Words, read_diff
+from sightline.tty.components._highlight import Highlighter, State, highlighter
 from sightline.tty.components._runs import Run, fold_runs, wrap_runs
 
 _SIGNS = {"added": "+", "removed": "-", "context": " "}
 _NARROWEST = 24  # below this there is no room for numbers
+_HIGHLIGHTED_AT_MOST = 2000  # characters of a line
+
+
+class _Colours:
+    """The colours of the lines of a file, as it was and as it is: each side goes on where it was left."""
+
+    def __init__(self, path: str, theme: Theme) -> None:
+        self._highlighter = _highlighter_of(path) if is_tinted(theme) else None
+        self._theme = theme
+        self.begin_hunk()
+
+    def begin_hunk(self) -> None:
+        self._old: State = ""
+        self._new: State = ""
+
+    def runs(self, line: Line, changed: Ranges) -> list[Run] | None:
+        """The line's text, changed words brought out; None where no language is known."""
+        if self._highlighter is None or len(line.text) > _HIGHLIGHTED_AT_MOST:
+            return None
+        tokens, state = self._highlighter.line(line.text, self._old if line.kind == "removed" else self._new)
+        if line.kind != "added":
+            self._old = state
+        if line.kind != "removed":
+            self._new = state
+        look = self._theme.open
+        runs = [Run(part, look(role) if role else "") for role, part in tokens]
+        return _with_words(runs, changed, look(f"diff_{line.kind}_word"))
 
 
 class Diff(Component):
-    """Rows of a diff. Long lines are folded, with every character kept."""
+    """Rows of a diff. Long lines are folded, with every character kept. `path`: of the file it is about, where the diff
+    does not say it."""
 
-    def __init__(self, text: str = "", *, theme: Theme = PLAIN) -> None:
+    def __init__(self, text: str = "", *, path: str = "", theme: Theme = PLAIN) -> None:
         self._theme = theme
+        self._path = path
         self._text = ""
         self._shown: tuple[int, list[str]] | None = None
         self.set_text(text)
@@ -41,14 +75,33 @@ class Diff(Component):
         digits = max((len(str(line.number)) for line in lines if line.number is not None), default=0)
         numbers = digits if width >= _NARROWEST else 0
         changed = _changed_words(lines)
+        colours = _Colours(self._path, self._theme)
         for index, line in enumerate(lines):
+            if line.kind == "hunk":
+                colours.begin_hunk()
             if line.kind == "file":
+                colours = _Colours(line.text.removesuffix(NEW), self._theme)
                 yield [*([""] if index else []), *wrap_runs([Run(line.text, self._theme.open("title"))], width)]
             elif line.kind in ("hunk", "note"):
                 role = "diff_hunk" if line.kind == "hunk" else "muted"
                 yield fold_runs([Run(expand_tabs(line.text), self._theme.open(role))], width)
+            elif is_tinted(self._theme):
+                words = changed.get(index, [])
+                yield self._tinted(line, colours.runs(line, words), words, numbers, width)
             else:
                 yield self._content(line, changed.get(index, []), numbers, width)
+
+    def _tinted(self, line: Line, runs: list[Run] | None, changed: Ranges, digits: int, width: int) -> list[str]:
+        look, tint = self._theme.open, self._theme.open(f"diff_{line.kind}_line")
+        number = f"{'' if line.number is None else line.number:>{digits}} " if digits else ""
+        if runs is None:
+            plain = "" if tint else look("diff_context")
+            runs = _with_words([Run(line.text, plain)], changed, look(f"diff_{line.kind}_word"))
+        text = [Run(f"{_SIGNS[line.kind]} ", look(f"diff_{line.kind}")), *_expanded(runs)]
+        rows = fold_runs(text, width - len(number))
+        shown = [self._theme.style("line_number", number) + rows[0]]
+        shown += [" " * len(number) + row for row in rows[1:]]
+        return [on_background(pad(row, width), tint) for row in shown] if tint else [row.rstrip() for row in shown]
 
     def _content(self, line: Line, changed: Ranges, digits: int, width: int) -> list[str]:
         look = self._theme.open
@@ -77,6 +130,44 @@ class Diff(Component):
                 if expanded:
                     yield Run(expanded, look)
             at = end
+
+
+def is_tinted(theme: Theme) -> bool:
+    """Whether changed lines have a background."""
+    return bool(theme.open("diff_added_line"))
+
+
+def _highlighter_of(path: str) -> Highlighter | None:
+    name = path.rpartition("/")[2]
+    return highlighter(name.rpartition(".")[2]) if "." in name else None
+
+
+def _with_words(runs: Iterable[Run], changed: Ranges, word: str) -> list[Run]:
+    """The same text, with these parts of it in the style of changed words."""
+    if not changed or not word:
+        return list(runs)
+    made: list[Run] = []
+    base = 0
+    for run in runs:
+        at, end = base, base + len(run.text)
+        for start, stop in changed:
+            if start < end and stop > at:
+                made.append(run._replace(text=run.text[at - base : max(start, at) - base]))
+                made.append(Run(run.text[max(start, at) - base : min(stop, end) - base], word))
+                at = min(stop, end)
+        made.append(run._replace(text=run.text[at - base :]))
+        base = end
+    return [run for run in made if run.text]
+
+
+def _expanded(runs: Iterable[Run]) -> Iterator[Run]:
+    """Tabs lead to the next stop of the whole line."""
+    column = 0
+    for run in runs:
+        text = expand_tabs(" " * (column % 4) + run.text)[column % 4 :] if "\t" in run.text else run.text
+        column += len(text)
+        if text:
+            yield run._replace(text=text)
 
 
 def _changed_words(lines: list[Line]) -> dict[int, Ranges]:

@@ -2,7 +2,8 @@
 
 Diffs come from tools and from models. The numbers of a hunk are believed where they are given, so that a removed line
 `-- x` is not taken for a file's header; without them, or without any header at all, lines are what they begin with.
-What is no line of a diff is shown as it is.
+What is no line of a diff is shown as it is. The header of a hunk is a mark where lines are left out: its numbers are
+those of its lines, and what it says besides is kept.
 """
 
 import re
@@ -11,7 +12,11 @@ from typing import Literal, NamedTuple
 
 Kind = Literal["file", "hunk", "context", "added", "removed", "note"]
 
-_hunk = re.compile(r"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@").match
+LEFT_OUT = "⋮"
+NEW = " (new)"
+"""After the name of a file that there was not."""
+
+_hunk = re.compile(r"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@ ?").match
 _git = re.compile(r"diff --git a/(.+) b/(.+)").fullmatch
 _words = re.compile(r"\w+|\s+|[^\w\s]").findall
 _REDUNDANT = ("index ", "new file mode", "deleted file mode", "similarity index", "rename from", "rename to")
@@ -89,6 +94,10 @@ class _Reader:
         if found is not None:
             self._old, self._new = int(found[1]), int(found[3])
             self._old_left, self._new_left = int(found[2] or 1), int(found[4] or 1)
+            is_first = not self.lines or self.lines[-1].kind == "file"
+            line = f"{LEFT_OUT} {line[found.end() :]}".rstrip()
+            if line == LEFT_OUT and is_first:
+                return
         self.lines.append(Line("hunk", line))
 
     def _content(self, line: str) -> None:
@@ -116,7 +125,7 @@ def _path(line: str) -> str:
 
 def _title(old: str, new: str) -> str:
     if old == "/dev/null":
-        return f"{new} (new)"
+        return new + NEW
     if new == "/dev/null":
         return f"{old} (deleted)"
     return new if old == new else f"{old} → {new}"

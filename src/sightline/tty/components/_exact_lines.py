@@ -14,9 +14,10 @@ import re
 from collections.abc import Iterator, Sequence
 
 from sightline.text import clean_text, mark_blanks
-from sightline.tty._theme import PLAIN, Theme
-from sightline.tty._width import wrap
-from sightline.tty.components._diff_lines import Line, Ranges, Words, read_diff
+from sightline.tty._theme import PLAIN, Theme, on_background
+from sightline.tty._width import pad, wrap
+from sightline.tty.components._diff import is_tinted
+from sightline.tty.components._diff_lines import NEW, Line, Ranges, Words, read_diff
 from sightline.tty.components._highlight import State, highlighter
 from sightline.tty.components._runs import Run, fold_runs, wrap_runs
 
@@ -83,11 +84,12 @@ class ExactText(Lines):
 
 
 class ExactDiff(Lines):
-    """A unified diff: numbered lines with their sign, what changed within a line brought out."""
+    """A unified diff: numbered lines with their sign, what changed within a line brought out. `path`: the file that
+    is named beside it; where the diff is of that one alone, it is not named again."""
 
-    def __init__(self, text: str, *, theme: Theme = PLAIN) -> None:
+    def __init__(self, text: str, *, path: str = "", theme: Theme = PLAIN) -> None:
         self._theme = theme
-        self._lines = read_diff(clean_text(text))
+        self._lines = _without_name(read_diff(clean_text(text)), path)
         self._digits = max((len(str(line.number)) for line in self._lines if line.number is not None), default=0)
         self._words = Words()
         self._changed: dict[int, Ranges] = {}
@@ -105,14 +107,17 @@ class ExactDiff(Lines):
             return _folded([Run(line.text, look(role))], width, "", self._theme)
         number = f"{'' if line.number is None else line.number:>{self._digits}} " if self._digits else ""
         runs = [Run(f"{_SIGNS[line.kind]} ", look(f"diff_{line.kind}")), *self._content(index, line)]
-        return _folded(_signed(runs, self._theme), width, number if width >= _NARROWEST else "", self._theme)
+        rows = _folded(_signed(runs, self._theme), width, number if width >= _NARROWEST else "", self._theme)
+        tint = look(f"diff_{line.kind}_line")
+        return [on_background(pad(row, width), tint) for row in rows] if tint else rows
 
     def _line(self, index: int) -> Line:
         line = self._lines[index]
         return line._replace(text=mark_blanks(line.text))
 
     def _content(self, index: int, line: Line) -> Iterator[Run]:
-        style, at = self._theme.open(f"diff_{line.kind}"), 0
+        is_plain = is_tinted(self._theme) and line.kind != "context"
+        style, at = "" if is_plain else self._theme.open(f"diff_{line.kind}"), 0
         word = self._theme.open(f"diff_{line.kind}_word") or style
         for start, end in [*self._ranges(index), (len(line.text), len(line.text))]:
             yield from (Run(line.text[at:start], style), Run(line.text[start:end], word))
@@ -130,6 +135,12 @@ class ExactDiff(Lines):
             changed = self._words.changed(self._line(old).text, self._line(new).text)
             self._changed[old], self._changed[new] = changed
         return self._changed[index]
+
+
+def _without_name(lines: list[Line], path: str) -> list[Line]:
+    names = [line.text.removesuffix(NEW) for line in lines if line.kind == "file"]
+    is_named = len(names) == 1 and bool(names[0]) and f"/{path}".endswith("/" + names[0].removeprefix("/"))
+    return [line for line in lines if line.kind != "file"] if is_named else lines
 
 
 def _partners(lines: Sequence[Line]) -> Iterator[tuple[int, int]]:

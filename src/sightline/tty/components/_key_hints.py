@@ -11,10 +11,11 @@ _BETWEEN = " · "
 
 
 class KeyHints(Component):
-    """`enter send · escape cancel`: as many pairs as fit, each whole."""
+    """`enter send · escape cancel`: as many pairs as fit, each whole. `quiet`: it is always there, and recedes."""
 
-    def __init__(self, hints: Sequence[tuple[str, str]] = (), *, theme: Theme = PLAIN) -> None:
+    def __init__(self, hints: Sequence[tuple[str, str]] = (), *, quiet: bool = False, theme: Theme = PLAIN) -> None:
         self._theme = theme
+        self._key_role, self._role = ("dim", "dim") if quiet else ("key", "hint")
         self._width = -1
         self._rows: Rows = ()
         self.set_hints(hints)
@@ -40,7 +41,7 @@ class KeyHints(Component):
             if needed > room:
                 break
             room -= needed
-            parts.append(f"{theme.style('key', key)} {theme.style('hint', meaning)}")
+            parts.append(f"{theme.style(self._key_role, key)} {theme.style(self._role, meaning)}")
         if not parts:
-            return truncate(theme.style("key", self._hints[0][0]), width)
-        return theme.style("hint", _BETWEEN).join(parts)
+            return truncate(theme.style(self._key_role, self._hints[0][0]), width)
+        return theme.style(self._role, _BETWEEN).join(parts)

@@ -18,6 +18,9 @@ from sightline.tty.components._fuzzy import FuzzyIndex, fuzzy_match
 
 _LONGEST_QUERY = 256  # a novel that is pasted here is not searched for, letter by letter
 _LABEL_AT_MOST = 40
+_DIGITS = "123456789"
+_DIGITS_FROM = 32  # columns: with less, they are shown where whole labels leave room
+_NUMBER = "{}. "
 
 
 class Item(msgspec.Struct, frozen=True):
@@ -34,7 +37,8 @@ class SelectList(Component):
     """Items, one of which is highlighted.
 
     Set what is to be called: `on_select(item)` on enter, `on_highlight(item)` when another is highlighted,
-    `on_cancel()` on escape, which means nothing here without it.
+    `on_cancel()` on escape, which means nothing here without it. `numbered`: each of the first nine shows its digit,
+    which chooses it; in a list with a filter, digits are typed into the filter.
     """
 
     on_select: Callable[[Item], None] | None = None
@@ -50,6 +54,7 @@ class SelectList(Component):
         *,
         bindings: Bindings | None = None,
         filter: bool = False,
+        numbered: bool = False,
         prompt: str = "› ",
         placeholder: str = "",
         empty: str = "nothing matches",
@@ -59,6 +64,7 @@ class SelectList(Component):
         self._bindings = bindings or Bindings()
         self._max_rows = max(1, max_rows)
         self._filter = filter
+        self._numbered = numbered and not filter
         self._prompt, self._placeholder, self._empty = clean_line(prompt), clean_line(placeholder), clean_line(empty)
         self._query = ""
         self._top = 0
@@ -87,7 +93,8 @@ class SelectList(Component):
         self._items = [_cleaned(item) for item in items]
         self._index = FuzzyIndex([item.label for item in self._items])
         labels = max((len(item.label) for item in self._items), default=0)
-        self._label_cells = min(labels, _LABEL_AT_MOST)
+        self._longest = labels
+        self._label_cells = min(labels + len(_NUMBER.format(1)) * self._numbered, _LABEL_AT_MOST)
         self._described = any(item.description for item in self._items)
         self._search()
 
@@ -118,7 +125,19 @@ class SelectList(Component):
             for action, act in _ACTIONS.items():
                 if self._bindings.matches(event, action):
                     return act(self) is not False
+            if self._numbered and self._choose_number(event):
+                return True
         return self._filter and self._type(event)
+
+    def _choose_number(self, event: Key) -> bool:
+        if event.kind == "release" or event.text not in _DIGITS or not event.text:
+            return False
+        number = int(event.text) - 1
+        if number >= len(self._found):
+            return False
+        self._highlight(number)
+        self.choose()
+        return True
 
     def render(self, width: int) -> Rows:
         state = (width, self.focused, self._version)
@@ -222,7 +241,9 @@ class SelectList(Component):
         label_room = max(0, width - 2)
         if self._described and width >= 20:
             label_room = min(self._label_cells, width // 2)
-        label = truncate(item.label, label_room)
+        has_digits = self._numbered and (width >= _DIGITS_FROM or self._longest + len(_NUMBER.format(1)) <= label_room)
+        digit = _NUMBER.format(number + 1) if has_digits and number < len(_DIGITS) else ""
+        label = truncate(digit + item.label, label_room)
         row = self._mark_letters(label, item.label)
         if self._described and width >= 20:
             row += " " * (label_room - measure(label) + 2)

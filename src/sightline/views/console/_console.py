@@ -7,7 +7,7 @@ host; what the person does goes there as commands. It owns nothing that would be
 import asyncio
 import errno
 import os
-from collections.abc import Callable, Coroutine, Iterable, Iterator
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, get_args
 
 from sightline.events import Event, RunEnded
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from sightline.host import Command, Frame, HostWanted, Reply
     from sightline.journal import Store
     from sightline.settings import Settings
+    from sightline.views.console._page import Topic
 
 _HINT = 2.0
 _LEVELS = get_args(Thinking)
@@ -167,12 +168,19 @@ class Console:
         """This is the session now, whatever was shown before."""
         anew = bool(self.transcript.blocks)
         self.transcript.replace(snapshot)
+        if not anew and not snapshot.entries and not self.application.linear:
+            self._greet()
         self.attention.forget()
         self.extensions.shown()
         self.entering.shown()
         if anew:
             self.replay()
         self._heard([])
+
+    def _greet(self) -> None:
+        from sightline.views.console.blocks._greeting import Greeting
+
+        self.transcript.add_page(Greeting(self.drawing, lambda: self.state))
 
     def began(self, session: str) -> None:
         """The session that is shown has a host, or will have one in a moment."""
@@ -333,11 +341,11 @@ class Console:
     async def run_command(self, name: str, args: str = "") -> None:
         await COMMANDS[name].run(self, args)
 
-    def show_page(self, markdown: str) -> None:
+    def show_page(self, topics: "Sequence[Topic]") -> None:
         """A page of our own in the transcript."""
         from sightline.views.console._page import Page
 
-        self.transcript.add_page(Page(markdown, self.drawing))
+        self.transcript.add_page(Page(topics, self.drawing))
 
     def hint(self, text: str, seconds: float = _HINT) -> None:
         """Say something in the place of the key hints, for a moment; where nobody sees them, like anything else."""

@@ -18,14 +18,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 STARTING = "starting…"
-HINTS = (
-    ("enter", "send"),
-    ("/", "commands"),
-    ("@", "files"),
-    ("!", "shell"),
-    ("ctrl+o", "output"),
-    ("ctrl+d", "leave"),
-)
+HINTS = (("enter", "send"), ("ctrl+o", "output"), ("ctrl+r", "history"), ("/help", "all keys"), ("ctrl+d", "leave"))
+"""What the placeholder of the editor says is not said again."""
 _ROWS, _COLUMNS = 5, 20
 _TWICE = 0.5
 

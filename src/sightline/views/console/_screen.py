@@ -29,8 +29,21 @@ class _Gap(Component):
 
 
 _ONE, _NONE = ("",), ()
+_SPACIOUS = 24
+"""Rows of a screen on which the panels above the editor are set apart."""
 _ASKED_AT_LEAST = 15
 """Rows what is asked has, or else the editor below it is not shown."""
+
+
+class _Below(Component):
+    """An empty row below a panel that is shown, on a screen that has some to spare."""
+
+    def __init__(self, panel: Component, height: Callable[[], int]) -> None:
+        self._panel = panel
+        self._height = height
+
+    def render(self, width: int) -> Rows:
+        return _ONE if self._height() >= _SPACIOUS and self._panel.render(width) else _NONE
 
 
 class _UsualHints(KeyHints):
@@ -39,7 +52,7 @@ class _UsualHints(KeyHints):
     _shown: Sequence[tuple[str, str]] | None  # None: something else is said
 
     def __init__(self, hints: Callable[[], Sequence[tuple[str, str]]], theme: Theme) -> None:
-        super().__init__(theme=theme)
+        super().__init__(quiet=True, theme=theme)
         self._usual = hints
         self.be_usual()
 
@@ -154,7 +167,8 @@ class Screen:
         """Nothing is asked any more."""
 
     def build(self, panels: Sequence[Component], status: Component) -> None:
-        rows = (self._transcript, self._gap, *panels, self.widgets_above, self.slot, self.widgets_below, status)
+        apart = [part for panel in panels for part in (panel, _Below(panel, lambda: self._display.surface.size[1]))]
+        rows = (self._transcript, self._gap, *apart, self.widgets_above, self.slot, self.widgets_below, status)
         for component in (*rows, self.hints):
             self._display.add(component)
         self._display.set_focus(self.slot)
@@ -194,8 +208,8 @@ class Screen:
         if not self.is_working():
             return HINTS
         later = self._bindings.keys("follow_up")[:1]
-        enter = "steers" if self.takes_steering() else "queues"
-        return (("enter", enter), *((key, "after") for key in later), *HINTS[1:])
+        enter = "steer" if self.takes_steering() else "queue"
+        return (("enter", enter), *((key, "queue") for key in later if enter == "steer"), *HINTS[1:])
 
     def heard(self) -> None:
         """A key was pressed."""

@@ -25,7 +25,7 @@ from sightline.views.console.blocks._agent import AgentBlock
 from sightline.views.console.blocks._block import Block
 from sightline.views.console.blocks._call import CallBlock
 from sightline.views.console.shapes import Body, Shape, shape_of
-from sightline.views.console.shapes._shape import short
+from sightline.views.console.shapes._shape import plural, short
 from sightline.views.console.shapes._tail import Tail
 
 AT_ONCE = 0.2
@@ -93,7 +93,7 @@ class Heard:
         rows = [row_text(row).rstrip() for row in self._tail.take()] if self.call.pieces else []
         now, later = rows[: self._left], rows[self._left :]
         if later and not self._kept_back and self.wrote | bool(now):
-            now.append(f"… more output; {self._drawing.way_to('view_output')} says what there is so far")
+            now.append(f"… more output; {self._drawing.way_to('view_output')} shows what there is so far")
         self._left -= min(len(rows), self._left)
         self._last.extend(later)
         self._kept_back += len(later)
@@ -106,7 +106,7 @@ class Heard:
         self._kept_back += len(rest)
         left_out = self._kept_back - len(self._last)
         way = self._drawing.way_to("view_output")
-        return [*([f"… {left_out:,} lines left out ({way})"] if left_out else []), *self._last]
+        return [*([f"… {plural(left_out, 'line')} left out ({way})"] if left_out else []), *self._last]
 
     def new_steps(self) -> list[str]:
         """Steps of a delegation whose status is another."""
@@ -226,7 +226,7 @@ class SpokenTranscript(TranscriptView):
 
     def _tell_of(self, heard: Heard, lines: list[str]) -> None:
         if self._subject is not heard:
-            self._add(Said(f"of {heard.title}:"))
+            self._add(Said(f"output of {heard.title}:"))
             self._subject = heard
         self._add(Said(*lines, goes_on=True))
 
@@ -285,7 +285,7 @@ class SpokenTranscript(TranscriptView):
             return
         if agent.running:
             task = short(agent.task, _TITLE)
-            self._add(Said(f"agent {self._name(path)} began" + (f": {task}" if task else "")))
+            self._add(Said(f"agent {self._name(path)} started" + (f": {task}" if task else "")))
         else:
             self._tell_words(path)
             self._tell_agents_end(agent)

@@ -7,6 +7,7 @@ import pytest
 
 from sightline.events import Request, RequestResolved, ToolArgs, ToolOutput, ToolResult, ToolUpdate, ToolUse, stamp
 from sightline.providers import EventStream, get_provider
+from sightline.text import Style
 from sightline.transcript import Call, Piece, Transcript
 from sightline.views.console.blocks import block_for
 from tests.providers.support import load_capture
@@ -33,10 +34,10 @@ def test_a_call_and_its_result_are_one_block() -> None:
     assert not block.done
     fold.apply(ToolOutput("c", "a.py\n", size=5))
     block.changed()
-    assert list(block.render(80)) == ["◌ $ ls", "  a.py"]
+    assert list(block.render(80)) == ["◌ $ ls", "│ a.py"]
     fold.apply(ToolResult("c", "", COMMAND, exit_code=0))
     block.changed()
-    assert list(block.render(80)) == ["✓ $ ls  exit 0", "  a.py"]
+    assert list(block.render(80)) == ["✓ $ ls  exit 0", "│ a.py"]
     assert block.done
 
 
@@ -72,23 +73,23 @@ def test_the_folded_tail_has_ten_rows_and_says_how_to_see_all() -> None:
     """Ten rows of a long output when folded, forty unfolded, the end kept, and the key that shows all of it."""
     folded, unfolded = drawn(command(lines(80))), drawn(command(lines(80)), drawing(unfolded=True))
     assert len(folded) == 11
-    assert folded[-1] == "  line 79"
-    assert folded[1] == "  … 71 more lines (ctrl+o)"
+    assert folded[-1] == "│ line 79"
+    assert folded[1] == "│ … 71 more lines (ctrl+o)"
     assert len(unfolded) == 41
-    assert unfolded[-1] == "  line 79"
+    assert unfolded[-1] == "│ line 79"
     block = block_for(command(lines(60)), drawing(), {})
     block.render(80)
     assert block.cut
 
 
 def test_a_failure_is_not_folded() -> None:
-    """A call that failed shows the end of its output up to forty rows although the rest is folded."""
+    """A call that failed shows the end of its output up to twenty rows although the rest is folded."""
     rows = drawn(command(lines(80), is_error=True, exit_code=2))
-    assert len(rows) == 41
-    assert rows[-1] == "  line 79"
+    assert len(rows) == 21
+    assert rows[-1] == "│ line 79"
     said = drawn(call(content=lines(80), is_error=True))
-    assert len(said) == 41
-    assert said[-1] == "  line 79"
+    assert len(said) == 21
+    assert said[-1] == "│ line 79"
 
 
 @pytest.mark.parametrize("count", [3, 11, 25])
@@ -101,11 +102,11 @@ def test_short_output_is_not_cut(count: int) -> None:
 
 def test_a_cut_for_the_sake_of_little_is_not_made() -> None:
     """Half as much again as there is room for is shown whole, as soon as it has ended."""
-    entry = command(lines(60), is_error=True, exit_code=2)
-    assert len(drawn(entry)) == 61
+    entry = command(lines(30), is_error=True, exit_code=2)
+    assert len(drawn(entry)) == 31
     assert len(drawn(command(lines(60)), drawing(unfolded=True))) == 61
     running = command(lines(11), content=None)
-    assert drawn(running)[1:3] == ["  … 2 more lines (ctrl+o)", "  line 2"]
+    assert drawn(running)[1:3] == ["│ … 2 more lines (ctrl+o)", "│ line 2"]
 
 
 def test_what_is_left_out_is_told_in_lines_where_anybody_knows_them() -> None:
@@ -113,10 +114,10 @@ def test_what_is_left_out_is_told_in_lines_where_anybody_knows_them() -> None:
     was told all of it."""
     text = "".join(f"line {n} {'x' * 90}\n" for n in range(200))
     for content, dropped, row in (
-        ("", 0, "  … 191 more lines (ctrl+o)"),
-        (text + "[exit code 6]", 9, "  … 191 more lines (ctrl+o)"),
-        ("[the last 3 lines, 9 of 99 bytes; all of it: artifact://x]\n" + text, 9, "  … the end of 19 KB (ctrl+o)"),
-        ("", 9, "  … the end of 19 KB (ctrl+o)"),
+        ("", 0, "│ … 191 more lines (ctrl+o)"),
+        (text + "[exit code 6]", 9, "│ … 191 more lines (ctrl+o)"),
+        ("[the last 3 lines, 9 of 99 bytes; all of it: artifact://x]\n" + text, 9, "│ … the end of 19 KB (ctrl+o)"),
+        ("", 9, "│ … the end of 19 KB (ctrl+o)"),
     ):
         fold, block = told(ToolUse("c", "Bash", args={"command": "x"}))
         fold.apply(ToolOutput("c", text, offset=dropped, size=len(text), dropped=dropped))
@@ -133,7 +134,7 @@ def test_what_a_result_has_beyond_its_pieces_is_shown() -> None:
     events += [ToolOutput("c", "hi 2\n", size=5), ToolOutput("c", "hi \x1b[1m3\x1b[0m\n", offset=5, size=13)]
     for content in ("hi 1\nhi 2\nhi 3\n", "hi 2\nhi 2½\nhi 3\n"):
         fold, block = told(*events, ToolResult("c", content, exit_code=0, source="codex"))
-        assert list(block.render(80))[1:] == [f"  {line}" for line in content.splitlines()]
+        assert list(block.render(80))[1:] == [f"│ {line}" for line in content.splitlines()]
         assert block.source.startswith(f"$ x\n{content.strip()}")
         replayed = block_for(Transcript(fold.snapshot()).now.entries[0], drawing(), {})
         assert list(block.render(80)) == list(replayed.render(80))
@@ -141,7 +142,7 @@ def test_what_a_result_has_beyond_its_pieces_is_shown() -> None:
         ToolResult("c", "other words altogether, and more of them", exit_code=0, source="codex"),
         ToolResult("c", "hi 2\nhi 3\n[exit code 1]", COMMAND, exit_code=1, source="agent"),
     ):
-        assert list(told(*events, result)[1].render(80))[1:] == ["  hi 2", "  hi 3"]
+        assert list(told(*events, result)[1].render(80))[1:] == ["│ hi 2", "│ hi 3"]
 
 
 def test_a_long_result_that_has_more_than_its_pieces_is_shown() -> None:
@@ -150,7 +151,7 @@ def test_a_long_result_that_has_more_than_its_pieces_is_shown() -> None:
     events = [ToolUse("c", "Bash", args={"command": "x"}, source="codex"), ToolOutput("c", text, size=len(text))]
     longer = "first\n" + text
     _, block = told(*events, ToolResult("c", longer, exit_code=0, source="codex"))
-    assert block.render(80)[1] == "  … 992 more lines (ctrl+o)"
+    assert block.render(80)[1] == "│ … 992 more lines (ctrl+o)"
     assert block.source == f"$ x\n{longer}"
 
 
@@ -162,12 +163,12 @@ def test_text_before_binary_output_is_shown() -> None:
     block = block_for(command(pieces=pieces, details=details, content=words, exit_code=4, is_error=True), drawing(), {})
     assert list(block.render(80)) == [
         "✕ $ make  exit 4",
-        "  before",
-        "  binary output, 45 bytes: kept, not shown (ctrl+o)",
+        "│ before",
+        "│ binary output, 45 bytes, not shown (ctrl+o)",
     ]
     assert block.cut
     alone = command(pieces=pieces[1:], details=details, content=words, exit_code=0)
-    assert drawn(alone) == ["✓ $ make  exit 0", "  binary output, 45 bytes: kept, not shown (ctrl+o)"]
+    assert drawn(alone) == ["✓ $ make  exit 0", "│ binary output, 45 bytes, not shown (ctrl+o)"]
 
 
 @pytest.mark.parametrize(
@@ -198,10 +199,10 @@ def test_text_before_binary_output_is_shown() -> None:
             },
             [],
         ),
-        ({"content": "(no output)\n[exit code 1]\nhint: no network", "exit_code": 1}, ["  hint: no network"]),
+        ({"content": "(no output)\n[exit code 1]\nhint: no network", "exit_code": 1}, ["│ hint: no network"]),
         (
             {"content": "(no output)\n[exit code 6]", "details": None, "exit_code": None},
-            ["  (no output)", "  [exit code 6]"],
+            ["│ (no output)", "│ [exit code 6]"],
         ),
     ],
     ids=["failed", "fine", "cancelled", "stopped", "timeout", "a hint", "somebody else's words"],
@@ -214,14 +215,14 @@ def test_what_the_header_says_is_not_said_again(fields: dict[str, Any], rows: li
 @pytest.mark.parametrize(
     ("content", "rows"),
     [
-        ("the person refused: run `make` outside the sandbox. Reason: not now.\nLater.", ["  not now.", "  Later."]),
+        ("the person refused: run `make` outside the sandbox. Reason: not now.\nLater.", ["│ not now.", "│ Later."]),
         ("the person refused: run `make`", []),
-        ("not allowed: run `make` (rule: exec(make))", ["  not allowed (rule: exec(make))"]),
+        ("not allowed: run `make` (rule: exec(make))", ["│ not allowed (rule: exec(make))"]),
         (
             "refused: run `make` needs a person's approval and nobody is there to give it. Go on.",
-            ["  nobody was there to ask"],
+            ["│ nobody was there to ask"],
         ),
-        ("in some other words", ["  in some other words"]),
+        ("in some other words", ["│ in some other words"]),
     ],
     ids=["a reason", "none", "a rule", "nobody", "other words"],
 )
@@ -255,18 +256,58 @@ def test_a_refused_change_is_said_to_be_refused() -> None:
     assert drawn(entry) == ["✕ Edit a.py  refused", "  - x", "  + y", "  no"]
 
 
-def test_streams_and_colours_of_a_command_are_kept() -> None:
-    """What went to stderr is told apart, and a command's own colours stay."""
-    pieces = [Piece("stdout", "\x1b[1mbold\x1b[0m\n"), Piece("stderr", "oops\n")]
+def test_output_recedes_and_its_own_colours_stay() -> None:
+    """A thin line beside it, a quieter colour than words; stderr only stands out where the call failed."""
+    pieces = [Piece("stdout", "\x1b[1;32mgreen\x1b[0m\n"), Piece("stdout", "out\n"), Piece("stderr", "oops\n")]
     rows = drawn(command(pieces=pieces), drawing(COLOURS))
-    assert "\x1b[1mbold" in rows[1]
-    assert rows[2] == f"  {COLOURS.style('warning', 'oops')}"
+    line = COLOURS.style("gutter", "│")
+    assert COLOURS.open_style(Style(fg=2, bold=True)) + "green" in rows[1]
+    assert rows[2:] == [f"{line} {COLOURS.style('output', 'out')}", f"{line} {COLOURS.style('output', 'oops')}"]
+    failed = drawn(command(pieces=pieces, is_error=True, exit_code=1), drawing(COLOURS))
+    assert failed[2:] == [f"{line} {COLOURS.style('output', 'out')}", f"{line} {COLOURS.style('error', 'oops')}"]
+
+
+def test_who_listens_hears_no_line_beside_output() -> None:
+    """Nor anything else that only means something to the eye."""
+    assert drawn(command(pieces=[Piece("stdout", "out\n")]), drawing(linear=True))[1:] == ["  out"]
+
+
+def test_a_failed_call_of_two_thousand_lines_is_a_few_rows() -> None:
+    """How it began and how it ended; all of it is in the viewer."""
+    text = "".join(f"line {number}\n" for number in range(2000))
+    block = block_for(command(content=text, is_error=True, exit_code=1, source="claude"), drawing(), {})
+    rows = list(block.render(80))
+    assert len(rows) == 21
+    assert rows[1] == "│ line 0"
+    assert rows[5] == "│ … 1,981 more lines (ctrl+o)"
+    assert rows[-1] == "│ line 1999"
+    assert block.cut
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"details": COMMAND | {"sandboxed": False}}, "outside the sandbox · exit 0"),
+        ({"details": COMMAND | {"sandboxed": True}}, "exit 0"),
+        ({"details": COMMAND | {"sandboxed": False}, "source": "person"}, "exit 0"),
+    ],
+    ids=["outside", "inside", "a person's"],
+)
+def test_a_command_that_no_sandbox_held_says_so(fields: dict[str, Any], words: str) -> None:
+    """In its header, whatever it wrote."""
+    assert drawn(command(exit_code=0, **fields))[0].endswith(f"make  {words}")
+
+
+def test_what_became_a_job_says_which() -> None:
+    """By the number it has in this session."""
+    entry = command(content="running as s-3", details=COMMAND | {"ended": "job", "job": "s-3"})
+    assert drawn(entry) == ["✓ $ make  running in background, job 3"]
 
 
 def test_a_progress_bar_is_one_row() -> None:
     """What a command writes over is shown as it would stand on a terminal."""
     pieces = [Piece("stdout", "10%\r20%\r100%\ndone\n")]
-    assert drawn(command(pieces=pieces))[1:] == ["  100%", "  done"]
+    assert drawn(command(pieces=pieces))[1:] == ["│ 100%", "│ done"]
 
 
 @pytest.mark.parametrize(
@@ -274,7 +315,7 @@ def test_a_progress_bar_is_one_row() -> None:
     [
         ({"ended": "timeout"}, "timed out · exit 124"),
         ({"ended": "exit", "signal": 9}, "signal 9 · exit 124"),
-        ({"ended": "host"}, "ended with its host · exit 124"),
+        ({"ended": "host"}, "stopped with its session · exit 124"),
     ],
     ids=["timeout", "signal", "host"],
 )
@@ -315,13 +356,26 @@ def test_nothing_moves_in_linear_mode() -> None:
     assert not block.ticks
 
 
-def test_what_is_said_about_a_silent_call_is_below_it() -> None:
-    """A status is shown until there is output."""
-    fold, block = told(ToolUse("c", "X"), ToolOutput("c", "waiting for a lock", "status"))
-    assert list(block.render(80)) == ["◌ X", "  waiting for a lock"]
-    fold.apply(ToolOutput("c", "out\n", size=4))
+def test_that_a_call_is_silent_is_said_below_it_by_its_own_clock() -> None:
+    """What was sent ages; the row below the header does not."""
+    clock = Clock()
+    fold, block = told(
+        ToolUse("c", "X", time=1000.0),
+        ToolOutput("c", "running for 1 s, no output yet", "status"),
+        how=drawing(clock=clock),
+    )
+    clock.now = 1010.0
+    assert list(block.render(80)) == ["◌ X  10 s", "  no output yet"]
+    fold.apply(ToolOutput("c", "out\n", size=4, time=1010.0))
     block.changed()
-    assert list(block.render(80)) == ["◌ X", "  out"]
+    assert list(block.render(80)) == ["◌ X  10 s", "│ out"]
+    fold.apply(ToolOutput("c", "no output for 10 s", "status", time=1020.0))
+    block.changed()
+    clock.now = 1029.0
+    assert list(block.render(80)) == ["◌ X  29 s", "│ out", "  no output for 19 s"]
+    fold.apply(ToolOutput("c", "binary output: kept, not shown", "status", time=1029.0))
+    block.changed()
+    assert list(block.render(80)) == ["◌ X  29 s", "│ out", "  binary output: kept, not shown"]
 
 
 def test_an_unchanged_block_gives_the_same_rows() -> None:
@@ -342,7 +396,7 @@ def test_it_grows_a_few_rows_a_frame_and_never_shrinks_while_it_runs() -> None:
     fold, block = told(ToolUse("c", "Bash", args={"command": "x"}), ToolOutput("c", lines(30), size=240))
     heights = [len(block.render(80)) for _ in range(6)]
     assert heights == [5, 9, 11, 11, 11, 11]
-    assert block.render(80)[-1] == "  line 29"
+    assert block.render(80)[-1] == "│ line 29"
     fold.apply(ToolOutput("c", "\x1b[8A\x1b[K", offset=240, size=8))
     block.changed()
     assert len(block.render(80)) == 11
@@ -357,7 +411,7 @@ def test_the_newest_line_is_shown_at_once() -> None:
         fold.apply(ToolOutput("c", text, offset=offset, size=len(text)))
         offset += len(text)
         block.changed()
-        assert block.render(80)[-1] == f"  line {number}"
+        assert block.render(80)[-1] == f"│ line {number}"
 
 
 @pytest.mark.parametrize("counted", [True, False], ids=["counted", "not counted"])
@@ -436,7 +490,7 @@ def test_arguments_are_revealed_while_they_are_written() -> None:
     """Before the call is made its name and what is known of its arguments are shown."""
     fold, block = told(ToolArgs("c", "write", '{"path": "src/a.py", "content": "import os\\nprint('))
     rows = list(block.render(80))
-    assert rows == ["◌ write src/a.py  writing", "  import os", "  print("]
+    assert rows == ["◌ write src/a.py  preparing", "  import os", "  print("]
     fold.apply(ToolArgs("c", "write", '1)\\n"}'))
     block.changed()
     assert list(block.render(80))[-1] == "  print(1)"
@@ -480,19 +534,19 @@ def test_a_replacement_grows_as_what_goes_and_what_comes() -> None:
     """Old and new text of an edit are lines of a diff while they are written."""
     written = '{"file_path": "/home/me/project/x.py", "old_string": "a\\nb", "new_string": "c'
     _, block = told(ToolArgs("c", "Edit", written))
-    assert list(block.render(80)) == ["◌ Edit x.py  writing", "  - a", "  - b", "  + c"]
+    assert list(block.render(80)) == ["◌ Edit x.py  preparing", "  - a", "  - b", "  + c"]
 
 
 def test_a_command_is_shown_while_it_is_written() -> None:
     """The command line grows in the header."""
     _, block = told(ToolArgs("c", "bash", '{"command": "git log --one'))
-    assert block.render(80)[0] == "◌ $ git log --one  writing"
+    assert block.render(80)[0] == "◌ $ git log --one  preparing"
 
 
 def test_output_that_is_no_text_is_said_to_be_there() -> None:
     """A command that wrote bytes does not look like one that wrote nothing."""
     rows = drawn(command(details=COMMAND | {"binary": True, "bytes": 2048}, is_error=True, exit_code=3))
-    assert rows[1:] == ["  binary output, 2.0 KB: kept, not shown (ctrl+o)"]
+    assert rows[1:] == ["│ binary output, 2.0 KB, not shown (ctrl+o)"]
 
 
 @pytest.mark.parametrize(

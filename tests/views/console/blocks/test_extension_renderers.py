@@ -46,7 +46,7 @@ def test_a_renderer_that_raises_is_said_once_and_the_shape_is_drawn() -> None:
     how.renderers.add("mine", render_call=fail, render_result=fail)
     for _ in range(3):
         _, block = told(ToolUse("c", "mine", args={"path": "x"}), ToolResult("c", "said"), how=how)
-        assert list(block.render(40)) == ["✓ mine x", "  said"]
+        assert list(block.render(40)) == ["✓ mine x", "│ said"]
     assert len(said) == 2
     assert "oops" in said[0]
 

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from sightline.events import ToolResult, ToolUpdate, ToolUse
+from sightline.views.console.blocks import block_for
 from tests.views.console.blocks.support import COLOURS, call, drawing, drawn, told, ui
 
 
@@ -27,10 +28,11 @@ def test_phases_are_a_tree() -> None:
         todo(
             ("Build", [task("parse", "completed"), task("draw", "in_progress")]),
             ("Ship", [task("tag"), task("sing", "abandoned")]),
-        )
+        ),
+        drawing(unfolded=True),
     )
     assert rows == [
-        "✓ Todo  1 / 4",
+        "✓ Todo  1 of 4 done",
         "  Build",
         "  ├─ ✓ parse",
         "  └─ ◌ draw",
@@ -43,24 +45,32 @@ def test_phases_are_a_tree() -> None:
 def test_notes_are_counted_in_superscript_and_told_for_the_active_task_only() -> None:
     """todo.md/Outputs: note counts as superscripts, note bodies only of the task in progress."""
     rows = drawn(
-        todo(("P", [task("now", "in_progress", "look here", "and there"), task("later", "pending", "hidden")]))
+        todo(("P", [task("now", "in_progress", "look here", "and there"), task("later", "pending", "hidden")])),
+        drawing(unfolded=True),
     )
     assert "  ├─ ◌ now²" in rows
     assert "  └─ ○ later¹" in rows
     assert "  │    > look here" in rows
     assert "  │    > and there" in rows
     assert not any("hidden" in row for row in rows)
-    many = drawn(todo(("P", [task("t", "pending", *["n"] * 12)])))
+    many = drawn(todo(("P", [task("t", "pending", *["n"] * 12)])), drawing(unfolded=True))
     assert many[-1].endswith("t¹²")
 
 
+def test_a_change_of_the_list_is_one_row() -> None:
+    """The list itself is in its panel, and is not shown twice."""
+    block = block_for(todo(("P", [task("a", "completed"), task("b")])), drawing(), {})
+    assert list(block.render(80)) == ["✓ Todo  1 of 2 done"]
+    assert not block.cut
+
+
 def test_a_folded_list_shows_eight_tasks_with_the_active_one_among_them() -> None:
-    """todo.md/Limits & Caps: eight items when folded; all of them when unfolded."""
+    """todo.md/Limits & Caps: eight items when folded, where there is no panel; all of them when unfolded."""
     tasks = [task(f"t{n}", "completed" if n < 10 else "in_progress" if n == 10 else "pending") for n in range(20)]
-    rows = drawn(todo(("P", tasks)))
-    shown = [row for row in rows if "─ " in row]
+    rows = drawn(todo(("P", tasks)), drawing(linear=True))
+    shown = [row for row in rows if ": t" in row]
     assert len(shown) == 8
-    assert any("◌ t10" in row for row in shown)
+    assert any("doing: t10" in row for row in shown)
     assert rows[1].startswith("  … 8 more …")
     assert rows[-1].startswith("  … 4 more …")
     whole = drawn(todo(("P", tasks)), drawing(unfolded=True))
@@ -74,7 +84,7 @@ def test_call_and_result_are_one_block() -> None:
     details = ui("todo", phases=[{"name": "P", "tasks": [task("t", "in_progress")]}])
     fold.apply(ToolResult("c", "told", details))
     block.changed()
-    assert list(block.render(80)) == ["✓ Todo init  0 / 1", "  P", "  └─ ◌ t"]
+    assert list(block.render(80)) == ["✓ Todo new list  0 of 1 done"]
     assert len(fold.now.entries) == 1
     assert block.done
 
@@ -100,7 +110,7 @@ def test_an_empty_list_says_so() -> None:
 )
 def test_a_malformed_list_is_shown_as_text(phases: Any) -> None:
     """What is no todo list falls back to what the model was told."""
-    assert drawn(call(details=ui("todo", phases=phases), content="told"))[1:] == ["  told"]
+    assert drawn(call(details=ui("todo", phases=phases), content="told"))[1:] == ["│ told"]
 
 
 @pytest.mark.parametrize(
@@ -114,7 +124,8 @@ def test_a_malformed_list_is_shown_as_text(phases: Any) -> None:
 )
 def test_a_plan_in_arguments_is_a_list(args: Any) -> None:
     """Agents that write plans with a tool of theirs show the same list, without phases."""
-    assert drawn(call(args=args, content="ok")) == ["✓ Tool  1 / 2", "  ✓ one", "  ◌ two"]
+    rows = drawn(call(args=args, content="ok"), drawing(unfolded=True))
+    assert rows == ["✓ Tool  1 of 2 done", "  ✓ one", "  ◌ two"]
 
 
 def test_a_list_is_copied_as_a_check_list() -> None:
@@ -190,4 +201,4 @@ def test_a_command_that_goes_on_as_a_job_closes_its_block() -> None:
     """
     details = {"ui": {"kind": "command"}, "ended": "job", "job": "s-7"}
     rows = drawn(call(name="Bash", args={"command": "make"}, details=details, content="Background job s-7: started"))
-    assert rows == ["✓ $ make  goes on as job s-7"]
+    assert rows == ["✓ $ make  running in background, job 7"]

@@ -25,7 +25,7 @@ def test_reads_that_follow_each_other_are_one_block_with_every_name() -> None:
     for width in (80, 200):
         shown = " ".join(block.render(width))
         assert all(name in shown for name in ["src/first.py", *names])
-    assert block.render(80)[0] == "✓ Read 23 (ctrl+o)"
+    assert block.render(80)[0] == "✓ Read 23 files (ctrl+o)"
     fits(block)
 
 
@@ -33,7 +33,7 @@ def test_a_listing_joins_reads_and_both_are_named() -> None:
     """Folders that were listed belong with files that were read."""
     block = block_for(read("a.py"), drawing(), {})
     assert block.take(read("src", "listing", name="List"))
-    assert list(block.render(80)) == ["✓ Read/List 2 (ctrl+o)", "  a.py, src"]
+    assert list(block.render(80)) == ["✓ Read/List 2 files and folders (ctrl+o)", "  a.py, src"]
 
 
 def test_what_does_not_only_look_is_not_taken() -> None:
@@ -91,8 +91,8 @@ def test_a_subagent_is_one_block_with_name_task_time_and_calls() -> None:
     assert block.take(call(agent="Explore-1", name="Bash", args={"command": "ls"}, content="x", exit_code=0))
     assert list(block.render(80)) == [
         "◌ Explore find the bug  1 call · 10 s",
-        "  I look around.",
-        "  ✓ $ ls exit 0",
+        "│ I look around.",
+        "│ ✓ $ ls exit 0",
     ]
 
 
@@ -103,7 +103,7 @@ def test_a_folded_subagent_shows_the_last_three_lines_and_fifty_unfolded() -> No
     for number in range(80):
         block.take(call(agent="Explore-1", id=str(number), name="Look", arg=f"thing {number}", content="x"))
     rows = block.render(80)
-    assert [row.strip() for row in rows[1:]] == ["✓ Look thing 77", "✓ Look thing 78", "✓ Look thing 79"]
+    assert [row.strip("│ ") for row in rows[1:]] == ["✓ Look thing 77", "✓ Look thing 78", "✓ Look thing 79"]
     assert "80 calls" in rows[0]
     assert block.cut
     how.unfolded = True
@@ -115,7 +115,7 @@ def test_those_below_it_live_in_the_same_block_and_are_named() -> None:
     block = block_for(Words("Explore-1", 1, "hello"), drawing(), agents())
     assert block.take(Words("Explore-1/Read-2", 1, "deeper"))
     assert not block.take(Words("Explore-10", 1, "another"))
-    assert block.render(80)[-1] == "  Read-2: deeper"
+    assert block.render(80)[-1] == "│ Read-2: deeper"
 
 
 def test_failures_of_a_subagent_are_counted_in_its_header() -> None:
@@ -159,12 +159,12 @@ def test_a_failed_subagent_shows_more() -> None:
     block = block_for(
         Remark("Explore-1", "error", "it broke"), drawing(), agents(running=False, is_error=True, ended=1000.0)
     )
-    for number in range(20):
+    for number in range(19):
         block.take(Words("Explore-1", number, f"word {number}"))
     rows = block.render(80)
     assert rows[0].startswith("✕ Explore")
-    assert len(rows) == 22
-    assert rows[1] == "  ✕ it broke"
+    assert len(rows) == 21
+    assert rows[1] == "│ ✕ it broke"
 
 
 def test_what_an_agent_thinks_is_shown_on_request() -> None:
@@ -173,7 +173,7 @@ def test_what_an_agent_thinks_is_shown_on_request() -> None:
     block = block_for(Words("Explore-1", 1, "hmm", reasoning=True), how, agents())
     assert len(block.render(80)) == 1
     how.reasoning = True
-    assert block.render(80)[-1] == "  hmm"
+    assert block.render(80)[-1] == "│ hmm"
 
 
 def test_what_an_agent_said_can_be_copied() -> None:

@@ -31,17 +31,17 @@ def shaped(kind: str, content: str = "told", **details: Any) -> Any:
                 network={"b.io:443": Reached("allowed", 2, 100, 4096), "a.io:443": Reached("refused", 1)},
                 network_more=3,
             ),
-            ["✓ $ make", "  done", "  network: a.io:443 refused, b.io:443 allowed ×2 (100 B out, 4.0 KB in), 3 more"],
+            ["✓ $ make", "│ done", "│ network: a.io:443 refused, b.io:443 allowed ×2 (100 B out, 4.0 KB in), 3 more"],
             id="a command with connections",
         ),
         pytest.param(
             shaped("diff", path="/home/me/project/x.py", diff=DIFF, added=1, removed=1),
-            ["✓ Tool x.py  +1 -1", "  @@ -1,2 +1,2 @@", "  1   a", "  2 - b", "  2 + c"],
+            ["✓ Tool x.py  +1 -1", "  1   a", "  2 - b", "  2 + c"],
             id="diff",
         ),
         pytest.param(
             shaped("search", match_count=1, file_count=1, display_content="# a.py\n*    3│foo\n     4│bar"),
-            ["✓ Tool  1 match in 1 file", "  a.py", "  *    3│foo", "       4│bar"],
+            ["✓ Tool  1 match in 1 file", "  a.py", "  3 * foo", "  4   bar"],
             id="search",
         ),
         pytest.param(
@@ -132,25 +132,25 @@ def shaped(kind: str, content: str = "told", **details: Any) -> Any:
         ),
         pytest.param(
             call(args={"patch": "@@ -1 +1 @@\n-a\n+b"}, content="ok"),
-            ["✓ Tool", "  @@ -1 +1 @@", "  1 - a", "  1 + b"],
+            ["✓ Tool", "  1 - a", "  1 + b"],
             id="arguments: a patch",
         ),
         pytest.param(
             call(args={"command": ["git", "log"]}, content="out", exit_code=0),
-            ["✓ $ git log  exit 0", "  out"],
+            ["✓ $ git log  exit 0", "│ out"],
             id="arguments: words of a command",
         ),
         pytest.param(
             call(args={"command": ["/bin/bash", "-lc", "echo hi | wc"]}, content="1", exit_code=0),
-            ["✓ $ echo hi | wc  exit 0", "  1"],
+            ["✓ $ echo hi | wc  exit 0", "│ 1"],
             id="arguments: words that hand a script to a shell",
         ),
         pytest.param(
             call(args={"code": "x = 1\nprint(x)"}, content="", pieces=[Piece("stdout", "1\n")], exit_code=0),
-            ["✓ >>> 2 lines  exit 0", "  x = 1", "  print(x)", "  1"],
+            ["✓ >>> 2 lines  exit 0", "│ x = 1", "│ print(x)", "│ 1"],
             id="arguments: code",
         ),
-        pytest.param(call(args={"url": "http://x"}, content="page"), ["✓ Tool http://x", "  page"], id="anything else"),
+        pytest.param(call(args={"url": "http://x"}, content="page"), ["✓ Tool http://x", "│ page"], id="anything else"),
         pytest.param(
             call(args={"n": 1, "deep": {"a": []}}), ["◌ Tool", "  n: 1", "  deep:", "    a: []"], id="no output yet"
         ),
@@ -189,7 +189,7 @@ def test_a_script_is_shown_without_the_shell_it_was_handed_to(typed: str, title:
     """What somebody meant is the title, of a call and of a job; where the quotes may hide something it stays."""
     assert drawn(call(args={"command": typed}, content="", exit_code=0)) == [f"✓ $ {title}  exit 0"]
     job = call(id="s-7", arg="job s-7", args={"command": typed}, content="", exit_code=0)
-    assert drawn(job) == [f"✓ job s-7 $ {title}  exit 0"]
+    assert drawn(job) == [f"✓ job 7 $ {title}  exit 0"]
 
 
 def test_a_long_text_is_cut_and_says_how_much_is_left() -> None:
@@ -197,7 +197,7 @@ def test_a_long_text_is_cut_and_says_how_much_is_left() -> None:
     entry = call(content="\n".join(f"row {n}" for n in range(1000)))
     rows = drawn(entry)
     assert len(rows) == 21
-    assert rows[-1] == "  … 981 more lines (ctrl+o)"
+    assert rows[-1] == "│ … 981 more lines (ctrl+o)"
     assert len(drawn(entry, drawing(unfolded=True))) == 201
 
 

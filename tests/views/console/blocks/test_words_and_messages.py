@@ -97,7 +97,7 @@ def test_an_attached_file_has_its_own_name() -> None:
 def test_how_a_message_came_is_said() -> None:
     """What was said while the agent worked is told apart."""
     rows = block_for(Message("", "stop that", "steer", source="person"), drawing(), {}).render(60)
-    assert list(rows) == ["› stop that", "  said while it worked"]
+    assert list(rows) == ["› stop that", "  steering"]
 
 
 def test_words_in_the_persons_place_are_named_and_folded() -> None:
@@ -118,17 +118,18 @@ def test_words_in_the_persons_place_are_dim_and_have_no_marks_for_a_model() -> N
     text = "<system-reminder>\nThe list has open tasks:\n- one\n</system-reminder>"
     message = Message("", text, "steer", source="todo")
     assert list(block_for(message, drawing(unfolded=True), {}).render(60)) == [
-        "· todo: The list has open tasks:",
+        "· Automatic todo reminder",
+        "  The list has open tasks:",
         "  - one",
     ]
     row = block_for(message, drawing(COLOURS), {}).render(60)[0]
     assert row.count(COLOURS.open("dim")) == 2
     assert COLOURS.open("accent") not in row
     assert list(block_for(message, drawing(linear=True), {}).render(60)) == [
-        "todo: The list has open tasks: … 1 more line (/unfold)"
+        "Automatic todo reminder … 2 more lines (/unfold)"
     ]
     inside = block_for(Message("A", text, source="todo"), drawing(), {})
-    assert "  todo: The list has open tasks:" in inside.render(60)
+    assert "│ Automatic todo reminder" in inside.render(60)
 
 
 def test_a_short_word_in_the_persons_place_is_whole_in_its_row() -> None:

@@ -41,7 +41,8 @@ def bench(asked: dict[str, Any] | None = None, height: int = 40, **options: Any)
 def test_everything_there_is_to_know_is_on_it() -> None:
     """The whole command, the folder, who asks, whether it is sandboxed, the other arguments, and the rule."""
     shown = bench(request(agent="Explore-2/Read-1")).text()
-    assert "Explore-2/Read-1 wants to run a command outside the sandbox" in shown
+    assert "Explore-2/Read-1 wants to run:" in shown
+    assert "Outside the sandbox" in shown
     assert "git push origin main" in shown
     assert "folder: /project/sub" in shown
     assert "timeout: 30" in shown
@@ -65,16 +66,17 @@ def test_each_thing_is_said_once() -> None:
 @pytest.mark.parametrize(
     ("details", "head"),
     [
-        ({"tool": "write", "access": "write"}, "The agent wants to write a file outside this folder"),
-        ({"tool": "edit", "access": "write"}, "The agent wants to write a file outside this folder (edit)"),
-        ({"tool": "read", "access": "read"}, "The agent wants to read a file outside this folder"),
-        ({"tool": "search", "access": "read"}, "The agent wants to read a file outside this folder (search)"),
+        ({"tool": "write", "access": "write"}, "The agent wants to write:"),
+        ({"tool": "edit", "access": "write"}, "The agent wants to write (edit):"),
+        ({"tool": "read", "access": "read"}, "The agent wants to read:"),
+        ({"tool": "search", "access": "read"}, "The agent wants to read (search):"),
     ],
 )
-def test_why_a_file_is_asked_about_ends_the_sentence(details: dict[str, Any], head: str) -> None:
-    """It is the whole point, and is said where one looks first."""
+def test_why_a_file_is_asked_about_is_said_once(details: dict[str, Any], head: str) -> None:
+    """Right below what it is about."""
     asked = request(**details, what="/etc/x", why="outside this folder", rule="write(/etc/x)", args={"path": "/etc/x"})
     assert head in bench(asked).text()
+    assert bench(asked).text().count("utside this folder") == 1
     assert "why:" not in bench(asked).text()
 
 
@@ -97,15 +99,16 @@ def test_no_key_is_left_out_for_want_of_columns(width: int) -> None:
     """Hints take another row instead."""
     shown = bench(height=30).text(width)
     assert "enter choose" in shown
-    assert "escape no" in shown
+    assert "escape refuse" in shown
 
 
 def test_what_would_change_is_a_diff() -> None:
     """An edit shows its lines, not its patch; the path is there."""
     asked = request(tool="edit", access="write", what="/project/x.py", diff=DIFF, args={"input": "¶x.py#1\nreplace"})
     shown = bench(asked).text()
-    assert "The agent wants to write a file (edit)" in shown
-    assert "/project/x.py" in shown
+    assert "The agent wants to write (edit" in shown
+    assert shown.count("x.py") == 1
+    assert "@@" not in shown
     assert "- old = 1" in shown
     assert "+ new = 2" in shown
     assert "replace" not in shown
@@ -140,7 +143,7 @@ def test_a_long_command_is_scrolled_and_says_so() -> None:
         (["y"], {"choice": "once"}),
         (["1"], {"choice": "once"}),
         (["s"], {"choice": "this session", "rule": "exec(git push origin main)"}),
-        (["a", "enter"], {"choice": "always here", "rule": "exec(git push origin main)"}),
+        (["a"], {"choice": "always here", "rule": "exec(git push origin main)"}),
         (["n", "enter"], {"choice": "no"}),
     ],
 )
@@ -155,7 +158,7 @@ def test_single_keys_answer(keys: list[str], answer: dict[str, str], leaves: boo
     [
         (["enter"], {"choice": "once"}),
         (["down", "enter"], {"choice": "this session", "rule": "exec(git push origin main)"}),
-        (["down", "down", "enter", "enter"], {"choice": "always here", "rule": "exec(git push origin main)"}),
+        (["down", "down", "enter"], {"choice": "always here", "rule": "exec(git push origin main)"}),
         (["up", "enter", "enter"], {"choice": "no"}),
     ],
 )
@@ -168,16 +171,52 @@ def test_what_stays_in_the_sandbox_begins_on_yes(keys: list[str], answer: dict[s
 @pytest.mark.parametrize("details", [{"leaves": True}, {}, {"leaves": False, "unseen": "it is no text"}])
 def test_what_leaves_the_sandbox_begins_on_no(details: dict[str, Any]) -> None:
     """So does what nobody said it of, and what cannot be shown whole; enter by itself allows nothing."""
-    assert "› No (n)" in bench(request(**details)).text()
+    assert "› 4. No (n)" in bench(request(**details)).text()
     assert bench(request(**details)).press("enter", "enter").answer == {"choice": "no"}
     assert bench(request(**details)).press("down", "enter").answer == {"choice": "once"}
 
 
+def test_always_takes_the_rule_that_is_shown_at_once() -> None:
+    """One key, and no second one nobody expects."""
+    assert bench().press("a").answer == {"choice": "always here", "rule": "exec(git push origin main)"}
+
+
+@pytest.mark.parametrize(
+    ("choices", "digit", "answer"),
+    [
+        (["once", "this session", "always here", "no"], "3", "always here"),
+        (["once", "this session", "no"], "2", "this session"),
+        (["once", "no"], "1", "once"),
+    ],
+)
+def test_the_digit_of_an_answer_is_shown_and_gives_it(choices: list[str], digit: str, answer: str) -> None:
+    """Beside its letter."""
+    shown = bench({**request(), "choices": choices})
+    assert f"{choices.index(answer) + 1}. Yes" in shown.text()
+    assert shown.press(digit).answer["choice"] == answer
+
+
+def test_the_last_digit_refuses() -> None:
+    """Whatever number it has."""
+    asked = {**request(), "choices": ["once", "this session", "no"]}
+    assert "3. No (n)" in bench(asked).text()
+    assert bench(asked).press("3", "enter").answer == {"choice": "no"}
+
+
+def test_the_command_comes_right_after_who_wants_it() -> None:
+    """With an empty row before it and one after it, before the answers and before the keys."""
+    rows = [row.strip("│ ") for row in bench().text().split("\n")]
+    at = rows.index("The agent wants to run:")
+    assert rows[at + 1 : at + 3] == ["", "git push origin main"]
+    assert rows[rows.index("1. Yes, this once (y)") - 1] == ""
+    assert rows[rows.index("enter choose · escape refuse") - 1] == ""
+
+
 def test_the_rule_can_be_changed_before_it_is_saved() -> None:
     """It stands there to be edited."""
-    shown = bench().press("a")
-    assert "Allowed in this folder from now on" in shown.text()
-    shown.press("ctrl+w", "ctrl+w").type("origin *)").press("enter")
+    shown = bench().press("e")
+    assert "Remember:" in shown.text()
+    shown.press("ctrl+w", "ctrl+w").type("origin *)").press("enter", "2")
     assert shown.answer == {"choice": "always here", "rule": "exec(git push origin *)"}
 
 
@@ -186,7 +225,7 @@ def test_who_changes_the_rule_says_how_long_it_holds(keys: list[str], choice: st
     """With the key for it, whatever is highlighted; the shorter time is offered first."""
     shown = bench().press("e", "ctrl+u").type("exec(git push *)").press("enter")
     assert not shown.answers
-    assert "exec(git push *) is allowed:" in shown.text()
+    assert "How long is exec(git push *) allowed?" in shown.text()
     assert shown.press(*keys).answer == {"choice": choice, "rule": "exec(git push *)"}
 
 
@@ -194,7 +233,7 @@ def test_from_how_long_one_goes_back_to_the_rule() -> None:
     """With what was typed."""
     shown = bench().press("e", "ctrl+u").type("exec(git push *)").press("enter", "escape")
     assert "exec(git push *)" in shown.text()
-    assert "is allowed:" not in shown.text()
+    assert "How long" not in shown.text()
     assert shown.press("enter", "enter").answer == {"choice": "this session", "rule": "exec(git push *)"}
 
 
@@ -202,7 +241,7 @@ def test_where_there_is_no_choice_how_long_is_not_asked() -> None:
     """Who asks says which there are."""
     asked = {**request(), "choices": ["once", "this session", "no"]}
     shown = bench(asked).press("e")
-    assert "Allowed while this session lasts" in shown.text()
+    assert "Remember for this session" in shown.text()
     assert shown.press("enter").answer == {"choice": "this session", "rule": "exec(git push origin main)"}
 
 
@@ -213,27 +252,27 @@ def test_where_there_is_no_choice_how_long_is_not_asked() -> None:
 def test_a_rule_that_does_not_allow_what_is_asked_says_so_before_it_is_taken(what: str, rule: str) -> None:
     """Entered once more it is taken; another one is looked at anew."""
     asked = request(what=what, rule=f"exec({what})", args={})
-    shown = bench(asked).press("a", "ctrl+u").type(rule).press("enter")
+    shown = bench(asked).press("e", "ctrl+u").type(rule).press("enter")
     assert not shown.answers
     assert "does not allow what is asked" in shown.text()
-    assert shown.press("enter").answer == {"choice": "always here", "rule": rule}
-    shown = bench(asked).press("a", "ctrl+u").type(rule).press("enter", "ctrl+u").type(f"exec({what})").press("enter")
-    assert shown.answer == {"choice": "always here", "rule": f"exec({what})"}
+    assert shown.press("enter", "2").answer == {"choice": "always here", "rule": rule}
+    shown = bench(asked).press("e", "ctrl+u").type(rule).press("enter", "ctrl+u").type(f"exec({what})").press("enter")
+    assert shown.press("2").answer == {"choice": "always here", "rule": f"exec({what})"}
 
 
 def test_a_rule_about_files_is_looked_at_from_the_folder_of_the_session() -> None:
     """A relative one is below it."""
     asked = request(tool="write", access="write", what="/project/.git/x", rule="write(/project/.git/x)", args={})
-    shown = bench(asked).press("a", "ctrl+u").type("write(.git/**)").press("enter")
+    shown = bench(asked).press("e", "ctrl+u").type("write(.git/**)").press("enter", "2")
     assert shown.answer == {"choice": "always here", "rule": "write(.git/**)"}
 
 
 def test_a_rule_that_is_none_is_not_taken() -> None:
     """It says what is wrong, and the text stays to be mended."""
-    shown = bench().press("a", "ctrl+u").type("exce(git)").press("enter")
+    shown = bench().press("e", "ctrl+u").type("exce(git)").press("enter")
     assert not shown.answers
     assert "not a rule: exce(git)" in shown.text()
-    shown.press("ctrl+u").type("exec(git push * main)").press("enter")
+    shown.press("ctrl+u").type("exec(git push * main)").press("enter", "2")
     assert shown.answer == {"choice": "always here", "rule": "exec(git push * main)"}
 
 
@@ -247,7 +286,7 @@ def test_a_rule_of_another_programs_is_shown_and_taken_as_it_is(rule: str) -> No
     assert bench(asked).press("s").answer == {"choice": "this session", "rule": rule}
 
 
-@pytest.mark.parametrize("keys", [["s"], ["a", "enter"]])
+@pytest.mark.parametrize("keys", [["s"], ["a"]])
 def test_the_rule_of_a_command_of_several_lines_is_kept_as_it_is(keys: list[str]) -> None:
     """On one line it would be the rule of another command."""
     rule = "exec(cat <<END\nrm -rf x\nEND)"
@@ -261,11 +300,11 @@ def test_the_breaks_of_a_rule_are_seen_and_stay_when_it_is_changed() -> None:
     command = "echo one\necho two > x\n"
     shown = bench(request(what=command, rule=f"exec({command})", args={}))
     assert "exec(echo one⏎echo two > x⏎)" in shown.text()
-    shown.press("a")
-    assert "exec(echo one⏎echo two > x⏎)" in shown.text().split("Allowed")[1]
+    shown.press("e")
+    assert "exec(echo one⏎echo two > x⏎)" in shown.text().split("Remember:")[1]
     shown.press("backspace", "backspace", "backspace").type("y)").press("enter")
     assert "does not allow what is asked" in shown.text()
-    assert shown.press("enter").answer == {"choice": "always here", "rule": "exec(echo one\necho two > y)"}
+    assert shown.press("enter", "2").answer == {"choice": "always here", "rule": "exec(echo one\necho two > y)"}
 
 
 def test_a_no_may_have_a_reason() -> None:
@@ -333,11 +372,11 @@ def test_on_lines_everything_is_said_and_a_line_answers() -> None:
     shown = bench(request(what=command), linear=True)
     assert "echo line 59" in shown.text()
     assert "Allow this?" in shown.text()
-    shown.press("a")
+    shown.press("e")
     assert "exec(git push origin main)" in shown.text()
     shown.type("exec(git push *)").press("enter")
     assert "does not allow what is asked" in shown.text()
-    assert shown.press("enter").answer == {"choice": "always here", "rule": "exec(git push *)"}
+    assert shown.press("enter").press("down", "enter").answer == {"choice": "always here", "rule": "exec(git push *)"}
 
 
 COMMAND = "\n".join(f"echo line {number}" for number in range(9))
@@ -385,7 +424,7 @@ def test_a_window_that_is_made_larger_can_be_answered_in() -> None:
     rows[0] = 24
     assert "Yes, this once" in shown.text()
     assert "echo line 8" in shown.text()
-    shown.press("a")
+    shown.press("e")
     rows[0] = 5
     shown.dialog.handle_input(parse_key("enter"))
     assert not shown.answers

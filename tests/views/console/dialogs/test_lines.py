@@ -33,7 +33,8 @@ def test_an_approval_is_written_whole() -> None:
     command = "\n".join(f"echo line {number}" for number in range(60))
     written, _ = answered(request(what=command, args={"command": command}))
     assert "\x1b" not in written
-    assert "The agent wants to run a command outside the sandbox" in written
+    assert "The agent wants to run (60 lines, 769 bytes):" in written
+    assert "Outside the sandbox" in written
     assert "echo line 59" in written
     assert "folder: /project/sub" in written
     assert "3. Yes, always in this folder\n" in written
@@ -44,10 +45,10 @@ CASES = [
     (request(), ["1"], {"choice": "once"}),
     (request(), [".y"], {"choice": "once"}),
     (request(), ["2"], {"choice": "this session", "rule": "exec(git push origin main)"}),
-    (request(), ["3", ""], {"choice": "always here", "rule": "exec(git push origin main)"}),
-    (request(), ["3", "exec(git push *)"], {"choice": "always here", "rule": "exec(git push *)"}),
+    (request(), ["3"], {"choice": "always here", "rule": "exec(git push origin main)"}),
+    (request(), [".e", "exec(git push *)", "2"], {"choice": "always here", "rule": "exec(git push *)"}),
     (request(), [".e", "exec(git push *)", "1"], {"choice": "this session", "rule": "exec(git push *)"}),
-    (request(), ["3", "exec(git pull *)", ""], {"choice": "always here", "rule": "exec(git pull *)"}),
+    (request(), [".e", "exec(git pull *)", "", "2"], {"choice": "always here", "rule": "exec(git pull *)"}),
     (request(), ["4", "use make"], {"choice": "no", "reason": "use make"}),
     (request(), ["4", ""], {"choice": "no"}),
     (request(), ["0"], None),

@@ -43,7 +43,7 @@ def test_several_of_the_choices() -> None:
     shown.press("down", "down", "space", "up", "space", "space", "up", "space")
     assert "[x] red" in shown.text()
     assert "[ ] green" in shown.text()
-    assert "› [x] red" in shown.text()
+    assert "› 1. [x] red" in shown.text()
     assert shown.press("enter").answer == {"chosen": ["red", "blue"]}
 
 
@@ -52,7 +52,7 @@ def test_with_nothing_ticked_it_says_how_to_tick() -> None:
     shown = bench(question("red", "green", several=True)).press("down", "enter")
     assert not shown.answers
     assert "tick one with space" in shown.text()
-    assert "› [ ] green" in shown.text()
+    assert "› 2. [ ] green" in shown.text()
     shown.press("space")
     assert "tick one with" not in shown.text()
     assert shown.press("enter").answer == {"chosen": ["green"]}

@@ -38,7 +38,7 @@ def test_what_is_cut_cannot_be_allowed(keys: list[str]) -> None:
 
 def test_no_is_always_an_answer() -> None:
     """It is highlighted, has its key, and escape closes."""
-    assert "› No (n)" in bench(long_request(), height=24).text()
+    assert "› 4. No (n)" in bench(long_request(), height=24).text()
     assert bench(long_request(), height=24).press("n", "enter").answer == {"choice": "no"}
     assert bench(long_request(), height=24).press("enter", "enter").answer == {"choice": "no"}
     assert bench(long_request(), height=24).press("escape").answer is None
@@ -85,15 +85,15 @@ def test_other_arguments_are_to_be_seen_too() -> None:
 @pytest.mark.parametrize(
     ("asked", "size"),
     [
-        (long_request(), "command, 60 lines, 769 bytes"),
-        (request(what="x" * 300, args={}), "command, 1 line, 300 bytes"),
+        (long_request(), "(60 lines, 769 bytes)"),
+        (request(what="x" * 300, args={}), "(1 line, 300 bytes)"),
         (big_write(5001), "new file, 5,001 lines, 48 KB"),
     ],
 )
 def test_how_much_it_is_is_said_first(asked: dict[str, Any], size: str) -> None:
     """Before any of it."""
     rows = bench(asked).text().split("\n")
-    assert size in rows[2]
+    assert size in rows[1]
 
 
 def test_every_line_of_a_long_write_can_be_reached() -> None:
@@ -217,16 +217,19 @@ def test_another_size_brings_no_end_into_sight(small: tuple[int, int]) -> None:
     assert shown.press("y").answers == []
 
 
-def test_a_rule_out_of_sight_is_shown_before_it_is_taken() -> None:
+@pytest.mark.parametrize(
+    ("key", "words"), [("s", "Remember for this session"), ("a", "Remember always in this folder")]
+)
+def test_a_rule_out_of_sight_is_shown_before_it_is_taken(key: str, words: str) -> None:
     """For this session, too: nothing is allowed wider than it was shown."""
     rule = f"exec(make {'x' * 300})"
     hidden = 0
     for height in range(8, 20):
         shown = bench(request(what="make", args={"command": "make"}, rule=rule), height=height)
         in_sight = "xxx)" in shown.text()
-        shown.press("s")
+        shown.press(key)
         if not in_sight:
-            hidden += not shown.answers and "Allowed while this session lasts" in shown.text()
+            hidden += not shown.answers and words in shown.text()
             assert shown.answers == []
     assert hidden  # there are heights in which only the rule is out of sight
 

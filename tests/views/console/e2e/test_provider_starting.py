@@ -28,7 +28,7 @@ def test_it_is_seen_and_stopped_and_leaving_asks(person: Person, monkeypatch: py
     monkeypatch.setenv("PATH", path_with(programs))
     screen = person.opens("--provider", "codex")
     screen.says("go")
-    screen.sees("starting Codex · ", "escape stops it", "enter steers · alt+enter after")
+    screen.sees("starting Codex · ", "escape stop", "enter steer · alt+enter queue")
     until((programs / "pid").exists, "its process")
     screen.press(ESCAPE)
     screen.sees("· stopped", "enter send")

@@ -40,7 +40,7 @@ def test_the_work_goes_on_and_attaching_shows_the_same(person: Person, gone: str
     """Host, command and job live; another screen has the picture, the draft, and the end of it all."""
     screen = person.opens("--model", waits(person))
     screen.says("start")
-    screen.sees("count-03", "escape stops it", "1 job")
+    screen.sees("count-03", "escape stop", "1 job")
     screen.press("half a thought")
     screen.sees("half a thought")
     drafts = tmp_path / "sightline-home" / "drafts"
@@ -50,7 +50,7 @@ def test_the_work_goes_on_and_attaching_shows_the_same(person: Person, gone: str
     GONE[gone](screen)
     until(lambda: screen._glass.program.process.poll() is not None, "the console to end")
     other = person.opens("attach", session["id"])
-    other.sees("count-03", "escape stops it", "half a thought", "1 job")
+    other.sees("count-03", "escape stop", "half a thought", "1 job")
     assert shown(other) == before
     (person.project / "go").touch()
     other.sees("The last words.")
@@ -62,7 +62,7 @@ def test_the_work_goes_on_and_attaching_shows_the_same(person: Person, gone: str
 def shown(screen) -> list[str]:
     """The transcript, without how long things take."""
     rows = screen.tape()
-    end = next(number for number, row in enumerate(rows) if "escape stops it" in row)
+    end = next(number for number, row in enumerate(rows) if "escape stop" in row)
     return [re.sub(r"  \d+ s$", "", row) for row in rows[:end] if "no output for" not in row]
 
 

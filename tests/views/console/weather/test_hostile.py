@@ -160,7 +160,7 @@ def test_titles_and_what_was_written_before(person: Person, tmp_path) -> None:
     screen.sees("end-prompt")
     screen.press(ENTER)
     screen.sees("Said.")
-    screen.sees_no("escape stops it")
+    screen.sees_no("escape stop")
     screen.press(CTRL_D)
     screen.ended()
     untouched(screen)

@@ -72,7 +72,7 @@ def test_stopped_and_continued_by_the_shell(person: Person) -> None:
     )
     screen = person.opens("--model", model)
     screen.says("start")
-    screen.sees("escape stops it")
+    screen.sees("escape stop")
     screen.press("a draft", CTRL_Z)
     screen.ended()
     go.touch()

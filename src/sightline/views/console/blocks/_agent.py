@@ -12,7 +12,7 @@ from sightline.tty import Rows, Scrollback, truncate
 from sightline.views.console._drawing import Drawing
 from sightline.views.console.blocks._block import Block
 from sightline.views.console.blocks._call import state_of
-from sightline.views.console.blocks._header import INDENT, header_rows, sign_of
+from sightline.views.console.blocks._header import INDENT, beside, header_rows, sign_of
 from sightline.views.console.blocks._message import is_persons, said_in_place
 from sightline.views.console.blocks._remark import mark_of
 from sightline.views.console.shapes import shape_of
@@ -108,7 +108,7 @@ class AgentBlock(Block, Scrollback):
         )
         lines, left_out = self._activity(width - len(INDENT))
         self._cut = cut or left_out
-        return (*rows, *(INDENT + line for line in lines))
+        return (*rows, *beside(lines, self._drawing))
 
     def _state(self, agent: Agent | None) -> str:
         if agent is None or agent.running:
@@ -167,7 +167,7 @@ class AgentBlock(Block, Scrollback):
             if not is_persons(entry):
                 return [theme.style("dim", short(said_in_place(entry)[0], 200))]
             pointer = "asked:" if self._drawing.linear else "›"
-            return [f"{theme.style('accent', pointer)} {short(entry.text, 200)}"]
+            return [f"{theme.style('muted', pointer)} {short(entry.text, 200)}"]
         return [self._remark(entry)]
 
     def _remark(self, entry: Remark) -> str:

@@ -16,7 +16,7 @@ from sightline.transcript import Call, Entry
 from sightline.tty import Component, Rows, Scrollback, truncate
 from sightline.views.console._drawing import Drawing
 from sightline.views.console.blocks._block import Block
-from sightline.views.console.blocks._header import INDENT, header_rows
+from sightline.views.console.blocks._header import INDENT, beside, header_rows
 from sightline.views.console.blocks._reads import Read, group_rows, read_of
 from sightline.views.console.blocks._rendered import Rendered
 from sightline.views.console.shapes import Body, Shape, is_read, is_unanswered, shape_of
@@ -26,6 +26,7 @@ from sightline.views.console.shapes._shape import details_of, indented, seconds_
 _ROWS_A_FRAME = 4
 _WORTH_TELLING = 1.0  # seconds
 _REFUSED = "refused"
+_NOTHING_YET = "no output yet"
 
 
 class CallBlock(Block, Scrollback):
@@ -148,7 +149,10 @@ class CallBlock(Block, Scrollback):
         header, title_cut = self._header(shape, width)
         body = self._body(shape, width - len(INDENT))
         self._cut = body.cut or title_cut
-        return (*header, *indented(self._paced(body, shape)), *self._status(width))
+        rows, filled = self._paced(body, shape)
+        is_output = shape.gutter and self._rendered.result(width - len(INDENT)) is None
+        shown = beside(rows, self._drawing) if is_output else indented(rows)
+        return (*header, *shown, *[""] * filled, *self._status(width))
 
     def _body(self, shape: Shape, width: int) -> Body:
         body = self._rendered.result(width)
@@ -188,21 +192,30 @@ class CallBlock(Block, Scrollback):
 
     def _status(self, width: int) -> list[str]:
         """What is said about a call that writes nothing."""
-        status = clean_line(self.call.status)
+        status = self._said_of_it() if self.call.status else ""
         return [INDENT + self._drawing.theme.style("dim", truncate(status, width - len(INDENT)))] if status else []
 
-    def _paced(self, body: Body, shape: Shape) -> Sequence[str]:
-        """As many of the rows as are shown now: a few more than before, and never fewer."""
+    def _said_of_it(self) -> str:
+        """That nothing is written, by the clock of the header: what was sent is as old as it is."""
+        from sightline.exec._silence import is_silence
+
+        call, drawing = self.call, self._drawing
+        if drawing.linear or not is_silence(call.status):
+            return clean_line(call.status)
+        return f"no output for {seconds_words(drawing.clock() - call.heard)}" if call.heard else _NOTHING_YET
+
+    def _paced(self, body: Body, shape: Shape) -> tuple[Sequence[str], int]:
+        """As many of the rows as are shown now: a few more than before, and so many empty ones that none are missed."""
         rows = body.rows
         if self.call.content is not None or self._closed:
             self._pending = False
-            return rows
+            return rows, 0
         most = self._floor + _ROWS_A_FRAME
         self._pending = len(rows) > most or shape.behind
         if len(rows) > most:
             rows = rows[-most:] if body.from_end else rows[:most]
         self._floor = max(self._floor, len(rows))
-        return [*rows, *[""] * (self._floor - len(rows))]
+        return rows, self._floor - len(rows)
 
     def _current_shape(self) -> Shape:
         call = self.call

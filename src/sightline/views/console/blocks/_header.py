@@ -4,7 +4,10 @@ Where there is not room for all, it takes more rows: what it is about is told ov
 what came of it, the exit code above all, is always there.
 """
 
+from collections.abc import Iterable
+
 from sightline.tty import Theme, measure, truncate, wrap
+from sightline.views.console._drawing import Drawing
 
 SIGNS = {
     "running": ("◌", "accent"),
@@ -15,7 +18,16 @@ SIGNS = {
 SPOKEN = {"running": "running:", "ok": "ok:", "error": "failed:", "stopped": "stopped:"}
 """What is said in place of a sign, for who listens."""
 INDENT = "  "
+_LINE = "│"  # as wide as the indent with the space after it
 _LEAST = 16  # cells of a title that still say something
+
+
+def beside(rows: Iterable[str], drawing: Drawing) -> list[str]:
+    """Rows of what something else wrote: with a thin line down their side, or on lines as they are."""
+    if drawing.linear:
+        return [INDENT + row if row else "" for row in rows]
+    line = drawing.theme.style("gutter", _LINE)
+    return [f"{line} {row}" if row else line for row in rows]
 
 
 def sign_of(state: str, *, spoken: bool) -> tuple[str, str]:

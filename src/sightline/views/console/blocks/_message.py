@@ -19,9 +19,10 @@ _POINTER, _SPOKEN = "› ", "you: "
 _MARK = "· "
 FOLDED, _FEW = 10, 25
 """Rows that are shown of a long text, and up to how many it is not one."""
-_HOW = {"steer": "said while it worked", "follow_up": "said for afterwards"}
+_HOW = {"steer": "steering", "follow_up": "queued"}
 # Whoever observes the person's own words; any other source said something in the person's place.
 _PERSON = frozenset(("", "person", "agent", "claude", "codex", "gemini", "opencode"))
+_TODO, _REMINDER = "todo", "Automatic todo reminder"
 # Marks for a model around what is said to it.
 _tag = re.compile(r"<(/?)([a-z]+(?:-[a-z]+)+)>")
 # What an artifact's name has before the name of the file it was: the session, and a number of its own.
@@ -57,7 +58,7 @@ class MessageBlock(GradualBlock):
         how = _HOW.get(message.how, "")
         below = [*self._attached(room), *([theme.style("dim", truncate(how, room))] if how else [])]
         indent = "" if linear else " " * len(pointer)
-        return _beside(theme.style("accent", pointer), indent, self._said(room), below)
+        return _beside(theme.style("muted", pointer), indent, self._said(room), below)
 
     def _said(self, width: int) -> Iterator[str]:
         theme, text = self._drawing.theme, clean_text(self._message.text)
@@ -124,6 +125,8 @@ def is_persons(message: Message) -> bool:
 def said_in_place(message: Message) -> list[str]:
     """The lines that were said in the person's place, without marks for a model; the first names who said them."""
     first, *rest = _without_tags(clean_text(message.text)).strip().split("\n")
+    if message.source == _TODO:
+        return [_REMINDER, first, *rest]
     return [f"{clean_line(message.source)}: {first}", *rest]
 
 

@@ -9,6 +9,7 @@ from sightline.tty import measure, truncate
 from sightline.views.console._drawing import Drawing
 from sightline.views.console.blocks._header import INDENT, sign_of
 from sightline.views.console.shapes import shape_of
+from sightline.views.console.shapes._shape import kind_of
 
 _BETWEEN = ", "
 
@@ -19,11 +20,12 @@ class Read(NamedTuple):
     label: str
     title: str
     suffix: str
+    is_file: bool
 
 
 def read_of(call: Call, drawing: Drawing) -> Read:
     shape = shape_of(call, drawing)
-    return Read(clean_line(call.name), shape.title, shape.suffix)
+    return Read(clean_line(call.name), shape.title, shape.suffix, kind_of(call) == "read")
 
 
 def group_rows(reads: Sequence[Read], drawing: Drawing, width: int) -> tuple[str, ...]:
@@ -33,7 +35,8 @@ def group_rows(reads: Sequence[Read], drawing: Drawing, width: int) -> tuple[str
     sign, role = sign_of("ok", spoken=drawing.linear)
     way = drawing.way_to("view_output")
     key = f" ({way})" if way else ""
-    head = truncate(f"{'/'.join(labels)} {len(reads)}", width - measure(sign) - 1 - len(key))
+    what = "files" if all(read.is_file for read in reads) else "files and folders"
+    head = truncate(f"{'/'.join(labels)} {len(reads)} {what}", width - measure(sign) - 1 - len(key))
     first = f"{theme.style(role, sign)} {theme.style('strong', head)}{theme.style('muted', key)}"
     if drawing.unfolded:
         rows = [f"{read.title} {theme.style('muted', read.suffix)}" for read in reads]

@@ -3,15 +3,15 @@
 Rules:
 
 - Shown are, each once: who asks (agent and tool), how much there is to read, all of the command or what would change,
-  the folder, whether the sandbox holds it, why it has to be asked, the other arguments of the call, and the rule an
+  the other arguments of the call, whether the sandbox holds it, the folder, why it has to be asked, and the rule an
   answer for longer would become.
 - Nothing is allowed unseen. Where not all of it fits, there is no yes before its end was in sight; no is always there.
   Where rows are few, the command or the change comes first; where not even three rows of it fit above the answers, only
   no is one.
 - What leaves the sandbox, or cannot be shown whole, has no yes preselected: the highlight begins on no.
-- "Always here" saves a rule, and shows it first: it can be changed, and one that cannot be read is not taken. One that
-  was changed so that it does not allow what is asked is taken when it is entered a second time. A rule in another
-  program's language is that program's to save: it is shown, and taken as it is.
+- "Always here" saves the rule that is shown, at once where all of it was in sight. It can be changed first: one that
+  cannot be read is not taken, one that does not allow what is asked is taken when it is entered a second time. A rule
+  in another program's language is that program's to save: it is shown, and taken as it is.
 - "No" may have a reason; the model hears it. Escape and Ctrl+C are a step back; from the choices they close the dialog
   unanswered, which is never a yes.
 """
@@ -34,6 +34,7 @@ from sightline.views.console.dialogs._approval_facts import (
     paragraphs,
     warnings,
     what_lines,
+    where,
 )
 from sightline.views.console.dialogs._dialog_frame import Dialog, Height, usual_height
 from sightline.views.console.dialogs._reading import Reading
@@ -43,12 +44,12 @@ ONCE, SESSION, ALWAYS, NO = "once", "this session", "always here", "no"
 _LABELS = {ONCE: "Yes, this once", SESSION: "Yes, for this session", ALWAYS: "Yes, always in this folder", NO: "No"}
 _KEYS_FROM = 32  # columns: with less, the words of a choice alone fit
 _DESCRIBED_FROM = 70  # columns: with less, a choice and why it waits do not fit side by side
-_SCOPES = {SESSION: "While this session lasts", ALWAYS: "In this folder from now on"}
+_SCOPES = {SESSION: "For this session", ALWAYS: "Always in this folder"}
 _ACTIONS = {ONCE: "approve_once", SESSION: "approve_session", ALWAYS: "approve_always", NO: "approve_no"}
 _SEEN_AT_LEAST = 3
 _DOES_NOT_FIT = (
-    "This rule by itself does not allow what is asked: it would be done now, and asked again the next time. "
-    "Enter it once more to have it so."
+    "This rule does not allow what is asked: it would be allowed now, and asked again next time. "
+    "Press enter again to save it."
 )
 _TOO_LOW = "Allow this? Make the window larger to answer."
 
@@ -74,10 +75,11 @@ class ApprovalDialog(Dialog):
         self._what_first = False
         self._body = Reading(*self._in_order(), drawing)
         self._width = 0
-        self._shape = (False, False, True)
-        """Of the choices: whether there are too few rows for a yes, room for keys, and all was seen."""
+        self._shape = (False, False, True, False)
+        """Of the choices: are there too few rows for a yes, is there room for keys, was all seen, is there room for why
+        something cannot be chosen."""
         self._asks_why = False
-        self._list = SelectList(self._items(), max_rows=6, bindings=self.bindings, theme=self.theme)
+        self._list = SelectList(self._items(), max_rows=6, numbered=True, bindings=self.bindings, theme=self.theme)
         if self._details.get("leaves") is not False or self._details.get("unseen"):
             self._highlight(NO)
         self._list.on_select = lambda item: self._choose(item.value)
@@ -123,12 +125,12 @@ class ApprovalDialog(Dialog):
 
     def _items(self) -> Iterator[Item]:
         for choice in self._choices:
-            too_low, has_keys, seen = self._shape
+            too_low, has_keys, seen, has_reasons = self._shape
             key = next(iter(self.bindings.keys(_ACTIONS.get(choice, ""))), "") if has_keys else ""
             label = _LABELS.get(choice, choice) + (f" ({key})" if key else "")
             if choice == NO or not too_low:
                 disabled = choice != NO and not seen
-                about = self._way_to_end() if disabled and self._width >= _DESCRIBED_FROM else ""
+                about = self._way_to_end() if disabled and has_reasons else ""
                 yield Item(choice, label, about, disabled=disabled)
 
     def _way_to_end(self) -> str:
@@ -138,13 +140,15 @@ class ApprovalDialog(Dialog):
     def _in_order(self) -> tuple[list[Lines], int]:
         """What there is to know, and how many parts of it have to be seen: up to the end of what would be done."""
         details, theme = self._details, self.theme
+        leaves = details.get("leaves") is not False
         about = [
-            *paragraphs(head(self._request, details), None, theme),
+            *paragraphs(head(self._request, details, comes_first=not self._what_first), None, theme),
             *paragraphs(warnings(details), "warning", theme),
         ]
         air: list[Lines] = [] if self._what_first else [_Air()]
         what = [*what_lines(details, theme), *paragraphs(other_arguments(details), "muted", theme)]
-        around = paragraphs(circumstances(details), None, theme)
+        held = [] if self._what_first else paragraphs(where(details), "warning" if leaves else None, theme)
+        around = [*held, *paragraphs(circumstances(details), None, theme)]
         to_read = [*what, *about, *around] if self._what_first else [*about, *air, *what, *air, *around]
         rule = f"Remember as{self._way_to_change()}: {self._rule}" if self._rule else ""
         return [*to_read, *paragraphs(rule, "muted", theme)], len(to_read)
@@ -160,7 +164,7 @@ class ApprovalDialog(Dialog):
             self._body.set_parts(*self._in_order())
         too_low = self.is_small and self._hides_what()
         has_keys = self._width >= _KEYS_FROM and not self.drawing.linear
-        shape = (too_low, has_keys, not self._body.unseen)
+        shape = (too_low, has_keys, not self._body.unseen, self._width >= _DESCRIBED_FROM)
         if shape == self._shape:
             return
         before, self._shape = self._shape, shape
@@ -202,20 +206,22 @@ class ApprovalDialog(Dialog):
         self._asks_why = False
         if self._too_low:
             warning = Text(_TOO_LOW, "warning", theme=self.theme)
-            return self.show(warning, self._list, hints=[("approve_no", NO)])
+            return self.show(warning, self._list, hints=[("approve_no", "refuse")])
         waits = not self._was_seen
         hints = [("select_last", "scroll to the end to allow") if waits else ("select_confirm", "choose")]
-        return self.show(self._body, self._list, hints=[*hints, ("interrupt", "no")])
+        return self.show(self._body, self._list, hints=[*hints, ("interrupt", "refuse")])
 
     def _choose(self, choice: str) -> None:
         if choice == NO:
             self._ask_reason()
         elif not self._may_allow:
             return
-        elif self._is_ours and (choice == ALWAYS or (choice == SESSION and not self._body.all_seen)):
+        elif self._is_ours and choice in _SCOPES and not self._body.all_seen:
             self._edit_rule(choice)  # a rule is never taken unseen
+        elif choice == SESSION or (choice == ALWAYS and self._is_ours):
+            self.finish({"choice": choice, "rule": self._exact})
         else:
-            self.finish({"choice": choice, "rule": self._exact} if choice == SESSION else {"choice": choice})
+            self.finish({"choice": choice})
 
     def _edit_rule(self, wanted: str) -> None:
         """`wanted`: how long it is to hold; empty: they are asked, where there is a choice."""
@@ -226,7 +232,7 @@ class ApprovalDialog(Dialog):
 
     def _ask_rule(self, text: str, about: str = "", role: str = "muted") -> None:
         how_long = f" {_SCOPES[self._wanted].lower()}" if self._wanted else ""
-        self._show_input(about or f"Allowed{how_long}:", text, self._take_rule, "allow this", role=role)
+        self._show_input(about or f"Remember{how_long}:", text, self._take_rule, "allow", role=role)
 
     def _take_rule(self, text: str) -> None:
         from sightline.settings import RuleMistake, parse_rule, typed_rule
@@ -255,15 +261,15 @@ class ApprovalDialog(Dialog):
 
     def _ask_how_long(self) -> None:
         items = [Item(scope, words) for scope, words in _SCOPES.items()]
-        self._scopes = SelectList(items, bindings=self.bindings, theme=self.theme)
+        self._scopes = SelectList(items, numbered=True, bindings=self.bindings, theme=self.theme)
         self._scopes.on_select = lambda item: self.finish({"choice": item.value, "rule": self._given})
         self._scopes.on_cancel = self.cancel
-        about = Text(f"{_as_shown(self._given)} is allowed:", theme=self.theme)
-        self.show(self._body, about, self._scopes, hints=[("select_confirm", "allow this"), ("interrupt", "back")])
+        about = Text(f"How long is {_as_shown(self._given)} allowed?", theme=self.theme)
+        self.show(self._body, about, self._scopes, hints=[("select_confirm", "allow"), ("interrupt", "back")])
 
     def _ask_reason(self) -> None:
         self._asks_why = True
-        self._show_input("Tell the agent why (optional)", "", self._refuse, "no")
+        self._show_input("Tell the agent why (optional)", "", self._refuse, "refuse")
 
     def _refuse(self, text: str) -> None:
         reason = text.strip()

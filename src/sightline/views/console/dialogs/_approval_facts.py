@@ -8,15 +8,22 @@ from sightline.tty import Theme
 from sightline.tty.components._exact_lines import ExactDiff, ExactText, Lines, Paragraphs
 from sightline.views.console.dialogs._asker import asker
 
-DOING = {"exec": "run a command", "network": "use the network", "write": "write a file", "read": "read a file"}
+DOING = {"exec": "run", "network": "connect to", "write": "write", "read": "read"}
 _OBVIOUS = {("exec", "bash"), ("write", "write"), ("read", "read")}  # the tool is what it does
 _SHOWN_ELSEWHERE = ("input", "content", "path")  # where there is a diff
 _SIZED_FROM = 200  # characters of one line
 
 
-def head(request: dict[str, Any], details: dict[str, Any]) -> str:
-    """Who wants to do what, and how much of it there is to read."""
-    return "\n".join([*_sentence(request, details), *_size(details)])
+def head(request: dict[str, Any], details: dict[str, Any], *, comes_first: bool) -> str:
+    """Who wants to do what, with which tool, and how much of it there is to read. Below it, in one row, also where."""
+    doing = DOING.get(str(details.get("access")), "")
+    about = ", ".join([*_by(details), *_size(details)])
+    if not doing:
+        return "\n".join(filter(None, (clean_text(str(request.get("text") or "")), about)))
+    if comes_first:
+        return f"{asker(request)} wants to {doing}{about and f' ({about})'}:"
+    place = _where(details)
+    return f"{asker(request)} wants to {doing} this{place and f' {place}'}{about and f' ({about})'}"
 
 
 def warnings(details: dict[str, Any]) -> str:
@@ -25,8 +32,14 @@ def warnings(details: dict[str, Any]) -> str:
     return "\n".join(f"{words[:1].upper()}{words[1:]}." for words in said if words)
 
 
+def where(details: dict[str, Any]) -> str:
+    """Whether the sandbox, or the folder, holds it."""
+    words = _where(details)
+    return f"{words[:1].upper()}{words[1:]}" if DOING.get(str(details.get("access"))) else ""
+
+
 def circumstances(details: dict[str, Any]) -> str:
-    """Where, and why it is asked."""
+    """In which folder, and why it is asked."""
     return "\n".join(_circumstances(details))
 
 
@@ -37,7 +50,7 @@ def what_lines(details: dict[str, Any], theme: Theme) -> list[Lines]:
     parts: list[Lines] = [ExactText(visible(str(what)), "bash" if is_command else "", "strong", theme=theme)]
     diff = details.get("diff")
     if isinstance(diff, str) and diff:
-        parts.append(ExactDiff(diff, theme=theme))
+        parts.append(ExactDiff(diff, path=str(what), theme=theme))
     return parts
 
 
@@ -46,22 +59,13 @@ def other_arguments(details: dict[str, Any]) -> str:
     return "\n".join(_other_arguments(details))
 
 
-def _sentence(request: dict[str, Any], details: dict[str, Any]) -> Iterator[str]:
-    doing = DOING.get(str(details.get("access")), "")
-    where = _where(details)
-    if doing:
-        yield f"{asker(request)} wants to {doing}{where and f' {where}'}{_by(details)}"
-    else:
-        yield clean_text(str(request.get("text") or ""))
-
-
 def _size(details: dict[str, Any]) -> Iterator[str]:
     """Of what is too long to be taken in at a glance."""
     diff, what = details.get("diff"), str(details.get("shown") or details.get("what") or "")
     if isinstance(diff, str) and diff:
         yield f"{_change(diff, details)}, {_bytes(_added(diff))}"
     elif details.get("access") == "exec" and ("\n" in what or len(what) > _SIZED_FROM):
-        yield f"command, {_lines(what)}, {_bytes(what)}"
+        yield f"{_lines(what)}, {_bytes(what)}"
 
 
 def _change(diff: str, details: dict[str, Any]) -> str:
@@ -98,28 +102,29 @@ def _bytes(text: str) -> str:
 
 
 def _circumstances(details: dict[str, Any]) -> Iterator[str]:
-    where = _where(details)
+    place = _where(details)
     passed = details.get("passed")
     if isinstance(passed, list) and passed:
         yield f"gets: {clean_line(', '.join(map(str, passed)))} (permissions.pass_env)"
     if details.get("cwd"):
         yield f"folder: {clean_line(str(details['cwd']))}"
     why = clean_line(str(details.get("why") or ""))
-    if why and not (where and where in why):
+    if why and not (place and place in why):
         yield f"why: {why}"
 
 
 def _where(details: dict[str, Any]) -> str:
-    """What ends the sentence; a reason that fits there is said there."""
+    """A reason that says where is said there."""
     if details.get("access") == "exec" and isinstance(details.get("sandboxed"), bool):
         return "in the sandbox" if details["sandboxed"] else "outside the sandbox"
     why = clean_line(str(details.get("why") or ""))
     return why if why.startswith("outside ") else ""
 
 
-def _by(details: dict[str, Any]) -> str:
+def _by(details: dict[str, Any]) -> Iterator[str]:
     tool = clean_line(str(details.get("tool") or ""))
-    return f" ({tool})" if tool and (details.get("access"), tool.lower()) not in _OBVIOUS else ""
+    if tool and details.get("access") in DOING and (details["access"], tool.lower()) not in _OBVIOUS:
+        yield tool
 
 
 def _other_arguments(details: dict[str, Any]) -> Iterator[str]:

@@ -36,7 +36,7 @@ class SelectDialog(ExtensionDialog):
         listed = details.get("choices") or request.get("choices") or []
         items = [_item(choice) for choice in listed if choice] if isinstance(listed, list) else []
         many = len(items) >= _FILTERED_FROM
-        chosen = SelectList(items, max_rows=_ROWS, filter=many, bindings=self.bindings, theme=self.theme)
+        chosen = SelectList(items, max_rows=_ROWS, filter=many, numbered=True, bindings=self.bindings, theme=self.theme)
         chosen.on_select = lambda item: self.reply(item.value)
         chosen.on_cancel = self.cancel
         hints = [("select_confirm", "choose"), ("interrupt", "close")]
@@ -48,7 +48,8 @@ class ConfirmDialog(ExtensionDialog):
 
     def __init__(self, request: dict[str, Any], drawing: Drawing, height: Height = usual_height) -> None:
         super().__init__(_title(request), drawing, height)
-        choices = SelectList([Item("yes", "Yes"), Item("no", "No")], bindings=self.bindings, theme=self.theme)
+        items = [Item("yes", "Yes"), Item("no", "No")]
+        choices = SelectList(items, numbered=True, bindings=self.bindings, theme=self.theme)
         choices.on_select = lambda item: self.reply(item.value == "yes")
         choices.on_cancel = self.cancel
         hints = [("select_confirm", "choose"), ("approve_once", "yes"), ("approve_no", "no"), ("interrupt", "close")]

@@ -7,7 +7,7 @@
 - Ctrl+C and escape mean the same: back, or close.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from sightline.tty import Component, Input, Rows, measure, truncate
@@ -23,6 +23,7 @@ _PANE_AT_LEAST = 2
 _CHOICES = 8
 _ALL_PAGES = 1_000_000
 _AROUND_CHOICES = 2  # rows of a list that are no choices
+_AIRY = 18  # rows from which empty ones set the parts apart
 
 
 def usual_height() -> int:
@@ -103,6 +104,19 @@ def _fitting(hints: Sequence[tuple[str, str]], width: int) -> list[list[tuple[st
     return groups
 
 
+class _Air(Component):
+    """An empty row, where there are enough."""
+
+    def __init__(self, has_room: Callable[[], bool]) -> None:
+        self._has_room = has_room
+
+    def render(self, width: int) -> Rows:
+        return _EMPTY if self._has_room() else ()
+
+
+_EMPTY = ("",)
+
+
 class Dialog(Box, Ask):
     """A titled box of parts. A subclass puts them in with `show`, again whenever it goes on to another step."""
 
@@ -115,6 +129,7 @@ class Dialog(Box, Ask):
         self._spoken_title = title
         self._over = False
         self._hints = _Hints(theme=self.theme)
+        self._air = _Air(lambda: self.rows >= _AIRY and not drawing.linear)
         self.pane: Pane | None = None
         self.set_title(title)
 
@@ -148,10 +163,18 @@ class Dialog(Box, Ask):
         pairs = [(next(iter(self.bindings.keys(action)), ""), meaning) for action, meaning in hints]
         self._hints.set_hints([(key, meaning) for key, meaning in pairs if key])
         heading = [Text(self._spoken_title, theme=self.theme)] if self.drawing.linear else []
-        self.children = [*heading, *(part for part in parts if part is not None), self._hints]
+        self.children = [*heading, *self._apart([part for part in parts if part is not None]), self._hints]
         self.pane = next((part for part in parts if isinstance(part, Pane)), None)
         self.invalidate()
         self._pass_focus_on()
+
+    def _apart(self, parts: Sequence[Component]) -> Iterator[Component]:
+        """What is read, what is answered, and the keys, with air between them."""
+        for part in parts:
+            if isinstance(part, SelectList) and part is not parts[0]:
+                yield self._air
+            yield part
+        yield self._air
 
     def handle_input(self, event: Input) -> bool:
         if self.pane is not None:

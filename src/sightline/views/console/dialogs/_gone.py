@@ -10,8 +10,8 @@ class GoneDialog(Dialog):
 
     def __init__(self, title: str, why: str, again: str, drawing: Drawing, height: Height = usual_height) -> None:
         super().__init__(title, drawing, height, role="warning")
-        items = [Item("again", again, "what was said and done is kept, and so is your draft"), Item("leave", "Leave")]
-        choices = SelectList(items, bindings=self.bindings, theme=self.theme)
+        items = [Item("again", again, "the conversation and your draft are stored"), Item("leave", "Leave")]
+        choices = SelectList(items, numbered=True, bindings=self.bindings, theme=self.theme)
         choices.on_select = lambda item: self.finish(item.value)
         choices.on_cancel = self.cancel
         hints = [("select_confirm", "choose"), ("interrupt", "stay")]

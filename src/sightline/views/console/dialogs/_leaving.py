@@ -11,14 +11,14 @@ class LeavingDialog(Dialog):
     def __init__(self, busy: str, drawing: Drawing, height: Height = usual_height, *, lasting: bool = True) -> None:
         super().__init__("Leave?", drawing, height, role="warning")
         items = [
-            Item("keep", "Keep it running", "`sightline attach` comes back to it"),
-            Item("stop", "Stop it", "what was said and done is kept"),
+            Item("keep", "Keep it running", "come back with: sightline attach"),
+            Item("stop", "Stop it", "the conversation is stored"),
             Item("stay", "Stay"),
         ]
         if not lasting:
-            items = [Item("stop", "Stop it", "nothing of it is kept"), items[-1]]
-        choices = SelectList(items, bindings=self.bindings, theme=self.theme)
+            items = [Item("stop", "Stop it", "nothing of it is stored"), items[-1]]
+        choices = SelectList(items, numbered=True, bindings=self.bindings, theme=self.theme)
         choices.on_select = lambda item: self.finish(None if item.value == "stay" else item.value)
         choices.on_cancel = self.cancel
-        about = Text(f"Something is going on: {busy}." if busy else "Something is going on.", theme=self.theme)
+        about = Text(f"Still running: {busy}." if busy else "Something is still running.", theme=self.theme)
         self.show(about, choices, hints=[("select_confirm", "choose"), ("interrupt", "stay")])

@@ -33,7 +33,7 @@ class QuestionDialog(Dialog):
         self._ticked: list[str] = []
         self._means_words = False
         self._text = Pane(Text(str(request.get("text") or ""), theme=self.theme), drawing)
-        self._list = SelectList(self._items(), max_rows=8, bindings=self.bindings, theme=self.theme)
+        self._list = SelectList(self._items(), max_rows=8, numbered=True, bindings=self.bindings, theme=self.theme)
         self._list.on_select = lambda item: self._choose(item.value)
         self._list.on_cancel = self.cancel
         self._line = TextInput(placeholder="your answer", bindings=self.bindings, theme=self.theme)
@@ -99,10 +99,11 @@ class QuestionDialog(Dialog):
         self.show(self._text, self._line, hints=hints)
 
     def _pick_number(self, event: Key) -> bool:
-        if not event.text.isdecimal() or not 1 <= int(event.text) <= min(_NUMBERED, len(self._choices)):
+        items = self._list.matching
+        if not event.text.isdecimal() or not 1 <= int(event.text) <= min(_NUMBERED, len(items)):
             return False
-        item = self._choices[int(event.text) - 1]
-        if self._several:
+        item = items[int(event.text) - 1]
+        if self._several and item.value != _OWN:
             self._toggle(item)
         else:
             self._choose(item.value)

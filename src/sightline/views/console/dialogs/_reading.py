@@ -108,8 +108,8 @@ class Reading(Pane):
     def _place(self, first: int, last: int, width: int) -> str:
         keys = self._drawing.bindings
         down, to_end = (next(iter(keys.keys(name)), "") for name in ("select_page_down", "select_last"))
-        ways = [f"{down} scrolls"] if down and width >= _WAYS_FROM else []
-        ways += [f"{to_end} jumps to the end"] if to_end else []
+        ways = [f"{down} scroll"] if down and width >= _WAYS_FROM else []
+        ways += [f"{to_end} jump to the end"] if to_end else []
         text = " · ".join([f"{first + 1:,}–{last + 1:,} of {self._count:,} lines", *ways])
         return self._drawing.theme.style("hint", truncate(text, width))
 

@@ -32,13 +32,13 @@ class RunningDialog(Dialog):
     ) -> None:
         super().__init__("Running here", drawing, height)
         items = [
-            Item(f"{_ATTACH}{session.id}", f"Go on with “{session.title or session.id}”", session.about)
+            Item(f"{_ATTACH}{session.id}", f"Resume “{session.title or session.id}”", session.about)
             for session in sessions
         ]
-        new = [Item(_NEW, "Begin a new one")]
+        new = [Item(_NEW, "Start a new session")]
         items = [*new, *items] if new_first else [*items, *new]
-        items.append(Item(_PICK, "Another conversation…"))
-        choices = SelectList(items, bindings=self.bindings, theme=self.theme)
+        items.append(Item(_PICK, "Another session…"))
+        choices = SelectList(items, numbered=True, bindings=self.bindings, theme=self.theme)
         choices.on_select = self._chosen
         choices.on_cancel = self.cancel
         many = len(sessions) != 1

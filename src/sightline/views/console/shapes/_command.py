@@ -6,7 +6,7 @@ from sightline.tty.components import Code
 from sightline.views._network import network_words
 from sightline.views.console._drawing import Drawing
 from sightline.views.console.shapes._command_line import command_of
-from sightline.views.console.shapes._output import OutputShape, ending_words, output_text, size_words
+from sightline.views.console.shapes._output import OutputShape, ending_words, job_name, output_text, size_words
 from sightline.views.console.shapes._shape import (
     Body,
     Shape,
@@ -19,6 +19,8 @@ from sightline.views.console.shapes._shape import (
 )
 from sightline.views.console.shapes._told import below_header, has_more_than_pieces
 
+_OUTSIDE = "outside the sandbox"
+
 
 class CommandShape(OutputShape):
     folded, unfolded = 10, 40
@@ -27,7 +29,7 @@ class CommandShape(OutputShape):
     def label(self) -> str:
         call = self.call
         if call.is_job:
-            return f"job {clean_line(call.id)} $"
+            return f"job {job_name(call.id)} $"
         return _mark(call) if command_of(call.args) else super().label
 
     @property
@@ -36,7 +38,8 @@ class CommandShape(OutputShape):
 
     @property
     def suffix(self) -> str:
-        return ending_words(self.call)
+        parts = (_OUTSIDE if _is_outside(self.call) else "", ending_words(self.call))
+        return " · ".join([part for part in parts if part])
 
     @property
     def source(self) -> str:
@@ -63,7 +66,7 @@ class CommandShape(OutputShape):
         """What came before the first byte that is no text is text, and stands above."""
         size = details_of(self.call).get("bytes")
         words = f"binary output, {size_words(size)}" if isinstance(size, int) else "binary output"
-        return self._hint(f"{words}: kept, not shown", "view_output", width)
+        return self._hint(f"{words}, not shown", "view_output", width)
 
 
 class CellShape(CommandShape):
@@ -100,6 +103,11 @@ class CellShape(CommandShape):
             self._code = Code(text, language, theme=self.drawing.theme)
             self._code.finish()
         return self._code
+
+
+def _is_outside(call: Call) -> bool:
+    """An agent's command that no sandbox held; before it runs, whoever may allow it says so."""
+    return details_of(call).get("sandboxed") is False and not call.is_persons
 
 
 def _mark(call: Call) -> str:

@@ -10,7 +10,7 @@ from sightline.events import Delegation, DelegationItem, delegation_from_args, d
 from sightline.transcript import Call
 from sightline.tty import truncate
 from sightline.views.console._drawing import Drawing
-from sightline.views.console.shapes._shape import Body, Shape, short
+from sightline.views.console.shapes._shape import Body, Shape, plural, short
 
 _AGENT, _TASK, _PREVIEW = 24, 80, 120
 _SIGNS = {"running": "◌", "pending": "○", "ok": "✓", "error": "✕", None: "·"}
@@ -29,9 +29,9 @@ class DelegationShape(Shape):
     def title(self) -> str:
         plan = delegation_from_args(self.call.args) or self._steps
         if plan.mode == "chain":
-            return f"chain ({len(plan.items)} steps)"
+            return f"chain ({plural(len(plan.items), 'step')})"
         if plan.mode == "parallel":
-            return f"parallel ({len(plan.items)} tasks)"
+            return f"parallel ({plural(len(plan.items), 'task')})"
         return short(plan.items[0].agent, _AGENT) if plan.items else ""
 
     @property

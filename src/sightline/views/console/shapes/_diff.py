@@ -44,10 +44,13 @@ class DiffShape(Shape):
         details = details_of(self.call)
         several = details.get("per_file_results")
         names = [text_in(record(one), "path") for one in several] if isinstance(several, list) else []
-        path = text_in(details, "path") or text_in(record(self.call.args), *PATHS)
-        listed = [name for name in names if name] or [path]
+        listed = [name for name in names if name] or [self._path]
         shown = ", ".join(near(short(name, 200), self.drawing.cwd) for name in listed if name)
         return shown or super().title
+
+    @property
+    def _path(self) -> str:
+        return text_in(details_of(self.call), "path") or text_in(record(self.call.args), *PATHS)
 
     @property
     def suffix(self) -> str:
@@ -74,20 +77,20 @@ class DiffShape(Shape):
         rows = self._drawn(lines[: room + 1], width)
         if len(rows) <= room:
             return Body(rows)
-        return Body([*rows[: room - 1], self.more(max(len(lines) - room + 1, 1), "line", width)], cut=True)
+        return Body([*rows[: room - 1], self.more(max(_counted(lines) - room + 1, 1), "line", width)], cut=True)
 
     def _end(self, lines: list[str], width: int) -> Body:
         room = self.room
         rows = self._drawn(lines if len(lines) <= room else last_lines(lines, room + 1), width)
         if len(rows) <= room:
             return Body(rows, from_end=True)
-        above = self.more(max(len(lines) - room + 1, 1), "line", width)
+        above = self.more(max(_counted(lines) - room + 1, 1), "line", width)
         return Body([above, *rows[1 - room :]], cut=True, from_end=True)
 
     def _drawn(self, lines: list[str], width: int) -> list[str]:
         text = "\n".join(lines)
         if self._diff is None:
-            self._diff = Diff(text, theme=self.drawing.theme)
+            self._diff = Diff(text, path=self._path, theme=self.drawing.theme)
         self._diff.set_text(text)
         return list(self._diff.render(width))
 
@@ -108,6 +111,11 @@ class DiffShape(Shape):
         elif not self._text and call.content is not None:
             rows.append(theme.style("muted", _NO_CHANGE))
         return rows
+
+
+def _counted(lines: list[str]) -> int:
+    """Lines of files among them."""
+    return sum(not line.startswith("@@") for line in lines)
 
 
 def _about_secrets(details: dict[str, Any]) -> list[str]:

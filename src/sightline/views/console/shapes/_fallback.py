@@ -15,6 +15,11 @@ class FallbackShape(OutputShape):
     folded, unfolded = 20, 200
 
     @property
+    def gutter(self) -> bool:  # type: ignore[override]
+        """Arguments are no output."""
+        return bool(self.call.content or self.call.pieces)
+
+    @property
     def suffix(self) -> str:
         return ending_words(self.call) if self.call.exit_code or details_of(self.call).get("ended") else ""
 
@@ -27,7 +32,7 @@ class FallbackShape(OutputShape):
         if call.content:
             if call.is_error:
                 return self.last_of(call.content, width)
-            return self.text_rows(call.content, width)
+            return self.text_rows(call.content, width, "output")
         if call.pieces:
             return self.tail_rows(width)
         return self._arguments(width)

@@ -1,11 +1,12 @@
 """What was found: lines that match, files that match, and folders."""
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
 from sightline.text import clean_line
 from sightline.transcript import Call
-from sightline.tty import truncate
+from sightline.tty import expand_tabs, truncate
 from sightline.views.console._drawing import Drawing
 from sightline.views.console.shapes._shape import (
     Body,
@@ -18,8 +19,12 @@ from sightline.views.console.shapes._shape import (
     plural,
     record,
     short,
+    styled,
     text_in,
+    wrapped,
 )
+
+_found = re.compile(r"([* ]?) *(\d{1,9})│(.*)").fullmatch
 
 
 class SearchShape(Shape):
@@ -47,16 +52,23 @@ class SearchShape(Shape):
         return Body() if not text else self._lines(text, width)
 
     def _lines(self, text: str, width: int) -> Body:
-        body = self.text_rows(text, width)
-        theme = self.drawing.theme
-        rows = []
-        for row in body.rows:
-            if row.startswith("# "):
-                row = theme.style("strong", row[2:])
-            elif row.startswith("*") and "│" in row:
-                row = theme.style("accent", "*") + row[1:]
-            rows.append(row)
-        return Body(rows, body.cut)
+        return self.beginning(text, width, lambda shown: self._drawn(shown.split("\n"), width))
+
+    def _drawn(self, lines: Sequence[str], width: int) -> list[str]:
+        """Lines of files with their numbers, as in a diff; those that match have a mark, those around them recede."""
+        theme, rows = self.drawing.theme, []
+        found = [_found(line) for line in lines]
+        digits = max((len(line[2]) for line in found if line is not None), default=0)
+        for line, parts in zip(lines, found, strict=True):
+            if parts is None:
+                file = line.startswith("# ")
+                rows += styled(theme, "strong" if file else "output", wrapped(line[2:] if file else line, width))
+                continue
+            mark, number, text = parts[1].strip(), parts[2], parts[3]
+            before = theme.style("line_number", f"{number:>{digits}}") + " " + theme.style("match", mark or " ") + " "
+            words = text if mark else theme.style("diff_context", text)
+            rows.append(truncate(before + expand_tabs(words), width))
+        return rows
 
 
 class FilesShape(Shape):

@@ -6,25 +6,28 @@ What a call came to is drawn from what the fold keeps of it alone, so that it lo
 from sightline.text import clean_line, clean_text
 from sightline.transcript import Call
 from sightline.views.console._drawing import Drawing
-from sightline.views.console.shapes._shape import FAILED_ROWS, Body, Shape, details_of, line_count, wrapped
+from sightline.views.console.shapes._shape import FAILED_ROWS, Body, Shape, details_of, line_count, styled, wrapped
 from sightline.views.console.shapes._tail import Tail, styled_row
 from sightline.views.console.shapes._told import below_header, has_more_than_pieces, lines_in_all, plain_output
 
 _LONGEST_LINE = 4000
 _FEW = 25  # rows of what has ended that are not worth a cut
+_HEAD = 4  # lines of what failed that are shown before its end
 _UNITS = ((1024**3, "GB"), (1024**2, "MB"), (1024, "KB"))
 _ENDED = {
     "timeout": "timed out",
     "cancelled": "cancelled",
     "refused": "refused",
-    "host": "ended with its host",
+    "host": "stopped with its session",
     "spawn": "not started",
-    "unfinished": "never made",
+    "unfinished": "not run",
 }
 
 
 class OutputShape(Shape):
     """The base of those that show output."""
+
+    gutter = True
 
     def __init__(self, call: Call, drawing: Drawing) -> None:
         super().__init__(call, drawing)
@@ -44,7 +47,8 @@ class OutputShape(Shape):
             self._tail, self._tail_for = Tail(call, width, 2 * max(self.unfolded, FAILED_ROWS)), key
         rows = self._tail.rows(self.whole + 1)
         cut = len(rows) > self.whole or call.skipped > 0
-        shown = [styled_row(row, theme, width) for row in (rows[1 - self.room :] if cut else rows)]
+        kept = rows[1 - self.room :] if cut else rows
+        shown = [styled_row(row, theme, width, failed=call.is_error) for row in kept]
         if cut:
             shown.insert(0, self._before(self._tail.count, len(shown), width))
         return Body(shown, cut, from_end=True)
@@ -52,11 +56,18 @@ class OutputShape(Shape):
     def last_of(self, text: str, width: int) -> Body:
         total, most = line_count(text), self.whole
         lines = text.removesuffix("\n").rsplit("\n", most + 1)[-most - 1 :] if text else []
-        rows = [row for line in lines for row in wrapped(clean_text(line[-_LONGEST_LINE:]), width)]
+        rows = self._laid_out(lines, width)
         if len(rows) <= most and len(lines) == total:
             return Body(rows, from_end=True)
-        shown = rows[1 - self.room :]
-        return Body([self.more(max(total - len(shown), 1), "line", width), *shown], cut=True, from_end=True)
+        # How something that failed began may say why.
+        head = self._laid_out(text.split("\n", _HEAD)[:_HEAD], width)[:_HEAD] if self.call.is_error else []
+        shown = rows[1 + len(head) - self.room :]
+        left_out = self.more(max(total - len(head) - len(shown), 1), "line", width)
+        return Body([*head, left_out, *shown], cut=True, from_end=True)
+
+    def _laid_out(self, lines: list[str], width: int) -> list[str]:
+        rows = [row for line in lines for row in wrapped(clean_text(line[-_LONGEST_LINE:]), width)]
+        return styled(self.drawing.theme, "output", rows)
 
     def _before(self, rows: int, shown: int, width: int) -> str:
         """How much is left out: lines where all of them were here or the result tells how many there were."""
@@ -80,12 +91,17 @@ def ending_words(call: Call) -> str:
     ended, signal = details.get("ended"), details.get("signal")
     if ended == "job":
         job = details.get("job")
-        return f"goes on as job {clean_line(job)}" if isinstance(job, str) else "goes on as a job"
+        return "running in background" + (f", job {job_name(job)}" if isinstance(job, str) else "")
     words = _ENDED.get(ended, "") if isinstance(ended, str) else ""
     if isinstance(signal, int) and not words:
         words = f"signal {signal}"
     code = "" if call.exit_code is None else f"exit {call.exit_code}"
     return " · ".join([part for part in (words, code) if part])
+
+
+def job_name(id: str) -> str:
+    """`1` of `job-1`: jobs of a session have numbers."""
+    return clean_line(id).rpartition("-")[2]
 
 
 def output_text(call: Call) -> str:

@@ -18,7 +18,7 @@ from sightline.transcript import Call
 from sightline.tty import Theme, expand_tabs, measure, truncate, wrap
 from sightline.views.console._drawing import Drawing
 
-FAILED_ROWS = 40
+FAILED_ROWS = 20
 """What went wrong is not folded away: so many rows of it are always shown."""
 
 
@@ -41,6 +41,9 @@ class Shape:
 
     title_rows = (3, 40)
     """Rows of the title at most, folded and unfolded."""
+
+    gutter = False
+    """A thin line stands beside the body: it is what something else wrote."""
 
     def __init__(self, call: Call, drawing: Drawing) -> None:
         self.call = call

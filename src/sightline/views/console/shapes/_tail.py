@@ -103,13 +103,14 @@ def _is_grown(old: Piece, new: Piece) -> bool:
     return same and len(new.text) >= len(old.text) and new.text.startswith(old.text)
 
 
-def styled_row(row: Row, theme: Theme, width: int) -> str:
-    """A row of output in the colours there are; what went to stderr is told apart."""
+def styled_row(row: Row, theme: Theme, width: int, *, failed: bool = False) -> str:
+    """A row of output in the colours it has, or in that of output. Of a call that failed, what went to stderr is told
+    apart: of any other it is progress and remarks."""
     parts: list[str] = []
     for run in row:
         opening = "" if run.style is DEFAULT else theme.open_style(run.style)
-        if run.stream == "stderr" and run.style.fg is None:
-            opening = theme.open("warning") + opening
+        if run.style.fg is None and run.style.bg is None and not run.style.inverse:
+            opening = theme.open("error" if failed and run.stream == "stderr" else "output") + opening
         parts.append(f"{opening}{run.text}{_RESET}" if opening else run.text)
     text = "".join(parts)
     return text if measure(text) <= width else truncate(text, width)

@@ -9,7 +9,7 @@ from sightline.text import clean_line
 from sightline.transcript import Call
 from sightline.tty import Theme, truncate, wrap
 from sightline.views.console._drawing import Drawing
-from sightline.views.console.shapes._shape import Body, Shape, details_of, kind_of, record, text_in, texts
+from sightline.views.console.shapes._shape import Body, Shape, details_of, kind_of, plural, record, text_in, texts
 
 FOLDED = 8
 SIGNS = {"pending": "○", "in_progress": "◌", "completed": "✓", "abandoned": "✕"}
@@ -20,6 +20,7 @@ _WORDS = ("content", "text", "step", "description", "subject", "title")
 _LISTS = ("todos", "plan", "items", "steps")
 _BEFORE_ACTIVE = 2
 FAILED = "Todo update failed"
+_INIT, _NEW_LIST = "init", "new list"
 
 
 class Task(NamedTuple):
@@ -42,7 +43,7 @@ class TodoShape(Shape):
 
     @property
     def title(self) -> str:
-        return clean_line(self.call.arg)
+        return _NEW_LIST if self.call.arg == _INIT else clean_line(self.call.arg)
 
     @property
     def suffix(self) -> str:
@@ -50,15 +51,18 @@ class TodoShape(Shape):
         if self.call.is_error:
             return FAILED
         done = sum(task.status == "completed" for task in tasks)
-        return f"{done} / {len(tasks)}" if tasks else ""
+        return f"{done} of {len(tasks)} done" if tasks else ""
 
     @property
     def source(self) -> str:
         return as_text(self._phases)
 
     def body(self, width: int) -> Body:
+        """The list is in its panel: here, a change of it is one row. On lines there is no panel."""
         most = self.unfolded if self.drawing.unfolded else self.folded
         rows = self._errors(width)
+        if self._phases and not (self.drawing.unfolded or self.drawing.linear or self.call.is_error):
+            return Body(rows)
         shown, before, after = window(self._phases, most)
         if before:
             rows.append(self.more_items(before, width))
@@ -112,7 +116,7 @@ def _task_rows(task: Task, guides: tuple[str, str], theme: Theme, width: int, *,
     sign = (SPOKEN if spoken else SIGNS)[task.status]
     count = str(len(task.notes)).translate(_SUPERSCRIPTS) if task.notes else ""
     if spoken and count:
-        count = f" ({len(task.notes)} notes)"
+        count = f" ({plural(len(task.notes), 'note')})"
     room = width - len(guides[0]) - len(sign) - 1 - len(count)
     text = truncate(task.content, max(room, 1))
     looks = {"in_progress": "strong", "completed": "muted", "abandoned": "strike"}

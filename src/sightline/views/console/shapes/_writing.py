@@ -4,7 +4,7 @@ A text that is a file, a command or code grows as code, what replaces something 
 lines at a frame, more when much is waiting, so that it flows however it arrives.
 """
 
-from sightline.text import clean_line, clean_text
+from sightline.text import clean_text
 from sightline.transcript import Call
 from sightline.tty import expand_tabs
 from sightline.tty.components import Code
@@ -12,7 +12,7 @@ from sightline.views.console._drawing import Drawing
 from sightline.views.console.shapes._diff import replacing
 from sightline.views.console.shapes._document import language_of
 from sightline.views.console.shapes._partial import Growing, Partial
-from sightline.views.console.shapes._shape import PATHS, Body, Shape, near, short, styled, wrapped
+from sightline.views.console.shapes._shape import PATHS, Body, Shape, near, plural, short, styled, wrapped
 
 _LINES_A_FRAME = 4
 _SHARE = 4  # of what waits, a frame reveals this part at least
@@ -53,7 +53,7 @@ class WritingShape(Shape):
 
     @property
     def suffix(self) -> str:
-        return "writing"
+        return "preparing"
 
     @property
     def behind(self) -> bool:
@@ -106,8 +106,8 @@ class WritingShape(Shape):
         if len(rows) <= room and lines <= len(rows):
             return Body(rows, from_end=True)
         shown = rows[-(room - 1) :]
-        above = self.drawing.theme.style("muted", clean_line(f"… {max(lines + 1 - len(shown), 1):,} lines above"))
-        return Body([above, *shown], cut=False, from_end=True)
+        above = f"… {plural(max(lines + 1 - len(shown), 1), 'line')} above"
+        return Body([self.drawing.theme.style("muted", above), *shown], cut=False, from_end=True)
 
 
 def _portion(waiting: str) -> tuple[str, str]:

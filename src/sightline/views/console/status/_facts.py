@@ -127,7 +127,7 @@ class Facts:
         number, most = retry.get("attempt"), retry.get("attempts")
         which = f" ({number} of {most})" if isinstance(number, int) and isinstance(most, int) else ""
         why = retry.get("reason") or retry.get("error") or "the server is busy"
-        return clean_line(f"asking again{when}{which}: {why}")
+        return clean_line(f"retrying{when}{which}: {why}")
 
     def _last_act(self) -> str:
         """Of the agent's: what the person runs beside it is none of its doing, and what it said before it was asked, or
@@ -139,11 +139,21 @@ class Facts:
             if isinstance(entry, Call) and not (entry.is_persons or entry.is_job):
                 if entry.content is None:
                     name = clean_line(entry.name) or "a tool"
-                    return f"writing a call of {name}" if entry.written else f"running {name}"
+                    return f"preparing {name.lower()}" if _is_prepared(entry) else f"running {name}"
                 over = True
             if isinstance(entry, Words) and not over:
                 return "thinking" if entry.reasoning else "answering"
         return "working"
+
+    @property
+    def call(self) -> Call | None:
+        """What the agent runs now: the last call of its own that goes on."""
+        for entry in reversed(self.state.entries[-_LOOKED_AT:]):
+            if isinstance(entry, Message) and not entry.agent and entry.how != "steer":
+                break
+            if isinstance(entry, Call) and not (entry.is_persons or entry.is_job) and entry.content is None:
+                return entry
+        return None
 
     @property
     def typed(self) -> Call | None:
@@ -153,17 +163,22 @@ class Facts:
         return next((call for call in calls if call.content is None and not call.is_job), None)
 
 
+def _is_prepared(call: Call) -> bool:
+    """The model still writes its arguments."""
+    return bool(call.written) and call.args is None
+
+
 def _rows(value: Any) -> list[dict[str, Any]]:
     return [row for row in value if isinstance(row, dict)] if isinstance(value, list) else []
 
 
 def count(number: float) -> str:
-    """`950`, `12.3k`, `1.2M`."""
+    """`950`, `12.3k`, `128k`, `1M`, `1.2M`."""
     if number < 1000:
         return str(int(number))
-    if number < 100_000:
-        return f"{number / 1000:.1f}k"
-    return f"{number / 1000:.0f}k" if number < 1_000_000 else f"{number / 1_000_000:.1f}M"
+    if number < 99_950:
+        return f"{number / 1000:.1f}".removesuffix(".0") + "k"
+    return f"{number / 1000:.0f}k" if number < 999_500 else f"{number / 1_000_000:.1f}".removesuffix(".0") + "M"
 
 
 def duration(seconds: float) -> str:

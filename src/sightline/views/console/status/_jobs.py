@@ -6,7 +6,9 @@ from sightline.text import Screen, clean_line, row_text
 from sightline.transcript import Call, Snapshot
 from sightline.tty import Component, Rows, measure, truncate
 from sightline.views.console._drawing import Drawing
-from sightline.views.console.status._facts import Facts, duration
+from sightline.views.console.shapes._output import job_name
+from sightline.views.console.shapes._shape import seconds_words
+from sightline.views.console.status._facts import Facts
 
 MOST = 4
 _TAIL = 400  # characters of output its last line is looked for in
@@ -40,8 +42,8 @@ class JobsPanel(Component):
     def _row(self, job: dict[str, object], now: float, width: int) -> str:
         theme = self._drawing.theme
         started = job.get("started")
-        since = duration(now - started) if isinstance(started, float | int) else ""
-        head = clean_line(f"▸ job {str(job.get('id', '')).rpartition('-')[2]} {job.get('label', '')}")
+        since = seconds_words(now - started) if isinstance(started, float | int) else ""
+        head = clean_line(f"▸ job {job_name(str(job.get('id', '')))} {job.get('label', '')}")
         head = truncate(f"{truncate(head, max(10, width // 2))} · {since}", width)
         said = self._last_line(str(job.get("id", "")))
         room = width - measure(head) - 3

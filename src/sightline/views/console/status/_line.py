@@ -49,7 +49,7 @@ class StatusLine(Component):
         parts = [("warning", self.note)] if self.note else []
         if facts.waits:
             parts.append(("warning", f"{facts.waits} waiting for an answer"))
-        level_of_approval = (_LEVELS.get(facts.approval, "accent"), f"approval {facts.approval}")
+        level_of_approval = (_LEVELS.get(facts.approval, "text"), f"approval {facts.approval}")
         if facts.approval not in ("", _USUAL):
             parts.append(level_of_approval)
         provider = facts.provider or self.provider
@@ -64,7 +64,7 @@ class StatusLine(Component):
         if context is not None and context[0]:
             parts.append(_context(*context))
         if facts.queue:
-            parts.append(("accent", f"{len(facts.queue)} queued"))
+            parts.append(("text", f"{len(facts.queue)} queued"))
         if facts.jobs:
             parts.append(("accent", f"{len(facts.jobs)} job{'s' * (len(facts.jobs) > 1)}"))
         if facts.agents:

@@ -49,5 +49,5 @@ class Pulse:
             return
         facts = Facts(self._state())
         if not facts.waits:
-            self._say(f"still {facts.going_on}, for {duration(took)}; /stop stops it")
+            self._say(f"still {facts.going_on}, for {duration(took)}; /stop to stop it")
         self._wait(BETWEEN)

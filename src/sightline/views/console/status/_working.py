@@ -13,7 +13,8 @@ from sightline.tty import Component, Rows
 from sightline.tty.components import Loader
 from sightline.tty.components._loader import CallLater
 from sightline.views.console._drawing import Drawing
-from sightline.views.console.status._facts import Facts, duration
+from sightline.views.console.shapes._shape import seconds_words
+from sightline.views.console.status._facts import Facts
 
 AGENT = "agent"
 
@@ -72,7 +73,7 @@ class Working(Component):
         if self._since is None:
             return ()
         facts = Facts(self._state())
-        elapsed = duration(self._drawing.clock() - ((facts.waits and self._state().asked) or self._since))
+        elapsed = seconds_words(self._elapsed(facts))
         typed = facts.typed
         if facts.going_on:
             text = f"{self._at(facts)} · {elapsed}{self._way_out(facts, typed)}"
@@ -84,6 +85,15 @@ class Working(Component):
             text = f"working · {elapsed}"
         self._loader.set_quietly(text)
         return self._loader.render(width)
+
+    def _elapsed(self, facts: Facts) -> float:
+        """Of what the row names: an answer that is waited for, the call that runs, or all of the work."""
+        now, call = self._drawing.clock(), facts.call if facts.going_on else None
+        if facts.waits and self._state().asked:
+            return now - self._state().asked
+        if call is not None and call.began:
+            return call.elapsed(now)
+        return now - (self._since or now)
 
     def _at(self, facts: Facts) -> str:
         if self.stopping == AGENT:
@@ -105,14 +115,14 @@ class Working(Component):
         if not key or self.stopping == AGENT:
             return ""
         if facts.waits:
-            return f" · {key} twice stops it"
+            return f" · {key} twice stop"
         first = next(reversed(self.entered()), "")
         if not facts.going_on:
-            return f" · {key} stops it" if typed is not None and typed.id == first else ""
+            return f" · {key} stop" if typed is not None and typed.id == first else ""
         if not first:
-            return f" · {key} stops it"
+            return f" · {key} stop"
         what = _typed(typed) if typed is not None and typed.id == first else "your command"
-        return f" · stopping {what}" if self.stopping == first else f" · {key} stops {what}"
+        return f" · stopping {what}" if self.stopping == first else f" · {key} stop {what}"
 
     def invalidate(self) -> None:
         self._loader.invalidate()

@@ -1,0 +1,85 @@
+"""What a new conversation begins with: what this is, where and with what it works, and three things to try.
+
+The model and the approval level are the host's to say: it stays open until they are known, or something comes after it.
+"""
+
+import os
+from collections.abc import Callable, Iterator
+
+from sightline import __version__
+from sightline.transcript import Snapshot
+from sightline.tty import Rows, measure, truncate
+from sightline.views.console._drawing import Drawing
+from sightline.views.console.blocks._block import Block
+from sightline.views.console.status._facts import Facts
+
+_TRIES = (
+    ("explain this project", "ask anything"),
+    ("@README.md what is missing here?", "@ names a file"),
+    ("!git status", "! runs a shell command"),
+)
+_GAP = "  "
+
+
+class Greeting(Block):
+    """`state` is that of the session."""
+
+    open_ended = True
+
+    def __init__(self, drawing: Drawing, state: Callable[[], Snapshot]) -> None:
+        self._drawing = drawing
+        self._state = state
+        self._closed = False
+        self._facts: tuple[str, ...] = ()
+        self._made_of: tuple[object, ...] | None = None
+        self._rows: Rows = ()
+
+    def render(self, width: int) -> Rows:
+        if not self._closed:
+            self._facts = self._known()
+        made_of = (width, self._drawing.theme.name, self._facts)
+        if made_of != self._made_of:
+            self._made_of, self._rows = made_of, tuple(self._draw(max(width, 8)))
+        return self._rows
+
+    def invalidate(self) -> None:
+        self._made_of = None
+
+    @property
+    def done(self) -> bool:
+        facts = Facts(self._state())
+        return self._closed or bool(facts.model and facts.approval)
+
+    def close(self) -> None:
+        self._closed = True
+
+    def live_from(self) -> int | None:
+        return 0
+
+    def _known(self) -> tuple[str, ...]:
+        facts = Facts(self._state())
+        thinking = f" ({facts.thinking})" if facts.model and facts.thinking not in ("", "off") else ""
+        key = self._drawing.way_to("approval")
+        level = f"approval {facts.approval}" + (f" ({key} change)" if key else "") if facts.approval else ""
+        who = f"{facts.provider} {facts.model}".strip() + thinking
+        return tuple([part for part in (_home(self._drawing.cwd), who, level) if part])
+
+    def _draw(self, width: int) -> Iterator[str]:
+        style = self._drawing.theme.style
+        name = truncate(f"Sightline {__version__}", width)
+        yield style("title", name[: len("Sightline")]) + style("dim", name[len("Sightline") :])
+        one_row = " · ".join(self._facts)
+        for row in (one_row,) if measure(one_row) <= width else self._facts:
+            yield style("muted", truncate(row, width))
+        yield ""
+        yield style("muted", truncate("Three things to try:", width))
+        column = max(len(text) for text, _ in _TRIES)
+        for text, about in _TRIES:
+            room = width - 2 - column - len(_GAP) - measure(about)
+            shown = f"{_GAP}{text:<{column}}{_GAP}" if room >= 0 else _GAP + text
+            yield truncate(shown, width).rstrip() if room < 0 else shown + style("dim", about)
+
+
+def _home(folder: str) -> str:
+    home = os.path.expanduser("~")
+    return "~" + folder[len(home) :] if folder == home or folder.startswith(home + "/") else folder
