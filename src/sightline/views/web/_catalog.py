@@ -37,19 +37,20 @@ class Catalog:
         self._agents: set[str] = set()  # of those that run: somebody to talk to is in them
         self._untitled: set[str] = set()  # conversations in which nothing was said yet
         self._conversations: dict[str, SessionRecord] = {}
-        self._listeners: set[Callable[[], None]] = set()
+        self._listeners: dict[Callable[[], None], str] = {}  # and the session each shows
         self._looking: asyncio.Task[None] | None = None
         self._lock = asyncio.Lock()
         self.jobs: dict[str, JobRecord] = {}  # the newest first
         self.encoded = b""
 
-    def listen(self, listener: Callable[[], None]) -> None:
-        self._listeners.add(listener)
+    def listen(self, listener: Callable[[], None], session: str = "") -> None:
+        """`session`: the one that is shown; when it is resumed, the list has changed."""
+        self._listeners[listener] = session
         if self._looking is None:
             self._looking = asyncio.ensure_future(self._keep_looking())
 
     def leave(self, listener: Callable[[], None]) -> None:
-        self._listeners.discard(listener)
+        self._listeners.pop(listener, None)
         if not self._listeners:
             self.close()
 
@@ -72,6 +73,10 @@ class Catalog:
                 self.encoded = encoded
                 for listener in list(self._listeners):
                     listener()
+
+    def look_again(self) -> None:
+        """Something was started that no file tells of yet."""
+        self._seen = None
 
     async def ask_hosts(self) -> None:
         """Have what the hosts say now, unless they were asked a moment ago."""
@@ -117,8 +122,9 @@ class Catalog:
             await asyncio.sleep(max(_SECONDS_BETWEEN_LOOKS, _IDLE_SHARE * (time.monotonic() - began)))
 
     def _signature(self) -> object:
+        looked_at = {session for session in (*self._running, *self._listeners.values()) if session}
         grown = [mark_of(self._sessions / session / "journal.jsonl") for session in sorted(self._untitled)]
-        running = [self._store.is_running(session) for session in sorted(self._running)]
+        running = [self._store.is_running(session) for session in sorted(looked_at)]
         return mark_of(self._path), mark_of(self._sessions), grown, running, self._hosts.standings
 
     def _read(self) -> Sessions:

@@ -70,6 +70,12 @@ class Watch:
         calls = (entry for entry in reversed(self.now.entries) if isinstance(entry, Call))
         return next((call for call in calls if call.id == id), None)
 
+    def look_again(self) -> None:
+        """A session that has ended may have been resumed: then more comes."""
+        if not self.live and self._store.is_running(self.session):
+            self.live = True
+            self._task = asyncio.ensure_future(self._follow())
+
     def tell_who_is_there(self) -> None:
         """Have the host know whether somebody attends. It is said when subscribing, so a change subscribes again."""
         attended = any(listener.attends for listener in self.listeners)
