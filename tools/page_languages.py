@@ -1,4 +1,4 @@
-"""Writes the languages of the console's highlighter for the page: `python -m tools.page_languages`, after a change of them."""
+"""Writes the languages of the console's highlighter for the page, after a change: `python -m tools.page_languages`."""
 
 import json
 from pathlib import Path

@@ -25,7 +25,8 @@ import sightline.views
 STATIC = Path(sightline.views.__file__).parent / "web" / "static"
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
-    "manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"
+    "manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+    "require-trusted-types-for 'script'"
 )
 _SGR = re.compile(r"\x1b\[([\d;]*)m")
 _FLAGS = {1: "o", 2: "d", 3: "i", 4: "u", 7: "v", 9: "s"}

@@ -38,19 +38,21 @@ class Catalog:
         self._untitled: set[str] = set()  # conversations in which nothing was said yet
         self._conversations: dict[str, SessionRecord] = {}
         self._listeners: dict[Callable[[], None], str] = {}  # and the session each shows
+        self._marks: dict[Callable[[], None], object] = {}  # how that was when its listener was called last
         self._looking: asyncio.Task[None] | None = None
         self._lock = asyncio.Lock()
         self.jobs: dict[str, JobRecord] = {}  # the newest first
         self.encoded = b""
 
     def listen(self, listener: Callable[[], None], session: str = "") -> None:
-        """`session`: the one that is shown; when it is resumed, the list has changed."""
+        """`session`: the one that is shown. When it is resumed, however briefly, its listener is called."""
         self._listeners[listener] = session
         if self._looking is None:
             self._looking = asyncio.ensure_future(self._keep_looking())
 
     def leave(self, listener: Callable[[], None]) -> None:
         self._listeners.pop(listener, None)
+        self._marks.pop(listener, None)
         if not self._listeners:
             self.close()
 
@@ -118,8 +120,18 @@ class Catalog:
         while True:
             began = time.monotonic()
             await self.refresh()
+            self._notice_resumed()
             self._hosts.look(self._agents)
             await asyncio.sleep(max(_SECONDS_BETWEEN_LOOKS, _IDLE_SHARE * (time.monotonic() - began)))
+
+    def _notice_resumed(self) -> None:
+        """What has ended does not grow unless it is resumed."""
+        for listener, session in list(self._listeners.items()):
+            if session and session not in self._running:
+                mark = mark_of(self._sessions / session / "journal.jsonl")
+                if self._marks.setdefault(listener, mark) != mark:
+                    self._marks[listener] = mark
+                    listener()
 
     def _signature(self) -> object:
         looked_at = {session for session in (*self._running, *self._listeners.values()) if session}

@@ -64,7 +64,8 @@ def _call(number: int, call: Call, outputs: Outputs, *, live: bool) -> dict[str,
         "agent": call.agent,
         "id": outputs.call_id(number, call),
         "by": "person" if call.is_persons else "",
-        "own": call.is_persons or is_job,  # run by the user, not by an agent
+        "own": call.is_persons or (is_job and not call.is_job),  # run by the user, not by an agent
+        "is_job": call.is_job,
         "job": _job(details),
         "private": call.is_private,
         "name": call.name,

@@ -1,9 +1,9 @@
-"""How the page looks: one row a call, one column, diffs with numbers, tables, a phone; and no violation in any of it."""
+"""How the page looks: one row a call, one column, numbered diffs, tables, a phone; and no violation in any of it."""
 
 import pytest
+from tools.page_languages import PLACE, source
 
 from sightline.tty.components._highlight import highlighter
-from tools.page_languages import PLACE, source
 
 from .axe import violations
 from .glass import expect
@@ -125,7 +125,7 @@ async def _fits(page):
     if page.viewport_size["width"] < 760:
         small = """() => [...document.querySelectorAll('button, select, .sessions a, .new-session')]
             .filter((each) => each.checkVisibility({ visibilityProperty: true, opacityProperty: true }))
-            .map((each) => [each.textContent.slice(0, 30) || each.ariaLabel || each.id, each.getBoundingClientRect().height])
+            .map((each) => [each.textContent || each.ariaLabel || each.id, each.getBoundingClientRect().height])
             .filter(([, height]) => height > 0 && height < 40)"""
         assert await page.evaluate(small) == []
 
@@ -196,7 +196,7 @@ async def test_everything_is_in_one_column(page_server, open_page, size):
     await expect(page.locator(".card")).to_be_visible()
     parts = "#entries > .saying, #entries > .block:not(.grouped), #entries > .group, .card, .talk-row, .queue"
     edges = f"""() => [...document.querySelectorAll({parts!r})].filter((each) => each.checkVisibility())
-        .map((each) => each.getBoundingClientRect()).map(({{ left, right }}) => `${{Math.round(left)}} ${{Math.round(right)}}`)"""
+        .map((each) => each.getBoundingClientRect()).map(({{ left, right }}) => [left, right].map(Math.round).join())"""
     found = await page.evaluate(edges)
     assert len(found) > 8
     assert len(set(found)) == 1, found
@@ -249,7 +249,8 @@ async def test_a_diff_has_numbers_and_signs_and_no_hunk_headers(page_server, ope
         "all => all.map((each) => [each.className.slice(10), each.dataset.n ?? ''])"
     )
     assert numbers == [
-        ["same", "11"], ["removed", "12"], ["added", "12"], ["same", "13"], ["gap", ""], ["same", "40"], ["added", "41"],
+        ["same", "11"], ["removed", "12"], ["added", "12"], ["same", "13"], ["gap", ""],
+        ["same", "40"], ["added", "41"],
     ]  # fmt: skip
     await expect(diff.locator(".added").first).to_have_text(
         "+        whole = sum(cents * count for cents, count in self.items)"
@@ -304,6 +305,10 @@ async def test_jobs_are_counted_from_one(page_server, open_page):
     page = await open_page("#abcdef")
     block = page.get_by_role("article", name="python3 build.py")
     await expect(block.locator(".state")).to_have_text("running in background, job 1")
+    job = _call(12, name="Bash", command="/usr/bin/bash -c 'python3 build.py'", is_job=True, exit_code=0)
+    page_server._send("entries", {"reset": False, "entries": [{**job, "n": 30}]}, "abcdef")
+    await expect(page.locator("#entries > .block").last.locator("h3")).to_have_text("python3 build.py")
+    await expect(page.locator("#entries > .block").last.locator(".facts")).to_have_text("job 1")
 
 
 async def test_a_table_wraps_between_words(page_server, open_page):
@@ -361,7 +366,8 @@ async def test_our_reminders_are_not_the_users_words(page_server, open_page):
 
 
 _CODE = {
-    "python": 'class Cart(Base):\n    """Doc\n    more"""\n    @property\n    def total(self) -> int:\n        return sum(x * 1.5e3 for x in self.items)  # "no"\n    NAME = rb"x\\"y"',
+    "python": 'class Cart(Base):\n    """Doc\n    more"""\n    @property\n    def total(self) -> int:\n'
+    '        return sum(x * 1.5e3 for x in self.items)  # "no"\n    NAME = rb"x\\"y"',
     "ts": "const a: Map<string, number> = new Map(); // c\n/* open\nclosed */ let b = `t ${a}\nmore` as const;",
     "sh": "for i in $(seq 1 3); do echo \"$i\" --flag 'x'; done # end",
     "json": '{"a": [1, -2.5, true, null], "b": "c\\"d"}',

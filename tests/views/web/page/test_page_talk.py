@@ -175,6 +175,7 @@ async def test_shapes_are_drawn_by_what_they_are(page_server, open_page):
     """Signs of steps, signs of a diff, tasks, rows of a table, a tree that opens."""
     await _shapes(page_server)
     page = await open_page("#abcdef")
+    await _unfold_all(page)
 
     def shape(kind):
         return page.locator(f".shape[data-kind={kind}]")

@@ -256,7 +256,7 @@ async def test_another_session_that_waits_is_seen_and_answered(machine, open_pag
         )
         assert prompt.status_code == 202
         await expect(link.locator(".meta")).to_contain_text("waits for you")
-        await expect(page.locator("#waits")).to_have_text("1 waits for you")
+        await expect(page.locator("#waits")).to_have_text("1 session waits for you")
         await expect(page).to_have_title("(!) Sightline")
         (listed,) = [
             session

@@ -85,7 +85,7 @@ function showTitle() {
   const others = list.waiting.filter((session) => session.id !== chosen);
   const here = facts.requests?.length ? [{ id: chosen, title: requests.title || titleOf(list.find(chosen) ?? {}) }] : [];
   byId("waits").hidden = others.length === 0;
-  setText(byId("waits"), `${count(others.length, "session waits", "sessions wait")} for you`);
+  setText(byId("waits"), others.length ? `${count(others.length, "session waits", "sessions wait")} for you` : "");
   const working = list.working.length;
   setText(byId("counts"), [working && `${working} working`, running && `${count(running, "job", "jobs")} running`].filter(Boolean).join(" · "));
   const waiting = others.length + (document.hidden ? here.length : 0);

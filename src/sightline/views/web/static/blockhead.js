@@ -5,7 +5,7 @@ import { Elapsed } from "./clock.js";
 import { button, make, setText } from "./dom.js";
 import { bytes, count, seconds, stateOf } from "./format.js";
 import { coloured } from "./highlight.js";
-import { jobName } from "./jobs.js";
+import { commandOf, jobName } from "./jobs.js";
 
 const LONG_COMMAND = 400; // characters; above this, or above LONG_LINES, a command is shown in part until asked for
 const LONG_LINES = 5;
@@ -41,8 +41,9 @@ export class BlockHead {
   }
 
   update(entry, total, deleted, outputShown) {
-    const called = entry.command || [entry.name, entry.arg].filter(Boolean).join(" ");
-    if (called !== this.called) this.setCommand(called, entry);
+    const command = (entry.is_job && commandOf(entry.id)) || entry.command;
+    const called = command || [entry.name, entry.arg].filter(Boolean).join(" ");
+    if (called !== this.called) this.setCommand(called, entry, Boolean(command));
     this.command.classList.toggle("by-person", entry.by === "person");
     this.command.classList.toggle("private", Boolean(entry.private));
     const { sign, word } = stateOf(entry.state);
@@ -73,6 +74,7 @@ export class BlockHead {
   setFacts(entry, total) {
     const { suffix, added, removed, kind } = entry.shape ?? {};
     const facts = entry.by === "person" ? [entry.private ? "run by you, hidden from the agent" : "run by you"] : [];
+    if (entry.is_job) facts.push(jobName(entry.id));
     if (suffix) facts.push(suffix);
     if (kind === "diff" && added !== undefined) facts.push(`+${added} −${removed ?? 0}`);
     if (entry.exit_code !== null && entry.exit_code !== undefined && (entry.own || entry.exit_code)) facts.push(`exit ${entry.exit_code}`);
@@ -87,8 +89,7 @@ export class BlockHead {
       ? seconds(this.elapsed.now, { running: this.elapsed.running }) : "");
   }
 
-  setCommand(called, entry) {
-    const isCommand = Boolean(entry.command);
+  setCommand(called, entry, isCommand) {
     this.called = called;
     setText(this.label, isCommand ? "" : `${entry.name}${entry.arg ? " " : ""}`);
     if (isCommand) this.command.replaceChildren(...coloured(called.split("\n"), "bash").flatMap((line, n) => (n ? ["\n", ...line] : line)));

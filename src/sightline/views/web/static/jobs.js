@@ -1,10 +1,14 @@
 // Jobs by name: those of a session count from 1, in the order they began. Their ids (`k3m9qz-7`) number all calls.
 
 const known = new Map(); // session → numbers of its jobs, in order
+const commands = new Map(); // job id → the command of the call that began it
 
 const partsOf = (id) => /^(.*)-(\d+)$/.exec(id);
 
-export function noteJob(id) {
+export const commandOf = (id) => commands.get(id);
+
+export function noteJob(id, command = "") {
+  if (command) commands.set(id, command);
   const [, session, number] = partsOf(id) ?? [];
   if (!session) return;
   const numbers = known.get(session) ?? new Set();

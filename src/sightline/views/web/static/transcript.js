@@ -89,7 +89,8 @@ export class Transcript {
       this.remove(number);
       held = undefined;
     }
-    if (entry.job) noteJob(entry.job);
+    if (entry.job) noteJob(entry.job, entry.command);
+    if (entry.is_job) noteJob(entry.id);
     if (entry.kind === "call") this.moveAway(entry);
     if (held) held.update(entry);
     else this.add(number, entry);
