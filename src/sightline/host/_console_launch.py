@@ -11,8 +11,9 @@ from sightline._working_folder import environment_for_python, python_words
 starting: dict[int, int] = {}  # by the pipe it answers through, the process that has to be waited for
 
 
-def start_host(wanted: str) -> int:
-    """Start a host as `wanted` (a `HostWanted` as JSON) says; returns the pipe it answers through."""
+def start_host(wanted: str, folder: str = "") -> int:
+    """Start a host as `wanted` (a `HostWanted` as JSON) says; returns the pipe it answers through. `folder`: where it is
+    to work, if not in ours."""
     answer, its_end = os.pipe()
     null = os.devnull
     argv = [*python_words("sightline.host._console_host"), wanted]
@@ -22,7 +23,7 @@ def start_host(wanted: str) -> int:
         (os.POSIX_SPAWN_DUP2, 0, 2),
     ]
     try:
-        pid = os.posix_spawn(argv[0], argv, environment_for_python(), file_actions=actions, setsid=True)
+        pid = os.posix_spawn(argv[0], argv, environment_for_python(folder), file_actions=actions, setsid=True)
     except OSError:
         os.close(answer)
         raise

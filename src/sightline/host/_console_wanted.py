@@ -41,7 +41,7 @@ class HostAnswer(msgspec.Struct, frozen=True, omit_defaults=True):
 
 async def launch_agent(wanted: HostWanted) -> str:
     """Start a host with an agent in it. The session's id, once it can be connected to; else a SightlineError."""
-    return await started(start_host(msgspec.json.encode(wanted).decode()))
+    return await started(start_host(msgspec.json.encode(wanted).decode(), wanted.cwd))
 
 
 async def started(answer: int) -> str:

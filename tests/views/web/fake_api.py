@@ -25,7 +25,8 @@ import sightline.views
 STATIC = Path(sightline.views.__file__).parent / "web" / "static"
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"
+    "manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+    "require-trusted-types-for 'script'"
 )
 _SGR = re.compile(r"\x1b\[([\d;]*)m")
 _FLAGS = {1: "o", 2: "d", 3: "i", 4: "u", 7: "v", 9: "s"}
@@ -116,7 +117,7 @@ class FakeJob:
         return {
             **self.summary(), "n": position, "kind": "call", "agent": "", "name": "Bash", "arg": self.command[:40],
             "running": self.state == "running", "total": self.total, "binary": False, "said": self.said,
-            "kept": self.size, "note": "",
+            "own": True, "kept": self.size, "note": "",
         }  # fmt: skip
 
 
@@ -278,6 +279,8 @@ class FakeServer:
             Mount("/static", StaticFiles(directory=STATIC)),
             Route("/api/sessions", self._get_sessions),
             Route("/api/sessions", self._post_job, methods=["POST"]),
+            Route("/api/agents", self._choices),
+            Route("/api/agents", self._start_agent, methods=["POST"]),
             Route("/api/sessions/{id}/jobs", self._post_job, methods=["POST"]),
             Route("/api/sessions/{id}/{what:path}", self._talk, methods=["POST"]),
             Route("/api/page", self._page),
@@ -308,6 +311,24 @@ class FakeServer:
             return JSONResponse({"error": "no such folder", "hint": "give another cwd"}, 400)
         session = request.path_params.get("id") or f"new{len(self.sessions):03d}"
         return JSONResponse({"job": await self.start(command, session), "session": session}, 201)
+
+    async def _choices(self, request: Request) -> Response:
+        folder = request.query_params["cwd"] or "/home/ada/app"
+        if folder == "/nowhere":
+            return JSONResponse({"error": "no folder /nowhere", "hint": "name one that exists"}, 400)
+        claude = {"name": "claude", "title": "Claude Code", "levels": ["plan", "auto"]}
+        folders = [folder, "/home/ada/site"]
+        choices = {"cwd": folder, "folders": folders, "agents": [claude], "models": ["local/m1"], "level": "auto"}
+        return JSONResponse(choices)
+
+    async def _start_agent(self, request: Request) -> Response:
+        if self.refusal:
+            return JSONResponse({"error": self.refusal, "hint": "try again"}, 409)
+        asked = await request.json()
+        self.posts.append(("agents", asked))
+        session = self.session(f"agent{len(self.sessions)}", title="", cwd=asked["cwd"], agent=True)
+        await self.know(session)
+        return JSONResponse({"session": session}, 201)
 
     async def _talk(self, request: Request) -> Response:
         if self.refusal:

@@ -319,6 +319,7 @@ def test_real_answers_are_as_the_document_says(served):
     asked = {
         "/api/openapi.json": "",
         "/api/sessions": "",
+        "/api/agents": "",
         "/api/sessions/{id}": session,
         "/api/jobs": "",
         "/api/jobs/{id}": job,

@@ -9,6 +9,7 @@ from starlette.responses import Response
 from sightline.agent import Secrets
 from sightline.host import Cancel, CancelCall
 from sightline.journal import JobRecord, Store, is_job_id, is_session_id, session_of
+from sightline.views.web._agent_api import AgentApi
 from sightline.views.web._asked import Refused, after, body, json_answer, number
 from sightline.views.web._bodies import CancelBody, Cancelled, JobList, StartBody, Started
 from sightline.views.web._catalog import LISTED, Catalog
@@ -40,6 +41,7 @@ class Api:
         self._shelf = Shelf(store, secrets)
         self.outputs = OutputApi(store, self._catalog, self._watches, self._shelf, self._recordings)
         self.pictures = Pictures(store, self._known_session)
+        self.agents = AgentApi(store, self._catalog, self._known_session)
         self.talk = TalkApi(self._known_session, store.folder)
 
     def close(self) -> None:

@@ -130,6 +130,37 @@ class ApprovalBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     level: Literal["plan", "edit", "auto", "full"]
 
 
+class AgentBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A session to start, with an agent in it. What is empty is as the settings of the folder say."""
+
+    cwd: str = ""  # an absolute path, or from ~; empty: the folder of the server
+    provider: str = ""  # empty: sightline's own agent
+    model: str = ""
+    level: Literal["", "plan", "edit", "auto", "full"] = ""
+
+
+class AgentStarted(msgspec.Struct, frozen=True):
+    session: str
+
+
+class OtherAgent(msgspec.Struct, frozen=True):
+    """An agent of another program that is installed here, and the approval levels it has."""
+
+    name: str
+    title: str
+    levels: list[str]
+
+
+class AgentChoices(msgspec.Struct, frozen=True):
+    """What a session can be started with in `cwd`. `level`: the one its settings name."""
+
+    cwd: str
+    folders: list[str]
+    agents: list[OtherAgent]
+    models: list[str]
+    level: str
+
+
 class EmptyBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Nothing is said."""
 

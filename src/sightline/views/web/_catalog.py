@@ -37,19 +37,22 @@ class Catalog:
         self._agents: set[str] = set()  # of those that run: somebody to talk to is in them
         self._untitled: set[str] = set()  # conversations in which nothing was said yet
         self._conversations: dict[str, SessionRecord] = {}
-        self._listeners: set[Callable[[], None]] = set()
+        self._listeners: dict[Callable[[], None], str] = {}  # and the session each shows
+        self._marks: dict[Callable[[], None], object] = {}  # how that was when its listener was called last
         self._looking: asyncio.Task[None] | None = None
         self._lock = asyncio.Lock()
         self.jobs: dict[str, JobRecord] = {}  # the newest first
         self.encoded = b""
 
-    def listen(self, listener: Callable[[], None]) -> None:
-        self._listeners.add(listener)
+    def listen(self, listener: Callable[[], None], session: str = "") -> None:
+        """`session`: the one that is shown. When it is resumed, however briefly, its listener is called."""
+        self._listeners[listener] = session
         if self._looking is None:
             self._looking = asyncio.ensure_future(self._keep_looking())
 
     def leave(self, listener: Callable[[], None]) -> None:
-        self._listeners.discard(listener)
+        self._listeners.pop(listener, None)
+        self._marks.pop(listener, None)
         if not self._listeners:
             self.close()
 
@@ -72,6 +75,10 @@ class Catalog:
                 self.encoded = encoded
                 for listener in list(self._listeners):
                     listener()
+
+    def look_again(self) -> None:
+        """Something was started that no file tells of yet."""
+        self._seen = None
 
     async def ask_hosts(self) -> None:
         """Have what the hosts say now, unless they were asked a moment ago."""
@@ -113,12 +120,23 @@ class Catalog:
         while True:
             began = time.monotonic()
             await self.refresh()
+            self._notice_resumed()
             self._hosts.look(self._agents)
             await asyncio.sleep(max(_SECONDS_BETWEEN_LOOKS, _IDLE_SHARE * (time.monotonic() - began)))
 
+    def _notice_resumed(self) -> None:
+        """What has ended does not grow unless it is resumed."""
+        for listener, session in list(self._listeners.items()):
+            if session and session not in self._running:
+                mark = mark_of(self._sessions / session / "journal.jsonl")
+                if self._marks.setdefault(listener, mark) != mark:
+                    self._marks[listener] = mark
+                    listener()
+
     def _signature(self) -> object:
+        looked_at = {session for session in (*self._running, *self._listeners.values()) if session}
         grown = [mark_of(self._sessions / session / "journal.jsonl") for session in sorted(self._untitled)]
-        running = [self._store.is_running(session) for session in sorted(self._running)]
+        running = [self._store.is_running(session) for session in sorted(looked_at)]
         return mark_of(self._path), mark_of(self._sessions), grown, running, self._hosts.standings
 
     def _read(self) -> Sessions:

@@ -5,12 +5,13 @@ from typing import Any, Protocol
 
 import msgspec
 
+from sightline.text import clean_line
 from sightline.transcript import Call, Entry, Message, Remark, Words
 from sightline.views._network import network_words
 from sightline.views.web._shapes import shape_of
 
 _STATES = {"cancelled": "cancelled", "timeout": "timed_out", "host": "lost", "refused": "refused", "job": "job"}
-# Whoever observes the person's own words; any other source said something in the person's place.
+# Sources of the user's own words; any other source is automatic, such as a todo reminder.
 _PERSON = frozenset(("", "person", "agent", "claude", "codex", "gemini", "opencode", "openai_compatible"))
 _MOST_ARGS = 16 * 1024
 _DELETED = "output was deleted"
@@ -63,6 +64,9 @@ def _call(number: int, call: Call, outputs: Outputs, *, live: bool) -> dict[str,
         "agent": call.agent,
         "id": outputs.call_id(number, call),
         "by": "person" if call.is_persons else "",
+        "own": call.is_persons or (is_job and not call.is_job),  # run by the user, not by an agent
+        "is_job": call.is_job,
+        "job": _job(details),
         "private": call.is_private,
         "name": call.name,
         "arg": call.arg,
@@ -82,6 +86,12 @@ def _call(number: int, call: Call, outputs: Outputs, *, live: bool) -> dict[str,
         "network": network_words(call),
         "note": _DELETED if not running and size and outputs.missing(number, call) else "",
     }
+
+
+def _job(details: dict[str, Any]) -> str:
+    """The job it runs on as, in the background."""
+    job = details.get("job")
+    return clean_line(job) if isinstance(job, str) and details.get("ended") == "job" else ""
 
 
 def _args(args: dict[str, Any], call: Call) -> Any:

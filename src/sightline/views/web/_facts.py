@@ -48,6 +48,7 @@ def facts_of(now: Snapshot, *, live: bool) -> dict[str, Any]:
     return {
         "live": live,
         "talks": talks(now),
+        "resumable": not live and talks(now),
         "running": live and now.running,
         "model": now.state.get("model") or now.model,
         "todo": plan_of(now.state.get("todo")),

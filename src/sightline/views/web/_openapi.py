@@ -11,6 +11,9 @@ from sightline.events import Event
 from sightline.transcript import Snapshot
 from sightline.views.web._bodies import (
     Accepted,
+    AgentBody,
+    AgentChoices,
+    AgentStarted,
     AnswerBody,
     ApprovalBody,
     CancelBody,
@@ -88,6 +91,31 @@ _OPERATIONS = [
         answers=Started,
         status=201,
         also={**_BAD, 409: "it could not be started", 413: "the body is too long", 503: "it did not start in time"},
+    ),
+    _Operation(
+        path="/api/agents",
+        summary="What a session can be started with in a folder: folders, agents, models and the approval level.",
+        query={"cwd": ("string", "the folder; that of the server where none is named")},
+        answers=AgentChoices,
+        also=_BAD,
+    ),
+    _Operation(
+        path="/api/agents",
+        method="post",
+        summary="Start a session with an agent in it. It ends by itself if nothing connects to it within 10 seconds.",
+        asks=AgentBody,
+        answers=AgentStarted,
+        status=201,
+        also={**_BAD, 409: "it could not be started", 413: "the body is too long", 503: "it did not start in time"},
+    ),
+    _Operation(
+        path="/api/sessions/{id}/resume",
+        method="post",
+        summary="Resume a session that has ended.",
+        asks=EmptyBody,
+        answers=AgentStarted,
+        status=201,
+        also={**_BAD, **_UNKNOWN, 409: "it could not be resumed", 503: "it did not start in time"},
     ),
     _Operation(path="/api/sessions/{id}", summary="The state of a session now.", answers=Snapshot, also=_UNKNOWN),
     _Operation(

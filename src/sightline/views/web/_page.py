@@ -53,7 +53,7 @@ async def recording_page(catalog: Catalog, recording: Recording) -> AsyncIterato
         yield part
         if not said:
             said = True
-            yield event("facts", _encode(facts_of(recording.snapshot, live=False)))
+            yield event("facts", _encode({**facts_of(recording.snapshot, live=False), "resumable": False}))
             yield event("entries", _encode({"reset": True, "entries": bodies}), recording.snapshot.seq)
 
 
@@ -70,6 +70,7 @@ class Page:
         self._watch: Watch
         self._outputs: Outputs = _ArtifactOutputs(shelf)
         self._list = True
+        self._said_live = True
         self._due: dict[str, float] = {}  # when a call's rows may be said next
         self._sent: dict[str, tuple[int, bool]] = {}  # up to where a call's rows were said
         self._told: dict[str, int] = {}  # how many rows a call was said to have
@@ -81,7 +82,7 @@ class Page:
             self._unsaid.replaced()
             if not self._watch.live:
                 self._unsaid.over()
-        self._catalog.listen(self._list_changed)
+        self._catalog.listen(self._list_changed, self._session)
         counting = asyncio.ensure_future(self._count())
         try:
             await self._catalog.refresh()
@@ -117,6 +118,8 @@ class Page:
 
     def _list_changed(self) -> None:
         self._list = True
+        self._watch.look_again()
+        self._unsaid.facts = self._unsaid.facts or self._watch.live != self._said_live
         self._wake.set()
 
     def _said_at_once(self) -> bytes:
@@ -126,7 +129,7 @@ class Page:
             self._list = False
             parts.append(event("list", self._catalog.encoded))
         if unsaid.facts and self._watch.known.is_set():
-            unsaid.facts = False
+            unsaid.facts, self._said_live = False, self._watch.live
             parts.append(event("facts", _encode(facts_of(self._watch.now, live=self._watch.live))))
         if unsaid.whole or unsaid.entries:
             parts.append(self._entries())

@@ -91,7 +91,10 @@ def _todo(details: dict[str, Any], call: Call) -> Shape | None:
     phases = details.get("phases")
     if not isinstance(phases, list) or not all(isinstance(phase, dict) for phase in phases):
         return None
-    return {"kind": "todo", "phases": [_phase(phase) for phase in phases[:_MOST_ROWS]], "whole": not call.is_error}
+    shown = [_phase(phase) for phase in phases[:_MOST_ROWS]]
+    tasks = [task for phase in shown for task in phase["tasks"]]
+    done = sum(task["status"] == "completed" for task in tasks)
+    return {"kind": "todo", "phases": shown, "suffix": f"{done} of {len(tasks)} done", "whole": not call.is_error}
 
 
 def _phase(phase: dict[str, Any]) -> Shape:
@@ -129,8 +132,21 @@ def _code(details: dict[str, Any], call: Call) -> Shape | None:
         return None
     first = shown.get("start_line", 1) if isinstance(shown, dict) else 1
     ui = details["ui"]
-    path = _line(ui.get("path", details.get("path", "")))
-    return {"kind": "code", "path": path, "first": first if isinstance(first, int) else 1, **_text(text), "whole": True}
+    shape = {
+        "kind": "code",
+        "read": ui["kind"] if ui["kind"] in ("read", "listing") else "",
+        "path": _line(ui.get("path", details.get("path", ""))),
+        "first": first if isinstance(first, int) else 1,
+        "suffix": _size_of(ui, text),
+    }
+    return {**shape, **_text(text), "whole": True}
+
+
+def _size_of(ui: dict[str, Any], text: str) -> str:
+    for name, one, many in (("entries", "entry", "entries"), ("total", "line", "lines")):
+        if isinstance(ui.get(name), int):
+            return _count(ui[name], one, many)
+    return _count(text.count("\n") + (not text.endswith("\n")), "line", "lines") if text else ""
 
 
 def _found(details: dict[str, Any], call: Call) -> Shape | None:
@@ -139,8 +155,16 @@ def _found(details: dict[str, Any], call: Call) -> Shape | None:
     text = shown if isinstance(shown, str) else "\n".join([_line(name) for name in names])
     if not text or call.is_error:
         return None
-    count = details.get("match_count", details.get("file_count"))
-    return {"kind": "found", "count": count if isinstance(count, int) else None, **_text(text), "whole": True}
+    return {"kind": "found", "suffix": _found_words(details), **_text(text), "whole": True}
+
+
+def _found_words(details: dict[str, Any]) -> str:
+    matches, files = details.get("match_count"), details.get("file_count")
+    in_files = _count(files, "file", "files") if isinstance(files, int) else ""
+    if not isinstance(matches, int):
+        return in_files
+    found = _count(matches, "match", "matches")
+    return f"{found} in {in_files}" if files else found
 
 
 def _question(details: dict[str, Any], call: Call) -> Shape | None:
@@ -229,6 +253,10 @@ _READERS: dict[str, Callable[[dict[str, Any], Call], Shape | None]] = {
     "markdown": _markdown,
     "json": _json,
 }
+
+
+def _count(number: int, one: str, many: str) -> str:
+    return f"{number:,} {one if number == 1 else many}"
 
 
 def _text(text: str) -> Shape:

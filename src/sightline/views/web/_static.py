@@ -15,6 +15,7 @@ _TYPES = {
     ".css": "text/css; charset=utf-8",
     ".svg": "image/svg+xml",
     ".png": "image/png",
+    ".webmanifest": "application/manifest+json",
 }
 _name = re.compile(r"[a-z0-9][a-z0-9_-]*\.[a-z]+").fullmatch
 

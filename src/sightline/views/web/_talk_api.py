@@ -56,11 +56,11 @@ class TalkApi:
 
     async def _submitted(self, request: Request, command: Command) -> Response:
         session = self._known(request.path_params["id"])
-        reply = await submit(session, command, f"go on with it: sightline --resume {session}")
+        reply = await submit(session, command, f"Resume with: sightline --resume {session}")
         return json_answer(Accepted(reply.id, reply.data), 202)
 
 
 def _said(text: str) -> str:
     if not text.strip():
-        raise Refused(400, "there is nothing to say", "give text")
+        raise Refused(400, "the text is empty", "give text")
     return text

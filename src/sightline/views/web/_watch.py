@@ -17,6 +17,7 @@ from sightline.exceptions import OutsideFailure, SightlineError
 from sightline.host import Client, Kept, connect, recover
 from sightline.journal import Store
 from sightline.transcript import Call, Snapshot, Transcript
+from sightline.views.web._hosts import mark_of
 
 _SECONDS_KEPT = 10.0  # longer than a page that lost its connection waits before it tries again
 _SECONDS_BETWEEN_LOOKS = 0.5
@@ -48,6 +49,7 @@ class Watch:
         self._recent: deque[Event] = deque()
         self._recent_characters = 0
         self._attended = False
+        self._ended_as: object = None  # its journal then
         self._task = asyncio.ensure_future(self._follow())
         self.letting_go: asyncio.TimerHandle | None = None
 
@@ -69,6 +71,12 @@ class Watch:
         """A call by its id, as far as it is known."""
         calls = (entry for entry in reversed(self.now.entries) if isinstance(entry, Call))
         return next((call for call in calls if call.id == id), None)
+
+    def look_again(self) -> None:
+        """A session that has ended may have been resumed: then there is more, or more comes."""
+        if not self.live and (self._store.is_running(self.session) or self._journal() != self._ended_as):
+            self.live = True
+            self._task = asyncio.ensure_future(self._follow())
 
     def tell_who_is_there(self) -> None:
         """Have the host know whether somebody attends. It is said when subscribing, so a change subscribes again."""
@@ -148,8 +156,12 @@ class Watch:
             if type(old) is ToolOutput:
                 self._recent_characters -= len(old.content)
 
+    def _journal(self) -> object:
+        return mark_of(self._store.folder(self.session) / "journal.jsonl")
+
     def _end(self) -> None:
         self.live = False
+        self._ended_as = self._journal()
         self.known.set()
         for listener in list(self.listeners):
             listener.over()

@@ -13,7 +13,7 @@ def _asked(id, text="Which?"):
 
 
 def _links(page):
-    return page.get_by_role("navigation").get_by_role("link")
+    return page.locator("#sessions").get_by_role("link")
 
 
 async def _four(server):
@@ -39,18 +39,18 @@ async def test_every_session_says_how_it_stands(page_server, open_page):
     metas = _links(page).locator(".meta")
     for number, said in enumerate(["idle", "working", "waits for you", "waits for you"]):
         await expect(metas.nth(number)).to_contain_text(f"{said} · ")
-    await expect(page.locator("#waits")).to_have_text("2 wait for you")
+    await expect(page.locator("#waits")).to_have_text("2 sessions wait for you")
     await expect(page.locator("#counts")).to_have_text("1 working")
     await expect(page).to_have_title("(!2) Sightline")
     await page_server.stand("aaaaaa", waiting=0)
     await expect(page).to_have_title("(!) Sightline")
-    await expect(page.locator("#waits")).to_have_text("1 waits for you")
+    await expect(page.locator("#waits")).to_have_text("1 session waits for you")
     await expect(page.locator("#counts")).to_have_text("2 working")
     await page_server.stand("bbbbbb", waiting=0, busy=False)
     await page_server.stand("aaaaaa", busy=False)
     await page_server.stand("cccccc", busy=False)
     await expect(page.locator("#waits")).to_be_hidden()
-    await expect(page.locator("#counts")).to_have_text("nothing running")
+    await expect(page.locator("#counts")).to_have_text("")
     await expect(page).to_have_title("Sightline")
 
 
@@ -65,7 +65,7 @@ async def test_of_the_session_that_is_shown_the_list_says_what_the_page_says(pag
     await expect(page.get_by_role("button", name="Stop")).to_be_visible()
     await page_server.know("abcdef", running=True, requests=[_asked("request-1")])
     await expect(meta).to_contain_text("waits for you")
-    await expect(page).to_have_title("(!) Sightline")
+    await expect(page.locator("#waits")).to_be_hidden()
     await page_server.know("abcdef")
     await page_server.stand("abcdef", busy=True, waiting=1)  # what was so a moment ago
     await expect(meta).to_contain_text("idle")
@@ -84,14 +84,14 @@ async def test_r_goes_to_the_next_that_waits_wherever_it_is(page_server, open_pa
         await expect(page.get_by_role("article", name=title)).to_be_focused()
     await expect(page).to_have_url(f"{page_server.url}#bbbbbb")
     await page_server.stand("aaaaaa", waiting=0)
-    await expect(page.locator("#waits")).to_have_text("1 waits for you")
+    await expect(page.locator("#waits")).to_be_hidden()  # the one that waits is shown
     await page.keyboard.press("r")
     await expect(page.get_by_role("article", name="Other?")).to_be_focused()
     assert page_server.posts == []
     await page_server.know("bbbbbb", running=True)
     await page.locator("#transcript").focus()
     await page.keyboard.press("r")
-    await expect(page.locator("#toast")).to_have_text("Nothing waits for you.")
+    await expect(page.locator("#toast")).to_have_text("No session waits for you.")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -99,12 +99,12 @@ async def test_without_a_keyboard_the_head_leads_there(page_server, open_page, s
     """On a phone the count is a button, nothing is wider than the screen, and axe is content."""
     await _four(page_server)
     page = await open_page("#dddddd", color_scheme=scheme, viewport={"width": 360, "height": 700})
-    waits = page.get_by_role("button", name="2 wait for you")
+    waits = page.get_by_role("button", name="2 sessions wait for you")
     await expect(waits).to_be_visible()
     assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    await page.get_by_role("button", name="Sessions").click()
+    await page.get_by_role("button", name="Sessions", exact=True).click()
     assert await violations(page) == []
-    await page.get_by_role("button", name="Sessions").click()
+    await page.get_by_role("button", name="Sessions", exact=True).click()
     await waits.click()
     await expect(page.get_by_role("article", name="Other?")).to_be_focused()
 
@@ -114,18 +114,18 @@ async def test_a_conversation_in_which_nothing_was_said_has_a_name(page_server, 
     page_server.session("abcdef", agent=True)
     await page_server.know("abcdef")
     page = await open_page("#abcdef")
-    await expect(page.get_by_role("heading", level=2)).to_have_text("New conversation")
-    await expect(_links(page).locator(".title")).to_have_text("New conversation")
+    await expect(page.get_by_role("heading", level=2)).to_have_text("New session")
+    await expect(_links(page).locator(".title")).to_have_text("New session")
     await expect(page.locator("#session-facts")).to_contain_text("abcdef · /home/ada/app · ")
 
 
 async def test_sessions_of_several_folders_say_which(page_server, open_page):
-    """By as much of the folder's end as tells it apart; not at all where there is only one folder."""
+    """By as much of the folder's end as tells it apart."""
     page_server.session("aaaaaa", title="a", cwd="/home/ada/app")
     page = await open_page("#aaaaaa")
     metas = _links(page).locator(".meta")
     await expect(metas).to_have_count(1)
-    assert "app" not in await metas.first.inner_text()
+    await expect(metas.first).to_contain_text(" · app · ")
     page_server.session("bbbbbb", title="b", cwd="/home/ada/site")
     await expect(metas.nth(0)).to_contain_text(" · site · ")
     await expect(metas.nth(1)).to_contain_text(" · app · ")
@@ -172,13 +172,24 @@ async def test_a_command_of_the_persons_own_is_told_from_the_agents(page_server,
         "kind": "call", "name": "Bash", "arg": "pwd", "command": "pwd", "state": "ok", "running": False, "total": 0,
         "bytes": 0, "kept": 0, "said": "", "note": "", "exit_code": 0, "elapsed": 0.1, "shape": None,
     }  # fmt: skip
-    await page_server.say("abcdef", id="abcdef-1", by="person", **entry)
+    await page_server.say("abcdef", id="abcdef-1", by="person", own=True, **entry)
     await page_server.say("abcdef", id="abcdef-2", by="", **entry)
-    await page_server.say("abcdef", id="abcdef-3", by="person", private=True, **entry)
+    await page_server.say("abcdef", id="abcdef-3", by="person", own=True, private=True, **entry)
     page = await open_page("#abcdef")
     blocks = page.locator(".block")
     await expect(blocks.nth(0).locator(".facts")).to_have_text("run by you · exit 0")
-    await expect(blocks.nth(1).locator(".facts")).to_have_text("exit 0")
-    await expect(blocks.nth(2).locator(".facts")).to_have_text("run by you, not told to the agent · exit 0")
+    await expect(blocks.nth(1).locator(".facts")).to_have_text("")
+    await expect(blocks.nth(2).locator(".facts")).to_have_text("run by you, hidden from the agent · exit 0")
     sign = "e => getComputedStyle(e, '::before').content.split(' /')[0]"
     assert [await blocks.nth(n).locator(".command").evaluate(sign) for n in (0, 1, 2)] == ['"! "', '"$ "', '"!! "']
+
+
+async def test_jobs_of_a_conversation_do_not_hide_how_its_agent_stands(page_server, open_page):
+    """*idle*, *working* or *waits for you* is said of every conversation that runs, and its jobs besides."""
+    page_server.session("abcdef", title="talk", agent=True)
+    await page_server.start("make all")
+    page = await open_page("#abcdef")
+    meta = _links(page).first.locator(".meta")
+    await expect(meta).to_contain_text("idle · 1 job running · app")
+    await page_server.stand("abcdef", busy=True)
+    await expect(meta).to_contain_text("working · 1 job running · app")

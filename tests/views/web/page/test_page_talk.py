@@ -115,6 +115,13 @@ async def _shapes(server):
     await server.say("abcdef", kind="message", text="a reminder", how="prompt", source="todo")
 
 
+async def _unfold_all(page):
+    folds = page.locator(".block.folded > header > .fold:visible")
+    for left in range(await folds.count(), 0, -1):
+        await folds.first.press("Enter")
+        await expect(folds).to_have_count(left - 1)
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1200, 400])
 async def test_axe_finds_no_violation_in_a_conversation(page_server, open_page, scheme, width):
@@ -154,9 +161,7 @@ async def test_axe_finds_no_violation_in_a_conversation(page_server, open_page, 
     await expect(page.locator(".card")).to_have_count(7)
     await page.locator("#todo summary").click()
     await page.get_by_role("button", name="Unfold: Explore-1").click()
-    for block in await page.locator(".block .fold").all():
-        if await block.get_attribute("aria-expanded") == "false":
-            await block.click()
+    await _unfold_all(page)
     await expect(page.locator(".shape:visible")).to_have_count(len(_SHAPES))
     assert await violations(page) == []
     assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
@@ -170,6 +175,7 @@ async def test_shapes_are_drawn_by_what_they_are(page_server, open_page):
     """Signs of steps, signs of a diff, tasks, rows of a table, a tree that opens."""
     await _shapes(page_server)
     page = await open_page("#abcdef")
+    await _unfold_all(page)
 
     def shape(kind):
         return page.locator(f".shape[data-kind={kind}]")
@@ -195,6 +201,7 @@ async def test_eight_steps_at_first_and_fifty_when_asked(page_server, open_page)
         _call(1, {"kind": "steps", "mode": "parallel", "items": items, "total": 60, "suffix": "60 ok / 60"})
     )
     page = await open_page("#abcdef")
+    await page.get_by_role("button", name="Unfold").click()
     rows = page.locator(".steps li")
     await expect(rows).to_have_count(8)
     await expect(page.get_by_text("… 52 more …")).to_be_visible()
@@ -320,7 +327,7 @@ async def test_a_rule_of_several_lines_stays_the_rule_it_is(page_server, open_pa
     approval = {**_APPROVAL, "details": {**_APPROVAL["details"], "rule": rule}}
     await page_server.know("abcdef", requests=[approval])
     page = await open_page("#abcdef")
-    field = page.get_by_label("Remember as")
+    field = page.get_by_label("Rule to remember")
     await expect(field).to_have_value(rule)
     await page.get_by_role("button", name="always").click()
     await expect(field).to_be_disabled()
@@ -336,10 +343,10 @@ async def test_a_conversation_is_led_by_keyboard(page_server, open_page):
     await page.locator("#transcript").focus()
     await page.keyboard.press("r")
     assert await page.evaluate("document.activeElement.closest('.card') !== null")
-    await page.get_by_label("Tell the agent why (optional)").focus()
+    await page.get_by_label("Reason for refusing").focus()
     await page.keyboard.type("no n ? r")
     await page.keyboard.press("Enter")
-    await expect(page.get_by_label("Tell the agent why (optional)")).to_be_disabled()
+    await expect(page.get_by_label("Reason for refusing")).to_be_disabled()
     assert page_server.posts == [("requests/request-1", {"answer": {"choice": "no", "reason": "no n ? r"}})]
     await page_server.know("abcdef")
     await expect(page.locator(".card")).to_have_count(0)
@@ -384,5 +391,6 @@ async def test_hostile_words_in_every_place_are_letters(page_server, open_page):
     )
     page = await open_page("#abcdef")
     await expect(page.locator(".card")).to_be_visible()
-    await expect(page.locator(".shape:visible").first).to_be_visible()
+    await _unfold_all(page)
+    await expect(page.locator(".shape:visible")).to_have_count(len(shapes))
     assert await page.locator("body :is(img, script, svg, iframe)").count() == 0

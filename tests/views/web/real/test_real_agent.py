@@ -55,7 +55,7 @@ async def test_a_whole_session_is_seen_and_led_from_the_page(machine, open_page)
     async with agent_host(machine.folder, _EVERYTHING) as host:
         page = await open_page(f"#{host.session.id}")
         other = await open_page(f"#{host.session.id}")
-        await expect(page.get_by_text("Nothing was said yet")).to_be_visible()
+        await expect(page.get_by_text("Ask for something below.")).to_be_visible()
         await _say(page, "Fix the calculator")
         await expect(page.get_by_role("textbox", name="Prompt")).to_have_value("")
         for tab in (page, other):
@@ -72,7 +72,7 @@ async def test_a_whole_session_is_seen_and_led_from_the_page(machine, open_page)
 
         reasoning = page.locator("details.reasoning")
         await expect(reasoning.locator(".text")).to_be_hidden()
-        await page.get_by_role("checkbox", name="Show its thinking").check()
+        await page.get_by_role("checkbox", name="Show reasoning").check()
         await expect(reasoning.locator(".text")).to_have_text("Where to begin?")
 
         await expect(page.locator(".shape[data-kind=todo] .task-text")).to_have_text(["Read the code", "Change it"])
@@ -92,13 +92,11 @@ async def test_a_whole_session_is_seen_and_led_from_the_page(machine, open_page)
         handed = page.get_by_role("article").filter(has=page.locator(".steps"))
         await expect(handed.locator(".facts")).to_contain_text("1 ok · 1 err / 2")
 
-        cards = [
-            tab.get_by_role("region", name="Waiting for an answer").get_by_role("article") for tab in (page, other)
-        ]
+        cards = [tab.get_by_role("region", name="Waiting for you").get_by_role("article") for tab in (page, other)]
         for card in cards:
             await expect(card.locator(".command-text")).to_have_text("echo approved > proof; cat proof")
-        await expect(page).to_have_title("(!) Sightline")
-        await expect(page.locator("#status-state")).to_have_text("◆ waits for your answer")
+        await expect(page.locator("#status-state")).to_be_hidden()
+        await expect(page.locator("#waits")).to_be_hidden()
         assert await violations(page) == []
         await cards[0].get_by_role("button", name="Yes, this once").click()
         for card in cards:
@@ -123,7 +121,7 @@ async def test_a_refusal_carries_its_reason(machine, open_page):
     async with agent_host(machine.folder, _ask("touch never")) as host:
         page = await open_page(f"#{host.session.id}")
         await _say(page, "go")
-        await page.get_by_label("Tell the agent why (optional)").fill("not on a Friday")
+        await page.get_by_label("Reason for refusing").fill("not on a Friday")
         await page.get_by_role("button", name="No", exact=True).click()
         await expect(page.get_by_text("Understood.")).to_be_visible()
         block = page.get_by_role("article", name="touch never")
@@ -138,7 +136,7 @@ async def test_a_rule_can_be_changed_before_it_is_saved(machine, open_page):
     async with agent_host(machine.folder, [*turns, [{"text": "Twice."}]]) as host:
         page = await open_page(f"#{host.session.id}")
         await _say(page, "go")
-        rule = page.get_by_label("Remember as")
+        rule = page.get_by_label("Rule to remember")
         await expect(rule).to_have_value("exec(echo 1)")
         await rule.fill("exec(echo *)")
         await page.get_by_role("button", name="Yes, always in this folder").click()
@@ -153,7 +151,7 @@ async def test_an_answer_given_elsewhere_closes_the_card(machine, open_page):
     async with agent_host(machine.folder, _ask("echo hello")) as host:
         page = await open_page(f"#{host.session.id}")
         await _say(page, "go")
-        reason = page.get_by_label("Tell the agent why (optional)")
+        reason = page.get_by_label("Reason for refusing")
         await reason.focus()
         request = next(iter(host.session.snapshot().requests))
         assert host.agent.requests.answer(request, "once")
@@ -194,7 +192,7 @@ async def test_an_agent_at_work_is_steered_and_stopped(machine, open_page):
         await _say(page, "hurry")
         await page.get_by_role("textbox", name="Prompt").fill("then rest")
         await page.keyboard.press("Alt+Enter")
-        await expect(page.locator("#queued li")).to_have_text(["nowhurry", "afterwardsthen rest"])
+        await expect(page.locator("#queued li")).to_have_text(["steeringhurry", "queuedthen rest"])
         await page.get_by_role("button", name="Stop").click()
         await expect(page.get_by_role("textbox", name="Prompt")).to_have_value("hurry\n\nthen rest")
         await expect(page.get_by_role("button", name="Send")).to_be_visible()
@@ -258,7 +256,7 @@ async def test_another_session_that_waits_is_seen_and_answered(machine, open_pag
         )
         assert prompt.status_code == 202
         await expect(link.locator(".meta")).to_contain_text("waits for you")
-        await expect(page.locator("#waits")).to_have_text("1 waits for you")
+        await expect(page.locator("#waits")).to_have_text("1 session waits for you")
         await expect(page).to_have_title("(!) Sightline")
         (listed,) = [
             session

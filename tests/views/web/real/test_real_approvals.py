@@ -89,10 +89,12 @@ async def test_the_level_on_the_page_is_the_one_in_force(machine, open_page):
         for level in ("plan", "full", "edit"):
             assert (await host.session.submit(SetApproval(level=level))).ok
             for tab in (page, other):
-                await expect(tab.get_by_label("approval")).to_have_value(level)
-        await page.get_by_label("approval").select_option("plan")
-        await expect(other.get_by_label("approval")).to_have_value("plan")
-        await expect(page.get_by_label("approval")).to_have_value("plan")
+                await expect(tab.get_by_role("region", name="Status").get_by_label("Approval level")).to_have_value(
+                    level
+                )
+        await page.get_by_role("region", name="Status").get_by_label("Approval level").select_option("plan")
+        await expect(other.get_by_role("region", name="Status").get_by_label("Approval level")).to_have_value("plan")
+        await expect(page.get_by_role("region", name="Status").get_by_label("Approval level")).to_have_value("plan")
         assert host.agent.approvals.policy.approval == "plan"
 
 

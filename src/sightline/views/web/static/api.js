@@ -75,9 +75,16 @@ export const image = async (session, name) =>
 export const start = async (body, session) =>
   (await post(session ? `/api/sessions/${encodeURIComponent(session)}/jobs` : "/api/sessions", body)).json();
 
+// What a session can be started with in a folder.
+export const agentChoices = async (cwd, signal) => (await ask(`/api/agents?${new URLSearchParams({ cwd })}`, { signal })).json();
+
+export const startAgent = async (body) => (await post("/api/agents", body)).json();
+
 const talk = (session, rest) => `/api/sessions/${encodeURIComponent(session)}/${rest}`;
 
 export const prompt = (session, text, how) => post(talk(session, "prompt"), { text, how });
+
+export const resume = (session) => post(talk(session, "resume"));
 
 export const shell = (session, text, isPrivate) => post(talk(session, "shell"), { text, private: isPrivate });
 

@@ -1,12 +1,15 @@
 // Puts the page together: the stream brings, the list and the transcript show, the address names what is chosen
 // (#session or #job).
 
+import * as api from "./api.js";
 import { forgetColours } from "./colours.js";
 import { byId, setText } from "./dom.js";
 import { reasoningIsShown, showReasoning } from "./entries.js";
-import { when } from "./format.js";
+import { count, when } from "./format.js";
 import { Keys } from "./keys.js";
 import { List, titleOf } from "./list.js";
+import { NewSession } from "./newsession.js";
+import { Notices } from "./notify.js";
 import { Requests } from "./requests.js";
 import { say, toast } from "./say.js";
 import { StartForm } from "./start.js";
@@ -16,13 +19,15 @@ import { Talk } from "./talk.js";
 import { takeToken } from "./token.js";
 import { Transcript } from "./transcript.js";
 
-const NOTHING_YET = "Nothing has run yet. Run a command below, or `sightline exec -- …` in a terminal.";
-const SAY_SOMETHING = "Nothing was said yet. Ask for something below.";
+const NEW = "new"; // the address of the form that starts a session
+const ASK = "Ask for something below.";
 
 const list = new List();
 const transcript = new Transcript(showEmptiness);
 const start = new StartForm(({ job }) => { location.hash = job; });
 const talk = new Talk();
+const newSession = new NewSession(started);
+const notices = new Notices((session) => { location.hash = session; });
 const status = new Status();
 const requests = new Requests(() => talk.focus());
 let facts = {};
@@ -50,7 +55,8 @@ new Keys({
     showSidebar(true);
     (document.querySelector(".sessions [aria-current]") ?? document.querySelector(".sessions a"))?.focus();
   },
-  start: () => (talk.usable ? talk.focus() : start.focus()),
+  start: () => (newSession.shown ? newSession.focus() : talk.usable ? talk.focus() : start.focus()),
+  create: () => { location.hash = NEW; },
   requests: nextWaiting,
   escape: () => {
     if (!narrow.matches || byId("columns").classList.contains("list-closed")) return;
@@ -73,17 +79,30 @@ function takeList(message) {
   showEmptiness();
 }
 
-// Answers that are waited for come first, whatever session is shown: nothing goes on without them.
+// What waits in the session that is shown is said by its card, and nowhere else while the card can be seen. The head
+// counts other sessions; the tab's title also counts this one while the tab is hidden.
 function showTitle() {
-  const unlisted = facts.requests?.length && !list.find(chosen) ? 1 : 0; // the list has the newest only
-  const waiting = list.waiting.length + unlisted;
+  const others = list.waiting.filter((session) => session.id !== chosen);
+  const here = facts.requests?.length ? [{ id: chosen, title: requests.title || titleOf(list.find(chosen) ?? {}) }] : [];
+  byId("waits").hidden = others.length === 0;
+  setText(byId("waits"), others.length ? `${count(others.length, "session waits", "sessions wait")} for you` : "");
   const working = list.working.length;
-  byId("waits").hidden = waiting === 0;
-  setText(byId("waits"), `${waiting} ${waiting === 1 ? "waits" : "wait"} for you`);
-  const said = [working && `${working} working`, running && `${running} running`].filter(Boolean).join(" · ");
-  setText(byId("counts"), said || (waiting ? "" : "nothing running"));
+  setText(byId("counts"), [working && `${working} working`, running && `${count(running, "job", "jobs")} running`].filter(Boolean).join(" · "));
+  const waiting = others.length + (document.hidden ? here.length : 0);
   const sign = waiting ? `(!${waiting > 1 ? waiting : ""}) ` : running ? `(${running}) ` : "";
   document.title = `${sign}${facts.ui_title || "Sightline"}`;
+  notices.take([...here, ...others.map((session) => ({ id: session.id, title: titleOf(session) }))]);
+}
+
+// A session that was started here: shown, and told the first prompt.
+async function started(session, prompt) {
+  location.hash = session;
+  if (!prompt) return;
+  try {
+    await api.prompt(session, prompt, "prompt");
+  } catch (error) {
+    talk.offer(session, prompt, error.message);
+  }
 }
 
 // What is to be answered here, then in the next session that waits, and round again.
@@ -94,7 +113,7 @@ function nextWaiting() {
   if (next && next !== chosen) {
     goingTo = next;
     location.hash = next;
-  } else if (!requests.focusNext({ around: true })) toast("Nothing waits for you.");
+  } else if (!requests.focusNext({ around: true })) toast("No session waits for you.");
 }
 
 function focusWhereGone() {
@@ -104,7 +123,7 @@ function focusWhereGone() {
 }
 
 function takeFacts(message) {
-  if (facts.running && message.running === false) say("The agent is done");
+  if (facts.running && message.running === false) say("The agent has finished");
   facts = message;
   const talking = Boolean(chosen && facts.talks);
   talk.take(facts);
@@ -120,7 +139,11 @@ function takeFacts(message) {
 }
 
 function chooseFirst(sessions) {
-  if (location.hash.length > 1 || sessions.length === 0) return;
+  if (location.hash.length > 1 || newSession.used) return;
+  if (sessions.length === 0) {
+    showNew(true);
+    return;
+  }
   const busy = sessions.find((session) => session.jobs?.some((job) => job.state === "running"))
     ?? sessions.find((session) => session.agent && session.state === "running");
   history.replaceState(null, "", `#${(busy ?? sessions[0]).id}`);
@@ -130,22 +153,40 @@ function chooseFirst(sessions) {
 // A job's id is its session's with a number: `k3m9qz-1`. Recordings may be named otherwise, and the list knows them.
 function fromAddress() {
   const named = decodeURIComponent(location.hash.slice(1));
+  const before = list.find(chosen);
+  if (named === NEW) {
+    if (chosen) choose(null);
+    showNew(true, before?.kind === "session" ? before.cwd : "");
+    newSession.focus();
+    return;
+  }
+  showNew(false);
   const session = list.find(named) ? named : named.replace(/-\d+$/, "");
   const call = session === named ? null : named;
-  if (session !== chosen) {
-    chosen = session || null;
-    if (goingTo !== chosen) goingTo = null;
-    gone = false;
-    transcript.clear(chosen ?? "");
-    talk.choose(chosen);
-    status.choose(chosen);
-    list.choose(chosen);
-    takeFacts({});
-    stream.watch(chosen);
-    showHead();
-    if (narrow.matches) showSidebar(false);
-  }
+  if (session !== chosen) choose(session || null);
   if (call) transcript.reveal(call);
+}
+
+function choose(session) {
+  chosen = session;
+  if (goingTo !== chosen) goingTo = null;
+  gone = false;
+  transcript.clear(chosen ?? "");
+  talk.choose(chosen);
+  status.choose(chosen);
+  list.choose(chosen);
+  takeFacts({});
+  stream.watch(chosen);
+  showHead();
+  if (narrow.matches) showSidebar(false);
+}
+
+function showNew(shown, cwd = "") {
+  newSession.show(shown, cwd);
+  if (shown) byId("new-session").setAttribute("aria-current", "page");
+  else byId("new-session").removeAttribute("aria-current");
+  if (shown && narrow.matches) showSidebar(false);
+  showEmptiness();
 }
 
 function showHead() {
@@ -159,10 +200,9 @@ function showHead() {
 
 function showEmptiness() {
   const empty = byId("empty");
-  empty.hidden = transcript.size > 0;
-  if (gone) setText(empty, "This session is no longer here.");
-  else if (listed && !list.sessions.length) setText(empty, NOTHING_YET);
-  else if (talk.usable) setText(empty, SAY_SOMETHING);
+  empty.hidden = transcript.size > 0 || newSession.shown;
+  if (gone) setText(empty, "This session does not exist any more.");
+  else if (talk.usable) setText(empty, ASK);
   else if (connected) setText(empty, "Nothing here yet.");
 }
 
@@ -182,6 +222,7 @@ function showSidebar(open) {
   byId("toggle-list").setAttribute("aria-expanded", String(open));
 }
 
+document.addEventListener("visibilitychange", showTitle);
 byId("waits").addEventListener("click", nextWaiting);
 byId("toggle-list").addEventListener("click", () => showSidebar(byId("columns").classList.contains("list-closed")));
 narrow.addEventListener("change", () => showSidebar(!narrow.matches));

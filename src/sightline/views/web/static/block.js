@@ -1,6 +1,6 @@
-// A terminal block: one call, live. Rules of folding: a command that ended well and said much folds by itself, and so does
-// what was only read or looked for; one that failed never does; what a person chose wins over both, and nobody who is
-// reading in a block loses it. Where a shape says all there is, the output is shown when asked for.
+// A block: one call, live. Rules of folding: a call of an agent's that ended well is one row until it is opened; a command
+// of the user's own is that when it printed much; one that runs or failed is open. What the user chose wins over all, and
+// a block that is being read stays open. Where a shape says all there is, the output is shown when asked for.
 
 import * as api from "./api.js";
 import { BlockHead } from "./blockhead.js";
@@ -38,12 +38,12 @@ export class Block {
       search: () => this.search.toggle(),
       follow: () => this.rows.follow(!this.rows.following),
       output: () => this.toggleOutput(),
+      args: () => this.toggleArgs(),
       download: () => this.download(),
     });
     this.shape = new Shape(session, () => this.element.dispatchEvent(new Event("hold", { bubbles: true })));
-    this.args = make("details", { className: "args", hidden: true }, make("summary", { text: "Arguments" }));
-    this.args.addEventListener("toggle", () => this.showArgs());
-    this.outputWanted = false;
+    this.args = make("div", { className: "args json", role: "group", "aria-label": "Arguments", hidden: true });
+    this.outputWanted = this.argsWanted = false;
     this.rows = new Rows(this.store, "Output", () => this.moved());
     if (entry.command) this.rows.following = true; // how a command ended stands at its end, which may still be counted
     this.search = new Search(this);
@@ -60,6 +60,7 @@ export class Block {
   update(entry) {
     const before = this.entry;
     this.entry = entry;
+    if (this.waiting) this.setWaiting(true);
     this.store.deleted ||= Boolean(entry.note);
     // Rows may have been told of before the entry counts them.
     this.store.setTotal(this.store.deleted ? 0 : Math.max(entry.total ?? 0, this.store.total));
@@ -98,25 +99,28 @@ export class Block {
     this.changed();
   }
 
+  // What it asks for is said by the request's card, which stands in its place.
   setWaiting(waiting) {
-    this.head.setWaiting(waiting);
+    this.waiting = waiting;
+    this.element.hidden = waiting && this.entry.running;
   }
 
   // Made when looked at; what they are by then.
-  showArgs() {
-    const { args } = this.entry;
-    this.args.lastElementChild.matches("summary") || this.args.lastElementChild.remove();
-    if (!this.args.open || !args) return;
-    const tree = jsonTree(args);
-    if (tree.matches("details")) tree.open = true;
-    this.args.append(make("div", { className: "json" }, tree));
+  toggleArgs() {
+    this.argsWanted = !this.argsWanted;
+    if (this.argsWanted && this.folded) this.choose(false);
+    this.element.dispatchEvent(new Event("hold", { bubbles: true }));
+    const tree = this.argsWanted && this.entry.args ? jsonTree(this.entry.args) : null;
+    if (tree?.matches("details")) tree.open = true;
+    this.args.replaceChildren(...(tree ? [tree] : []));
+    this.changed();
   }
 
   // Asked again while the rows of an ended command are still being counted.
   get shouldFold() {
     if (chosenFolds.has(this.id)) return chosenFolds.get(this.id);
-    const { state, binary, bytes: size = 0, shape } = this.entry;
-    if (shape) return state === "ok" && ["code", "found"].includes(shape.kind) && !this.keptOpen && !this.isRead;
+    const { state, binary, bytes: size = 0, own } = this.entry;
+    if (!own) return (state === "ok" || state === "job") && !this.keptOpen && !this.isRead;
     const long = this.store.total > FOLDS_ABOVE || (this.store.total === 0 && size > LONG_BYTES && !binary);
     return state === "ok" && long && !this.keptOpen && !this.isRead;
   }
@@ -170,7 +174,8 @@ export class Block {
     this.head.update(this.entry, this.store.total, this.store.deleted, this.outputShown);
     this.drawNotes();
     this.shape.update(this.entry.shape);
-    this.args.hidden = !this.entry.args;
+    this.args.hidden = !this.argsWanted || !this.entry.args;
+    this.head.setArgs(Boolean(this.entry.args), this.argsWanted);
     this.rows.element.hidden = !this.outputShown;
     this.rows.fit();
     if (!this.folded && this.outputShown) this.rows.draw();
@@ -179,8 +184,8 @@ export class Block {
   drawNotes() {
     const { said, note, binary, running, bytes: size = 0, kept, network } = this.entry;
     const notes = [said, note || (this.store.deleted && "output was deleted")].filter(Boolean);
-    if (binary) notes.push(`Binary output, ${bytes(size)}: not drawn, Download has it.`);
-    if (kept !== undefined && kept !== null && kept < size) notes.push(`${bytes(kept)} of ${bytes(size)} kept.`);
+    if (binary) notes.push(`Binary output, ${bytes(size)}: not shown; use Download.`);
+    if (kept !== undefined && kept !== null && kept < size) notes.push(`${bytes(kept)} of ${bytes(size)} stored.`);
     if (!running && size === 0 && this.store.total === 0 && !this.entry.shape && notes.length === 0) notes.push("No output.");
     if (network) notes.push(network);
     setText(this.note, notes.join(" "));

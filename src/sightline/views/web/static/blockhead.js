@@ -1,16 +1,20 @@
-// The head of a terminal block: what was run, how it stands, and what can be done with it.
+// The head of a block, one row while it is folded: what was called, how it stands, and on hover or focus what can be done
+// with it. A click anywhere in the row opens and closes it.
 
 import { Elapsed } from "./clock.js";
 import { button, make, setText } from "./dom.js";
 import { bytes, count, seconds, stateOf } from "./format.js";
+import { coloured } from "./highlight.js";
+import { commandOf, jobName } from "./jobs.js";
 
 const LONG_COMMAND = 400; // characters; above this, or above LONG_LINES, a command is shown in part until asked for
 const LONG_LINES = 5;
 
 export class BlockHead {
-  // actions: { fold, cancel, copyOutput, copyCommand, search, follow, output, download }
+  // actions: { fold, cancel, copyOutput, copyCommand, search, follow, output, args, download }
   constructor(id, actions) {
     this.elapsed = new Elapsed();
+    this.label = make("span", { className: "label" });
     this.command = make("code", { className: "command" });
     this.more = button("Show all", () => this.expand(), { className: "quiet", hidden: true });
     this.fold = button("", actions.fold, { className: "fold", "aria-expanded": "true", "aria-controls": `${id}-body` });
@@ -18,30 +22,33 @@ export class BlockHead {
     this.state = make("span", { className: "state" });
     this.facts = make("span", { className: "facts" });
     this.time = make("span", { className: "time" });
-    this.cancel = button("Cancel", actions.cancel, { className: "danger" });
+    this.cancel = button("Cancel", actions.cancel, { className: "danger", hidden: true });
     this.follow = button("Follow", actions.follow, { "aria-pressed": "false" });
     this.search = button("Search", actions.search, { "aria-expanded": "false" });
     this.output = button("Output", actions.output, { "aria-pressed": "false", hidden: true });
+    this.args = button("Arguments", actions.args, { "aria-pressed": "false", hidden: true });
     this.copy = button("Copy output", actions.copyOutput);
     this.copyCommand = button("Copy command", actions.copyCommand);
     this.download = button("Download", actions.download);
     this.tools = make("div", { className: "tools", role: "group" },
-      this.cancel, this.follow, this.output, this.search, this.copy, this.copyCommand, this.download);
-    this.title = make("h3", { id: `${id}-title` }, this.command);
-    this.element = make("header", {},
-      make("div", { className: "line" }, this.fold, this.title, this.more),
-      make("div", { className: "line under" },
-        make("p", { className: "standing" }, this.sign, this.state, this.time, this.facts), this.tools));
+      this.follow, this.output, this.args, this.search, this.copy, this.copyCommand, this.download);
+    this.title = make("h3", { id: `${id}-title` }, this.label, this.command);
+    this.standing = make("p", { className: "standing" }, this.state, this.facts, this.time);
+    this.element = make("header", {}, this.fold, this.sign, this.title, this.more, this.standing, this.cancel, this.tools);
+    this.element.addEventListener("click", (event) => {
+      if (!event.target.closest("button") && !getSelection().toString()) actions.fold();
+    });
   }
 
   update(entry, total, deleted, outputShown) {
-    const called = entry.command || [entry.name, entry.arg].filter(Boolean).join(" ");
-    if (called !== this.called) this.setCommand(called, Boolean(entry.command));
+    const command = (entry.is_job && commandOf(entry.id)) || entry.command;
+    const called = command || [entry.name, entry.arg].filter(Boolean).join(" ");
+    if (called !== this.called) this.setCommand(called, entry, Boolean(command));
     this.command.classList.toggle("by-person", entry.by === "person");
     this.command.classList.toggle("private", Boolean(entry.private));
     const { sign, word } = stateOf(entry.state);
     setText(this.sign, sign);
-    setText(this.state, this.waiting && entry.running ? "waits for your answer" : word);
+    setText(this.state, entry.job ? `${word}, ${jobName(entry.job)}` : word);
     if (entry !== this.entry) this.elapsed.set(entry.elapsed, entry.running); // drawn again, the clock goes on
     this.entry = entry;
     this.tick();
@@ -59,20 +66,20 @@ export class BlockHead {
     this.download.hidden = !written || (entry.kept === 0 && !entry.running) || deleted;
   }
 
-  setWaiting(waiting) {
-    if (this.waiting === waiting) return;
-    this.waiting = waiting;
-    setText(this.state, waiting && this.entry.running ? "waits for your answer" : stateOf(this.entry.state).word);
+  setArgs(known, shown) {
+    this.args.hidden = !known;
+    this.args.setAttribute("aria-pressed", String(shown));
   }
 
   setFacts(entry, total) {
     const { suffix, added, removed, kind } = entry.shape ?? {};
-    const facts = entry.by === "person" ? [entry.private ? "run by you, not told to the agent" : "run by you"] : [];
+    const facts = entry.by === "person" ? [entry.private ? "run by you, hidden from the agent" : "run by you"] : [];
+    if (entry.is_job) facts.push(jobName(entry.id));
     if (suffix) facts.push(suffix);
     if (kind === "diff" && added !== undefined) facts.push(`+${added} −${removed ?? 0}`);
-    if (entry.exit_code !== null && entry.exit_code !== undefined) facts.push(`exit ${entry.exit_code}`);
-    if (total) facts.push(count(total, "row", "rows"));
-    if (entry.bytes && !entry.running) facts.push(bytes(entry.bytes)); // while it runs nobody says how many by now
+    if (entry.exit_code !== null && entry.exit_code !== undefined && (entry.own || entry.exit_code)) facts.push(`exit ${entry.exit_code}`);
+    if (total && !entry.shape?.whole) facts.push(count(total, "row", "rows"));
+    if (entry.bytes && !entry.running && entry.own) facts.push(bytes(entry.bytes)); // while it runs nobody says how many by now
     if (entry.agent) facts.push(entry.agent);
     setText(this.facts, facts.join(" · "));
   }
@@ -82,9 +89,11 @@ export class BlockHead {
       ? seconds(this.elapsed.now, { running: this.elapsed.running }) : "");
   }
 
-  setCommand(called, isCommand) {
+  setCommand(called, entry, isCommand) {
     this.called = called;
-    setText(this.command, called);
+    setText(this.label, isCommand ? "" : `${entry.name}${entry.arg ? " " : ""}`);
+    if (isCommand) this.command.replaceChildren(...coloured(called.split("\n"), "bash").flatMap((line, n) => (n ? ["\n", ...line] : line)));
+    else setText(this.command, entry.arg ?? "");
     this.command.classList.toggle("typed", isCommand);
     const short = called.length > 60 ? `${called.slice(0, 60)}…` : called;
     this.tools.setAttribute("aria-label", `Actions for ${short}`);

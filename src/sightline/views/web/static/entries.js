@@ -5,13 +5,14 @@ import { Markdown } from "./markdown.js";
 import { picture } from "./shapes.js";
 
 const LEVELS = { error: "✗ Error", fatal: "✗ Error", warning: "! Warning", notice: "· Note", info: "· Note" };
-const HOW = { steer: " (while it worked)", follow_up: " (afterwards)" };
+const HOW = { steer: " · steering", follow_up: " · queued" };
+const AUTOMATIC = { todo: "Automatic todo reminder", job: "Automatic job report", summary: "Summary of the conversation so far" };
 const REASONING = "sightline.reasoning";
 
 const MAKERS = { message, words, reasoning, remark };
 
 export function makeSaying(entry) {
-  if (entry.kind === "message" && entry.source) return inPlace();
+  if (entry.kind === "message" && entry.source) return automatic();
   return (MAKERS[entry.kind] ?? words)();
 }
 
@@ -30,14 +31,14 @@ function message() {
   };
 }
 
-// A reminder, a job that ended: said to the model, and the person can look.
-function inPlace() {
+// A reminder, a job that ended: the program's words to the model, never the user's. Folded.
+function automatic() {
   const summary = make("summary");
   const text = make("div", { className: "text" });
   return {
-    element: make("details", { className: "saying in-place" }, summary, text),
+    element: make("details", { className: "saying automatic" }, summary, text),
     update(entry) {
-      setText(summary, `Told by ${entry.source}, in your place`);
+      setText(summary, AUTOMATIC[entry.source] ?? `Automatic message of ${entry.source}`);
       setText(text, entry.text ?? "");
     },
   };

@@ -7,7 +7,7 @@ const STATES = {
   cancelled: { sign: "⊘", word: "cancelled" },
   timed_out: { sign: "◷", word: "timed out" },
   refused: { sign: "⊘", word: "refused" },
-  job: { sign: "↗", word: "goes on as a job" },
+  job: { sign: "↗", word: "running in background" },
   lost: { sign: "?", word: "lost" },
   working: { sign: "●", word: "working" },
   waiting: { sign: "◆", word: "waits for you" },

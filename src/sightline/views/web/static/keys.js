@@ -5,23 +5,24 @@ import { byId, make } from "./dom.js";
 const STORED = "sightline.single-keys";
 
 const SHOWN = [
-  ["j / k", "next / previous command"],
-  ["o", "fold or unfold the command"],
+  ["j / k", "next / previous call"],
+  ["o", "open or close the call"],
   ["/ or Ctrl+F", "search in its output"],
   ["Enter / Shift+Enter", "next / previous match"],
   ["g", "go to a row by number"],
-  ["f", "follow the end, or let go"],
+  ["f", "follow the end, or stop following"],
   ["y", "copy its output"],
   ["Home End PageUp PageDown ↑ ↓", "move in the output that has the focus"],
   ["s", "sessions"],
   ["n", "write a prompt, or run a command"],
-  ["r", "next that waits for an answer, in any session"],
+  ["c", "new session"],
+  ["r", "next request, in any session"],
   ["Esc", "close what is open"],
   ["?", "this list"],
 ];
 
 export class Keys {
-  // actions: { neighbour(by), sessions(), start(), requests(), escape() }
+  // actions: { neighbour(by), sessions(), start(), create(), requests(), escape() }
   constructor(actions) {
     this.actions = actions;
     this.dialog = byId("keys");
@@ -56,6 +57,7 @@ export class Keys {
       case "k": return () => this.actions.neighbour(-1)?.focus();
       case "s": return this.actions.sessions;
       case "n": return this.actions.start;
+      case "c": return this.actions.create;
       case "r": return this.actions.requests;
       case "?": return () => this.dialog.showModal();
       case "o": return block && (() => block.choose(!block.folded));

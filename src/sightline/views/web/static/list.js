@@ -26,7 +26,7 @@ class Item {
 
 // What a session is called, in the list and above its transcript.
 export const titleOf = (session) =>
-  session.title || session.jobs?.[0]?.command || (session.agent ? "New conversation" : session.id);
+  session.title || session.jobs?.[0]?.command || (session.agent ? "New session" : session.id);
 
 export class List {
   constructor() {
@@ -47,7 +47,7 @@ export class List {
 
   take({ sessions, more = 0 }) {
     this.sessions = sessions;
-    this.folders = shortest(sessions.map((session) => session.cwd));
+    this.folders = shortest(sessions.filter((session) => session.kind !== "recording").map((session) => session.cwd));
     this.more = more;
     this.at = performance.now();
     draw(this);
@@ -113,8 +113,8 @@ export class List {
     const jobs = session.jobs ?? [];
     const state = standing(session, jobs, this.agentOf(session));
     const running = jobs.filter((job) => job.state === "running").length;
-    const said = session.kind === "recording" ? "recording" : state === "running" && running ? `${running} running` : stateOf(state).word;
-    const many = jobs.length > 1 ? count(jobs.length, "job", "jobs") : "";
+    const said = session.kind === "recording" ? "recording" : stateOf(state).word;
+    const many = running && session.agent ? `${count(running, "job", "jobs")} running` : jobs.length > 1 ? count(jobs.length, "job", "jobs") : "";
     held.item.set(titleOf(session), state, [said, many, this.folders.get(session.cwd), when(session.started)].filter(Boolean).join(" · "));
     held.item.link.title = session.cwd ?? "";
     const chosen = session.id === this.chosen;
@@ -160,11 +160,10 @@ function showJob(item) {
   item.set(job.command, job.state, `${stateOf(job.state).word}${exit} · ${time}`);
 }
 
-// Folders by as much of their end as tells them apart; none when there is only one.
+// Folders by as much of their end as tells them apart.
 function shortest(paths) {
   const names = new Map();
   let left = [...new Set(paths.filter(Boolean))];
-  if (left.length < 2) return names;
   for (let parts = 1; left.length; parts += 1) {
     const ends = new Map(left.map((path) => [path, path.split("/").filter(Boolean).slice(-parts).join("/") || path]));
     const times = new Map();
@@ -181,7 +180,7 @@ function standing(session, jobs, agent) {
   if (session.kind === "recording") return "ended";
   if (agent.waiting) return "waiting";
   if (agent.busy) return "working";
+  if (session.agent) return session.state === "running" ? "idle" : "ended"; // its jobs are said besides
   if (jobs.some((job) => job.state === "running")) return "running";
-  if (session.agent) return session.state === "running" ? "idle" : "ended";
   return jobs.find((job) => job.state !== "ok")?.state ?? jobs.at(-1)?.state ?? session.state;
 }

@@ -3,6 +3,7 @@
 
 import { copyText } from "./copy.js";
 import { button, make } from "./dom.js";
+import { coloured } from "./highlight.js";
 import { inline } from "./inline.js";
 import { toast } from "./say.js";
 
@@ -232,7 +233,9 @@ function codeBlock({ text, language }) {
     toast(await copyText(text) ? "Code copied." : "The browser did not allow copying.");
   }, { className: "quiet", "aria-label": "Copy code" });
   const head = make("div", { className: "code-head" }, make("span", { text: language }), copy);
-  return make("div", { className: "code" }, head, make("pre", {}, make("code", { text })));
+  const lines = coloured(text.split("\n"), language);
+  const code = make("code", {}, ...lines.flatMap((line, n) => (n ? ["\n", ...line] : line)));
+  return make("div", { className: "code" }, head, make("pre", {}, code));
 }
 
 const INLINE = {

@@ -1,6 +1,6 @@
-// What somebody must answer before an agent can go on: approvals, questions, dialogs of extensions. A card stands as long
-// as its request is open: whoever answers it, here or elsewhere, closes it everywhere. The focus is never taken.
-// A yes that has just come, moved or been enabled takes no click: that was meant for what stood there before.
+// What an agent waits for: approvals, questions, dialogs of extensions. A card stands as long as its request is open: an
+// answer, here or elsewhere, closes it everywhere. The focus is never taken. A yes that has just come, moved or been
+// enabled takes no click: that was meant for what stood there before.
 
 import * as api from "./api.js";
 import { button, byId, make, setText } from "./dom.js";
@@ -66,7 +66,7 @@ class Card {
     this.request = request;
     this.details = request.details ?? {};
     this.problem = make("p", { className: "problem", role: "alert", hidden: true });
-    const who = request.agent ? `${request.agent} asks` : this.details.extension ? `${this.details.extension} asks` : "";
+    const who = this.details.extension ? `From ${this.details.extension}` : request.agent && request.what !== "approval" ? `From ${request.agent}` : "";
     this.element = make("article", { className: "card", "data-what": request.what, "aria-labelledby": this.name, tabindex: "-1" },
       make("h3", { id: this.name, text: titleOf(request, this.details) }),
       ...(who ? [make("p", { className: "who", text: who })] : []));
@@ -74,6 +74,10 @@ class Card {
     this.settling = new Settling();
     (BODIES[request.what] ?? BODIES[this.details.ui?.kind] ?? dialog)(this);
     this.element.append(this.problem);
+  }
+
+  get title() {
+    return titleOf(this.request, this.details);
   }
 
   add(...elements) {
@@ -106,8 +110,9 @@ class Card {
 
 // A command stands below in full; a title that repeats it would only be longer.
 function titleOf(request, { tool, access, sandboxed }) {
-  if (request.what === "approval" && access === "exec") return `The agent wants to run a command ${sandboxed ? "in" : "outside"} the sandbox${tool && tool.toLowerCase() !== "bash" ? ` (${tool})` : ""}`;
-  return request.text || "Something must be answered";
+  const who = request.agent || "The agent";
+  if (request.what === "approval" && access === "exec") return `${who} wants to run a command ${sandboxed ? "in" : "outside"} the sandbox${tool && tool.toLowerCase() !== "bash" ? ` (${tool})` : ""}`;
+  return request.text || `${who} waits for an answer`;
 }
 
 const BODIES = { approval, question, dialog };
@@ -132,32 +137,30 @@ async function approval(card) {
 }
 
 function drawApproval(card, place) {
-  const { tool, access, cwd, sandboxed, why, passed, rule, about, unseen, leaves } = card.details;
+  const { tool, access, cwd, why, passed, rule, about, unseen, leaves } = card.details;
   const size = sizeOf(card.details);
   const { box, end } = contentOf(card);
   place.append(...(size ? [make("p", { className: "size", text: size })] : []),
     ...[unseen, about].filter(Boolean).map((text) => make("p", { className: "problem", text: sentence(text) })),
-    box, make("dl", {}, ...fact("Folder", cwd), ...fact("Tool", tool), ...fact("Why", why),
-      ...fact("Gets", passed?.length ? `${passed.join(", ")} (permissions.pass_env)` : ""),
-      ...(access === "exec" ? fact("Sandbox", sandboxed ? "it would run inside" : "it would run outside") : [])));
+    box, make("dl", {}, ...fact("Folder", cwd), ...(access === "exec" ? [] : fact("Tool", tool)), ...fact("Why", why),
+      ...fact("Gets", passed?.length ? `${passed.join(", ")} (permissions.pass_env)` : "")));
   // A field of one line would make another command of one that has several.
   const lines = (rule ?? "").split("\n").length;
-  const ruled = card.field("Remember as", rule ?? "",
+  const ruled = card.field("Rule to remember", rule ?? "",
     { spellcheck: "false", className: "code-field", ...(lines > 1 ? { tag: "textarea", rows: String(Math.min(lines, 8)) } : {}) });
   const offered = ruled.input.value;
   const chosenRule = () => (ruled.input.value === offered ? rule ?? "" : ruled.input.value.trim());
-  const reason = card.field("Tell the agent why (optional)", "", { placeholder: "for no" });
+  const reason = card.field("Reason for refusing", "", { placeholder: "optional, the agent reads it" });
   const choices = card.request.choices?.length ? card.request.choices : [ONCE, NO];
   const answers = {
     [SESSION]: () => ({ choice: SESSION, rule: chosenRule() }),
     [ALWAYS]: () => ({ choice: ALWAYS, rule: chosenRule() }),
     [NO]: () => ({ choice: NO, reason: reason.input.value.trim() }),
   };
-  if (rule) place.append(ruled.row);
   const main = leaves === false && !unseen ? choices[0] : NO;
   const buttons = choices.map((choice) => button(LABELS[choice] ?? choice, () => card.answer((answers[choice] ?? (() => ({ choice })))()),
     { className: choice === main ? "main" : "", "data-choice": choice }));
-  place.append(reason.row, make("div", { className: "choices" }, ...buttons));
+  place.append(make("div", { className: "fields" }, ...(rule ? [ruled.row] : []), reason.row), make("div", { className: "choices" }, ...buttons));
   reason.input.addEventListener("keydown", (event) => { if (event.key === "Enter") card.answer(answers[NO]()); });
   const allowing = buttons.filter((each) => each.dataset.choice !== NO);
   waitForEnd(card, box, end, allowing, place);
@@ -233,7 +236,7 @@ function question(card) {
   const send = () => card.answer({ chosen: boxes.filter((box) => box.input.checked).map((box) => box.input.value), text: own.input.value.trim() });
   own.input.addEventListener("keydown", (event) => { if (event.key === "Enter") send(); });
   card.add(make("div", { className: "choices" }, button("Answer", send, { className: "main" }),
-    button("Do not answer", () => card.answer(null))));
+    button("Skip", () => card.answer(null))));
 }
 
 function dialog(card) {
@@ -251,8 +254,8 @@ function dialog(card) {
     return card.add(make("div", { className: "choices" }, ...choices, button("Close", close)));
   }
   if (ui.kind !== "input" && ui.kind !== "editor") {
-    return card.add(make("p", { className: "message", text: `This page cannot show ${name || "this"}: answer it in the console.` }),
-      make("div", { className: "choices" }, button("Close it unanswered", close)));
+    return card.add(make("p", { className: "message", text: `This page cannot show ${name || "this dialog"}: answer it in the console.` }),
+      make("div", { className: "choices" }, button("Close", close)));
   }
   const many = ui.kind === "editor";
   const { input, row } = card.field("Answer", text, many ? { tag: "textarea" } : { placeholder });
@@ -281,7 +284,7 @@ export class Requests {
     this.cards.set(request.id, card);
     this.element.append(card.element);
     if (this.cards.size === 1) this.element.scrollTop = 0;
-    say(`An answer is needed: ${(request.text ?? "").slice(0, 120)}`);
+    say(card.title.slice(0, 160));
   }
 
   close(id, card, session) {
@@ -295,6 +298,11 @@ export class Requests {
     if (card.session !== session) return; // another session was chosen
     say("The request is closed");
     if (focused) this.onLeft();
+  }
+
+  // What the first of them is about.
+  get title() {
+    return this.cards.values().next().value?.title ?? "";
   }
 
   // The card itself, not a button or field of it: whoever comes here by a key must not answer with the next one.

@@ -38,7 +38,7 @@ function fillRuns(element, row, query) {
     position += whole.length;
     if (position > SHOWN_CHARACTERS) break;
   }
-  if (position > SHOWN_CHARACTERS) parts.push(make("span", { className: "cut", text: " … the row goes on; Download has all of it" }));
+  if (position > SHOWN_CHARACTERS) parts.push(make("span", { className: "cut", text: " … the row is longer; Download has all of it" }));
   element.replaceChildren(...parts);
 }
 

@@ -3,7 +3,10 @@
 
 import * as api from "./api.js";
 import { button, make } from "./dom.js";
+import { readDiff } from "./difflines.js";
 import { seconds, stateOf } from "./format.js";
+import { coloured, languageOf } from "./highlight.js";
+import { jobName, noteJob } from "./jobs.js";
 import { jsonTree } from "./jsontree.js";
 import { Markdown, scrolled } from "./markdown.js";
 
@@ -72,23 +75,29 @@ function steps({ items, total, mode }, all) {
     ...(total > shown.length ? [left(total - shown.length)] : !all && hasPreview ? [make("p", { className: "more", hidden: true })] : [])];
 }
 
+// Numbered lines with their sign, in the colours of the file's language. The head of the block names the only file.
 function diff({ text, path, partial, cut }, all) {
-  const lines = text.replace(/\n$/, "").split("\n");
-  const shown = all || partial ? lines : lines.slice(0, FOLDED_LINES);
-  const rows = shown.map((line) => make("span", { className: `diff-line ${kindOf(line)}`, text: line || " " }));
-  const named = lines.some((line) => line.startsWith("+++ "));
-  const head = [named ? "" : path, partial ? "being written" : ""].filter(Boolean).join(" · ");
-  return [...(head ? [make("p", { className: "shape-head", text: head })] : []), make("pre", { className: "diff" }, ...rows),
-    ...(lines.length > shown.length ? [left(lines.length - shown.length, "lines ")] : []), ...tooLong(cut)];
+  const lines = readDiff(text);
+  const files = lines.filter((line) => line.kind === "file").length;
+  const listed = files > 1 ? lines : lines.filter((line) => line.kind !== "file");
+  const shown = all || partial ? listed : listed.slice(0, FOLDED_LINES);
+  const language = files > 1 ? "" : languageOf(path ?? "");
+  const texts = coloured(shown.map((line) => line.text), language);
+  const rows = shown.map((line, n) => diffLine(line, texts[n]));
+  return [...(partial ? [make("p", { className: "shape-head", text: "preparing edit" })] : []), make("pre", { className: "diff" }, ...rows),
+    ...(listed.length > shown.length ? [left(listed.length - shown.length, "lines ")] : []), ...tooLong(cut)];
 }
 
-function kindOf(line) {
-  if (/^(\+\+\+|---|diff |index |new file|deleted file|\\)/.test(line)) return "file";
-  if (line.startsWith("@@")) return "hunk";
-  return line.startsWith("+") ? "added" : line.startsWith("-") ? "removed" : "same";
+const DIFF_SIGNS = { added: "+", removed: "-", same: " " };
+
+// The sign is letters of its own: a screen reader, and what is copied, have it too.
+function diffLine({ kind, number }, content) {
+  if (kind === "gap") return make("span", { className: "diff-line gap", role: "separator" });
+  if (!(kind in DIFF_SIGNS)) return make("span", { className: `diff-line ${kind}` }, ...content);
+  return make("span", { className: `diff-line ${kind}`, "data-n": number ?? "" }, make("span", { className: "diff-sign", text: DIFF_SIGNS[kind] }), ...content);
 }
 
-const tooLong = (cut) => (cut ? [make("p", { className: "cut", text: "The rest is too long for here; the output has it." })] : []);
+const tooLong = (cut) => (cut ? [make("p", { className: "cut", text: "The rest is too long to show here; Output has it." })] : []);
 
 export function todo({ phases }) {
   return phases.map(({ name, tasks }) => make("div", { className: "phase" },
@@ -106,10 +115,11 @@ function task({ text, status, notes = [] }) {
 }
 
 function jobs({ jobs: listed }) {
+  for (const job of listed) noteJob(job.id);
   return [make("ul", { className: "job-list" }, ...listed.map((job) => {
     const { sign, word } = stateOf(JOBS[job.status] ?? job.status);
     return make("li", { "data-state": JOBS[job.status] ?? job.status },
-      make("span", { className: "sign", text: sign, "aria-hidden": "true" }), make("a", { href: `#${job.id}`, text: job.id }),
+      make("span", { className: "sign", text: sign, "aria-hidden": "true" }), make("a", { href: `#${job.id}`, text: jobName(job.id) }),
       make("code", { text: job.label }), make("span", { className: "soft", text: `${word}, ${seconds(job.seconds)}` }));
   }))];
 }
@@ -117,16 +127,24 @@ function jobs({ jobs: listed }) {
 function code({ text, first, path, cut }, all) {
   const lines = text.split("\n");
   const shown = all ? lines : lines.slice(0, FOLDED_LINES);
-  const rows = shown.map((line, n) => make("span", { className: "code-line", "data-n": first + n, text: line || " " }));
-  return [...(path ? [make("p", { className: "shape-head", text: path })] : []), make("pre", { className: "source" }, ...rows),
+  const texts = coloured(shown, languageOf(path ?? ""));
+  const rows = texts.map((content, n) => make("span", { className: "code-line", "data-n": first + n }, ...(shown[n] ? content : [" "])));
+  return [make("pre", { className: "source" }, ...rows),
     ...(lines.length > shown.length ? [left(lines.length - shown.length, "lines ")] : []), ...tooLong(cut)];
 }
 
 function found({ text, cut }, all) {
   const lines = text.split("\n");
   const shown = all ? lines : lines.slice(0, FOLDED_LINES);
-  return [make("pre", { className: "plain", text: shown.join("\n") }),
+  return [make("pre", { className: "source found" }, ...shown.map(foundLine)),
     ...(lines.length > shown.length ? [left(lines.length - shown.length, "lines ")] : []), ...tooLong(cut)];
+}
+
+// `# file`, and below it `*12│text` where it matches, ` 11│text` beside it.
+function foundLine(line) {
+  const [, mark, number, text] = /^([* ]?)\s*(\d+)│(.*)$/.exec(line) ?? [];
+  if (number) return make("span", { className: `code-line${mark === "*" ? " match" : ""}`, "data-n": number, text: text || " " });
+  return make("span", { className: line.startsWith("# ") ? "found-file" : "found-line", text: line.replace(/^# /, "") || " " });
 }
 
 function question({ question: asked, said }) {
@@ -185,5 +203,5 @@ function problem({ text }) {
 // Arguments on their way: JSON that is not complete. Of a text in it, its lines are shown as lines.
 function writing({ text }) {
   const shown = text.replaceAll("\\n", "\n").replaceAll("\\t", "  ").replaceAll('\\"', '"');
-  return [make("p", { className: "shape-head", text: "arguments are being written" }), make("pre", { className: "plain", text: shown })];
+  return [make("p", { className: "shape-head", text: "preparing" }), make("pre", { className: "plain", text: shown })];
 }

@@ -4,10 +4,11 @@ import * as api from "./api.js";
 import { byId, make, setText } from "./dom.js";
 import { count, tokens } from "./format.js";
 import { toast } from "./say.js";
+import { LEVELS } from "./newsession.js";
 import { todo } from "./shapes.js";
 
-// What a person may go to from here. `full` answers whatever is asked just then: that one is named, in a console.
-const LEVELS = ["plan", "edit", "auto"];
+// What can be chosen here. `full` would also answer what is asked just then: it is named in a terminal.
+const CHOSEN = Object.keys(LEVELS);
 const DONE = new Set(["completed", "abandoned", "done", "cancelled"]);
 
 export class Status {
@@ -34,20 +35,21 @@ export class Status {
   takeLevel(level, live) {
     this.inForce = level;
     this.level.parentElement.hidden = !level;
-    const names = [...LEVELS, ...(LEVELS.includes(level) ? [] : [level])];
+    const names = [...CHOSEN, ...(CHOSEN.includes(level) ? [] : [level])];
     if ([...this.level.options].map((option) => option.value).join() !== names.join()) {
       this.level.replaceChildren(...names.map((name) => make("option", { value: name, text: name })));
     }
     this.level.value = level;
     this.level.disabled = !live;
     this.level.dataset.level = level;
+    this.level.title = LEVELS[level] ?? level;
   }
 
   async setLevel(level) {
     this.level.value = this.inForce;
     try {
       const { data } = await api.setApproval(this.session, level);
-      if (data?.next) toast(`Approval ${level} from the next prompt on.`);
+      if (data?.next) toast(`Approval level ${level}, from the next prompt on.`);
     } catch (error) {
       toast(error.message);
     }
@@ -58,6 +60,7 @@ export class Status {
     const { state, word } = standing(facts);
     this.line.dataset.state = state;
     setText(this.state, word);
+    this.state.hidden = !word;
     setText(this.facts, said(facts).join(" · "));
     this.takeLevel(facts.approval?.level ?? "", facts.live);
     this.takeTodo(facts.todo ?? []);
@@ -85,9 +88,9 @@ export class Status {
 
 function standing({ live, running, requests = [], retry, compaction }) {
   if (!live) return { state: "ended", word: "· ended" };
-  if (requests.length) return { state: "waiting", word: "◆ waits for your answer" };
-  if (compaction?.running) return { state: "running", word: "● summarising the conversation" };
-  if (retry) return { state: "running", word: "● asking the model again" };
+  if (requests.length) return { state: "waiting", word: "" }; // the card says it
+  if (compaction?.running) return { state: "running", word: "● compacting the conversation" };
+  if (retry) return { state: "running", word: "● retrying" };
   return running ? { state: "running", word: "● working" } : { state: "ok", word: "✓ ready" };
 }
 

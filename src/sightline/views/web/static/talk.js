@@ -1,9 +1,11 @@
-// Where a person talks to the agent. Enter sends; while it works that steers it, and Alt+Enter waits for its end. A line
-// that begins with ! is run as a command (!! keeps it from the agent). What could not be sent stays where it is.
+// Where the user talks to the agent. Enter sends; while it works that steers it, and Alt+Enter queues. A line that begins
+// with ! is run as a command (!! keeps it from the agent). A session that has ended is resumed with a button. What could not be sent stays where it is.
 
 import * as api from "./api.js";
 import { byId, make, setText } from "./dom.js";
 import { toast } from "./say.js";
+
+const narrow = matchMedia("(max-width: 760px)"); // a longer one would need two lines
 
 export class Talk {
   constructor() {
@@ -22,6 +24,7 @@ export class Talk {
     });
     this.input.addEventListener("keydown", (event) => this.key(event));
     byId("stop").addEventListener("click", () => this.stop());
+    byId("resume").addEventListener("click", () => this.resume());
     byId("unqueue").addEventListener("click", () => this.takeBack());
   }
 
@@ -35,13 +38,18 @@ export class Talk {
 
   take(facts) {
     this.facts = facts;
-    const { talks = false, live = false, running = false, queue = [] } = facts;
+    const { talks = false, live = false, running = false, resumable = false, queue = [] } = facts;
     this.form.hidden = !talks || !live;
-    this.over.hidden = !talks || live;
-    setText(this.over, this.over.hidden ? "" : `This session is over. Go on with it: sightline --resume ${this.session}`);
+    this.over.hidden = !resumable;
+    setText(byId("talk-over-text"), resumable ? `This session has ended. In a terminal: sightline --resume ${this.session}` : "");
+    if (!resumable) this.tellResume("");
     byId("stop").hidden = byId("send-after").hidden = !running;
     setText(byId("send"), running ? "Steer" : "Send");
-    this.input.placeholder = running ? "Say something while it works" : "Ask for something, or ! and a command";
+    this.input.placeholder = running ? "Steer the agent, or queue a message" : narrow.matches ? "Ask for something" : "Ask for something, or ! and a command";
+    if (this.wantsFocus && live) {
+      this.wantsFocus = false;
+      this.input.focus();
+    }
     this.queue.hidden = !Array.isArray(queue) || queue.length === 0;
     if (!this.queue.hidden) this.waiting.replaceChildren(...queue.map(queued));
   }
@@ -70,6 +78,25 @@ export class Talk {
     } finally {
       this.sending = false;
     }
+  }
+
+  async resume() {
+    const { session } = this;
+    byId("resume").disabled = true;
+    this.tellResume("");
+    try {
+      await api.resume(session);
+      if (this.session === session) this.wantsFocus = true;
+    } catch (error) {
+      this.tellResume(error.message);
+    } finally {
+      byId("resume").disabled = false;
+    }
+  }
+
+  tellResume(text) {
+    setText(byId("resume-problem"), text);
+    byId("resume-problem").hidden = !text;
   }
 
   async stop() {
@@ -104,6 +131,15 @@ export class Talk {
     this.problem.hidden = !text;
   }
 
+  // What could not be sent when its session began.
+  offer(session, text, problem) {
+    if (this.session !== session) this.drafts.set(session, text);
+    else {
+      this.input.value = text;
+      this.tell(problem);
+    }
+  }
+
   get usable() {
     return !this.form.hidden;
   }
@@ -114,6 +150,6 @@ export class Talk {
 }
 
 function queued({ text = "", how = "" }) {
-  const when = how === "steer" ? "now" : "afterwards";
+  const when = how === "steer" ? "steering" : "queued";
   return make("li", {}, make("span", { className: "when", text: when }), make("span", { text: text.split("\n")[0] }));
 }

@@ -7,6 +7,8 @@ import { Block } from "./block.js";
 import { byId } from "./dom.js";
 import { makeSaying } from "./entries.js";
 import { draw } from "./frame.js";
+import { Groups } from "./groups.js";
+import { noteJob } from "./jobs.js";
 
 const NEAR_END = 48; // px; within this the page counts as being at its end, and stays there
 
@@ -21,6 +23,7 @@ export class Transcript {
     this.early = new Map(); // call id → its last rows, come before its block was made
     this.earlyStatus = new Map(); // call id → its status, likewise
     this.agents = new Agents(this.list, (place, element, container) => this.insert(place, element, container));
+    this.groups = new Groups();
     this.session = "";
     this.asked = new Set(); // calls that wait for an answer
     this.atEnd = true;
@@ -86,9 +89,12 @@ export class Transcript {
       this.remove(number);
       held = undefined;
     }
+    if (entry.job) noteJob(entry.job, entry.command);
+    if (entry.is_job) noteJob(entry.id);
     if (entry.kind === "call") this.moveAway(entry);
     if (held) held.update(entry);
     else this.add(number, entry);
+    this.groups.look(this.held.get(number).element);
     if (entry.agent) this.agents.note(entry.agent, number, entry);
   }
 
@@ -139,7 +145,9 @@ export class Transcript {
   remove(number) {
     const held = this.held.get(number);
     this.held.delete(number);
+    const [before, after] = [held.element.previousElementSibling, held.element.nextElementSibling];
     held.element.remove();
+    this.groups.forget(before, after);
     if (held.agent) this.agents.forget(held.agent, number);
     if (!held.block) return;
     this.watcher.unobserve(held.element);
@@ -166,6 +174,7 @@ export class Transcript {
     if (!block) return;
     this.wantedCall = null;
     this.agents.open(block.element);
+    this.groups.open(block.element);
     this.atEnd = block.element === this.list.lastElementChild; // it will grow, and shall stay in sight
     if (this.atEnd) this.toEnd();
     else block.element.scrollIntoView({ block: "start" });
@@ -174,7 +183,7 @@ export class Transcript {
 
   // The block `by` steps from the one that has the focus, or from the first one in sight.
   neighbour(by) {
-    const all = [...this.list.querySelectorAll(".block")].filter((element) => !element.closest(".entries[hidden]"));
+    const all = [...this.list.querySelectorAll(".block")].filter((element) => !element.closest(".entries[hidden]") && !element.matches(".grouped, [hidden]"));
     const focused = document.activeElement?.closest?.(".block");
     if (focused) return all[all.indexOf(focused) + by]?.block;
     const top = this.pane.getBoundingClientRect().top;

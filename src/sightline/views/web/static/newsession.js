@@ -1,0 +1,117 @@
+// The form that starts a session with an agent: folder, agent, model, approval level, and the first prompt. What is left
+// as it is follows the settings of the folder. What could not be sent stays in the form.
+
+import * as api from "./api.js";
+import { byId, make, setText } from "./dom.js";
+
+export const LEVELS = {
+  plan: "plan: reads files, changes nothing",
+  edit: "edit: edits files, asks before commands",
+  auto: "auto: edits files, runs sandboxed commands",
+};
+
+export class NewSession {
+  // onStarted(session, prompt): it can be shown, and takes the prompt.
+  constructor(onStarted) {
+    this.onStarted = onStarted;
+    this.form = byId("new");
+    this.prompt = byId("new-prompt");
+    this.folder = byId("new-folder");
+    this.agent = byId("new-agent");
+    this.model = byId("new-model");
+    this.level = byId("new-level");
+    this.choices = null;
+    this.form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.start();
+    });
+    this.prompt.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+      event.preventDefault();
+      this.form.requestSubmit();
+    });
+    this.folder.addEventListener("change", () => this.look(this.folder.value));
+    this.agent.addEventListener("change", () => this.showAgent());
+  }
+
+  // `cwd`: the folder of the session that was shown before.
+  show(shown, cwd = "") {
+    if (this.form.hidden === !shown) return;
+    this.form.hidden = !shown;
+    if (shown) this.look(this.folder.value || cwd);
+  }
+
+  // Something is written in it, or about to be.
+  get used() {
+    return this.shown && (this.prompt.value !== "" || this.form.contains(document.activeElement));
+  }
+
+  get shown() {
+    return !this.form.hidden;
+  }
+
+  async look(cwd) {
+    this.asking?.abort();
+    this.asking = new AbortController();
+    this.tell("");
+    try {
+      this.choices = await api.agentChoices(cwd.trim(), this.asking.signal);
+    } catch (error) {
+      if (error.name !== "AbortError") this.tell(error.message);
+      return;
+    }
+    const { cwd: folder, folders, agents } = this.choices;
+    if (!this.folder.value || this.folder.value === cwd) this.folder.value = folder;
+    byId("new-folders").replaceChildren(...folders.map((value) => make("option", { value })));
+    const chosen = this.agent.value;
+    this.agent.replaceChildren(make("option", { value: "", text: "Sightline" }),
+      ...agents.map(({ name, title }) => make("option", { value: name, text: title })));
+    this.agent.value = agents.some(({ name }) => name === chosen) ? chosen : "";
+    this.showAgent();
+  }
+
+  // Models are suggested for our own agent; another program names its own.
+  showAgent() {
+    const { agents, models, level } = this.choices;
+    const other = agents.find(({ name }) => name === this.agent.value);
+    byId("new-models").replaceChildren(...(other ? [] : models).map((value) => make("option", { value })));
+    const chosen = this.level.value;
+    const names = Object.keys(LEVELS).filter((name) => !other || other.levels.includes(name));
+    const first = other ? "as its own settings say" : `as the settings say (${level})`;
+    this.level.replaceChildren(make("option", { value: "", text: first }), ...names.map((name) => make("option", { value: name, text: LEVELS[name] })));
+    this.level.value = names.includes(chosen) ? chosen : "";
+  }
+
+  async start() {
+    if (this.starting) return;
+    this.setStarting(true);
+    this.tell("");
+    try {
+      const { session } = await api.startAgent({
+        cwd: this.folder.value.trim(), provider: this.agent.value, model: this.model.value.trim(), level: this.level.value,
+      });
+      const text = this.prompt.value.trim();
+      this.prompt.value = "";
+      this.onStarted(session, text);
+    } catch (error) {
+      this.tell(error.message);
+    } finally {
+      this.setStarting(false);
+    }
+  }
+
+  setStarting(starting) {
+    this.starting = starting;
+    byId("new-start").disabled = starting;
+    setText(byId("new-start"), starting ? "Starting…" : "Start session");
+  }
+
+  tell(text) {
+    setText(byId("new-problem"), text);
+    byId("new-problem").hidden = !text;
+  }
+
+  focus() {
+    this.prompt.focus();
+  }
+}
