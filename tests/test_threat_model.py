@@ -10,7 +10,7 @@ from sightline.testing.attack import corpus
 from .acceptance import contract
 
 TESTS = Path(__file__).parent
-PAGE = TESTS.parent / "docs" / "internals" / "threat-model.md"
+PAGE = TESTS.parent / "docs" / "reference" / "threat-model.md"
 _reference = re.compile(r"`([^`]+)`")
 
 

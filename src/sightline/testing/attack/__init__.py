@@ -10,7 +10,7 @@ got; an empty string means that the program held. One function is tried in many 
 
 Each form is tried as root and as an ordinary user, with bubblewrap and with Landlock (as far as the machine can), each
 time in a new `Lab`: a workspace, a home and a folder outside, and the program with a scripted model. `point` is the
-number of the threat in docs/internals/threat-model.md. Where an attack makes sense in some configurations only, it
+number of the threat in docs/reference/threat-model.md. Where an attack makes sense in some configurations only, it
 says so with `users` or `sandboxes`. An attack proves nothing when it cannot work anywhere: `--sightline PATH` runs the
 corpus against another installation, such as one before a fix.
 """
