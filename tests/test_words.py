@@ -24,7 +24,7 @@ BANNED = {
     r"\bsaid\b": "shown, reported, written",
     r"\bkept\b": "stored",
     r"\bblanks\b|\ba blank\b(?! (?:line|row))": "space",
-    r"\bat it\b": "working",
+    r"\b(?:is|are|be|still) at it\b": "working",
     r"\blet(?:s|ting)? go\b": "release, delete, drop",
     r"\bmade short\b": "compacted",
     r"\banswers nothing\b": "does not answer",
