@@ -24,7 +24,7 @@ BANNED = {
     r"\bsaid\b": "shown, reported, written",
     r"\bkept\b": "stored",
     r"\bblanks\b|\ba blank\b(?! (?:line|row))": "space",
-    r"\bat it\b": "working",
+    r"\b(?:is|are|be|still) at it\b": "working",
     r"\blet(?:s|ting)? go\b": "release, delete, drop",
     r"\bmade short\b": "compacted",
     r"\banswers nothing\b": "does not answer",
@@ -41,8 +41,9 @@ BANNED = {
 FROM_THE_SOURCE = ("console.md", "keys.md", "settings.md")  # their tables of commands, keys and settings
 # Rooms and files whose strings have not been reviewed yet. This list only shrinks.
 NOT_YET = (
-    *("agent", "exec", "host", "journal", "providers", "settings", "tools", "tty", "views"),
-    *("cli/_agent_commands.py", "cli/_commands.py", "conversation.py"),
+    *("agent", "exec", "providers", "tools", "tty", "views"),
+    *("cli/_agent_commands.py", "cli/_commands.py", "conversation.py", "host/__init__.py"),
+    *("host/_provider_worker.py",),
 )
 
 
@@ -53,15 +54,9 @@ def problems(text: str) -> list[str]:
 
 
 def strings_of(path: Path) -> Iterator[tuple[int, str]]:
-    """The literals of a module that are sentences: those with a space, without docstrings."""
+    """The literals of a module that are sentences: those with a space, without documentation."""
     tree = ast.parse(path.read_text())
-    documentation = {
-        id(node.body[0].value)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
-        and node.body
-        and isinstance(node.body[0], ast.Expr)
-    }
+    documentation = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documentation:
             text = re.sub(r"`[^`]*`", "", node.value)

@@ -270,7 +270,7 @@ async def test_when_the_last_who_could_answer_leaves_nothing_waits(tmp_path: Pat
         await here.first(Request)
         view.close()
         await here.ended()
-        assert any("taken as no" in event.text for event in here.of(Notice))
+        assert any("answered with no" in event.text for event in here.of(Notice))
 
 
 @pytest.mark.parametrize("cut", [0, 1])

@@ -141,7 +141,7 @@ class PersonRuns:
         how = f"[{result.content or 'ended'}; exit code {result.exit_code}]"
         whose = "a command" if kind == "shell" else "Python"
         said = f"{cut}{output}".rstrip() or "(no output)"
-        return f"The person ran {whose} themselves:\n\n{what}\n\n{said}\n{how}"
+        return f"The user ran {whose} themselves:\n\n{what}\n\n{said}\n{how}"
 
     def _url(self, call: str) -> str:
         return f"artifact://{self._session.id}/{call}"

@@ -182,7 +182,7 @@ complete -c sightline -n '_shtab_sightline_using fork' -s h -l help -d 'show thi
 complete -c sightline -n '_shtab_sightline_using fork' -l at -x -d 'copy only up to this entry'
 complete -c sightline -n '_shtab_sightline_using fork' -l color -xka "auto always never" -d 'when to use colours; auto: only on a terminal'
 complete -c sightline -n '_shtab_sightline_using fork' -l debug-log -xka "(__fish_complete_path (commandline -ct))" -d 'write details for bug reports to FILE'
-complete -c sightline -n '_shtab_sightline_using; and test $_shtab_sightline_npos -eq 0' -a config -d 'Every setting with its value and its source. With the name of one, everything said about it.'
+complete -c sightline -n '_shtab_sightline_using; and test $_shtab_sightline_npos -eq 0' -a config -d 'Every setting with its value and its source. With a name: its values and their sources.'
 complete -c sightline -n '_shtab_sightline_using config' -s h -l help -d 'show this help message and exit'
 complete -c sightline -n '_shtab_sightline_using config' -l json -d 'as a JSON array'
 complete -c sightline -n '_shtab_sightline_using config' -l color -xka "auto always never" -d 'when to use colours; auto: only on a terminal'

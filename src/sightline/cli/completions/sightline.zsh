@@ -13,7 +13,7 @@ _shtab_sightline_commands() {
     attach:'return to a running session, or watch a job'
     cancel:'cancel a job and every process it started; its output stays stored'
     completion:'print a completion script for your shell'
-    config:'Every setting with its value and its source. With the name of one, everything said about it.'
+    config:'Every setting with its value and its source. With a name: its values and their sources.'
     demo:'watch the agent fix a small project; needs no key and no network'
     doctor:'check models, agents and sandbox, and name what is missing'
     events:'translate such output to Sightline'"'"'s events, one JSON object per line'
