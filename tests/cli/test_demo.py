@@ -9,7 +9,6 @@ import pytest
 
 from tests.cli.support import SIGHTLINE, sightline, until
 
-
 # Where there is no bubblewrap, commands are less protected, or not at all, and that is reported.
 SANDBOX_NOTICES = ("warning: sandboxed with Landlock, which does not prevent ", "warning: no sandbox here: ")
 
