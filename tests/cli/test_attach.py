@@ -1,6 +1,7 @@
 """`sightline attach`, `logs` and `cancel`: the past, then the present, each byte once; leaving never ends anything."""
 
 import os
+import re
 import signal
 import subprocess
 import time
@@ -63,7 +64,8 @@ def test_two_watchers_see_the_same(in_terminal, tmp_path):
     assert first.wait() == 130
     go.touch()
     assert second.wait() == 0
-    assert "\none\ntwo\n✓ exit 0" in second.text
+    assert second.text.count("\none\n") == 1
+    assert "two\n✓ exit 0" in second.text  # a note about silence may stand before it
 
 
 def test_a_session_shows_all_its_jobs_under_headings(in_terminal, tmp_path):
@@ -79,7 +81,7 @@ def test_a_session_shows_all_its_jobs_under_headings(in_terminal, tmp_path):
     go.touch()
     assert terminal.wait() == 1
     rows = terminal.text.split("\n")
-    speakers = [row.split()[1] for row in rows if row.startswith("●")]
+    speakers = re.findall("● ([^ ]+)", terminal.text)  # a note about silence may stand before one
     assert speakers == [first, second, first]
     said = [
         next(n for n, row in enumerate(rows) if row.endswith(words)) for words in ("from one", "from two", "one again")
