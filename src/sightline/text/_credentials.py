@@ -71,7 +71,6 @@ _ADDRESS = rf"""
   :(?:\\?/){{2}} (?:
       (?P<user>(?!\[)[^\s/?\#:@"'<>]*) (?: :(?P<password>{_IN_ADDRESS}) )? @(?!sha(?:256|512):)
     | (?: (?!\[)[^\s/?\#:@"'<>]+:(?![0-9]*(?:[/?\#]|\Z)|[$\{{]) | : )
-      # An atomic group: a possessive repeat of a group matches wrongly before Python 3.11.5.
       (?P<odd_password>[^\s@"'<>]{{1,256}}+(?>(?:@[^\s/?\#@"'<>]{{1,256}}+(?=@)){{0,8}})) @(?=[\w\[])(?!sha(?:256|512):)
   )
 """
