@@ -118,7 +118,7 @@ def test_a_host_that_dies_is_noticed_at_once(in_terminal):
     """It is said, with what is kept, and the command is gone."""
     job = detached("echo before, as $$; exec sleep 60")
     terminal = in_terminal("attach", job)
-    pid = int(terminal.wait_for("\nbefore, as ").rpartition(" ")[2])
+    pid = int(re.findall("before, as ([0-9]+)", terminal.wait_for("\nbefore, as "))[0])
     [host] = running_sessions()
     os.kill(host["pid"], signal.SIGKILL)
     terminal.wait_for("the host ended without warning")
