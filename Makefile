@@ -9,6 +9,9 @@ RACES ?= 10000
 LINES ?= 200000
 SECONDS ?= 60
 
+# Compiled modules are stored: every test starts processes, and each worker would compile all tests anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test check test-changed lint live live-install bench bench-peers stress stress-kills stress-console stress-races stress-rules attack fuzz captures completions pictures lock wheel-check clean
 
 demo: $(STAMP)

@@ -28,12 +28,10 @@ def pytest_xdist_auto_num_workers() -> int:
 
 @pytest.fixture(autouse=True)
 def own_home(tmp_path, monkeypatch):
-    """Whatever a test makes the program keep stays in the test's own folder."""
+    """Whatever a test makes the program keep stays in the test's own folder, which is empty when it starts."""
     monkeypatch.setenv("SIGHTLINE_HOME", str(tmp_path / "sightline-home"))
-    runtime = tmp_path / "runtime"
-    runtime.mkdir(mode=0o700)
-    monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime))
-    monkeypatch.setenv("TMUX_TMPDIR", str(runtime))
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / "runtime"))
+    monkeypatch.setenv("TMUX_TMPDIR", str(tmp_path / "runtime"))
 
 
 @pytest.fixture(scope="module", autouse=True)

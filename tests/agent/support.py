@@ -17,7 +17,7 @@ from sightline.tools import Tool
 
 E = TypeVar("E", bound=Event)
 
-DEADLINE = 20.0
+DEADLINE = 90.0
 
 
 class Lab:

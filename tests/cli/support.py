@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 SIGHTLINE = str(Path(sys.executable).with_name("sightline"))
-DEADLINE = 20.0
+DEADLINE = 90.0
 
 _sequences = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 

@@ -12,7 +12,7 @@ def none_left() -> Iterator[None]:
     before = children_of_ours()  # a browser or an emulator stays for the tests that need one
     yield
     try:
-        wait_for(lambda: children_of_ours() <= before, "no process left", 5)
+        wait_for(lambda: children_of_ours() <= before, "no process left")
     finally:
         for process in children_of_ours() - before:
             process.kill()

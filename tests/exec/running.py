@@ -64,7 +64,7 @@ class Ran:
         self.events.append(event)
         self.times.append(time.monotonic())
 
-    async def run(self, seconds: float = 20.0) -> "Ran":
+    async def run(self, seconds: float = 90.0) -> "Ran":
         async with asyncio.timeout(seconds):
             result = await self.command.run()
         assert result is self.events[-1]
@@ -74,7 +74,7 @@ class Ran:
     def start(self) -> "asyncio.Task[Ran]":
         return asyncio.create_task(self.run())
 
-    async def until(self, condition: Callable[["Ran"], object], seconds: float = 10.0) -> None:
+    async def until(self, condition: Callable[["Ran"], object], seconds: float = 90.0) -> None:
         async with asyncio.timeout(seconds):
             while not condition(self):  # noqa: ASYNC110, not everything that is waited for is an event
                 await asyncio.sleep(0.002)
@@ -151,7 +151,7 @@ def is_gone(pid: int) -> bool:
         return True
 
 
-def wait_for(condition: Callable[[], object], what: str, seconds: float = 10.0) -> None:
+def wait_for(condition: Callable[[], object], what: str, seconds: float = 90.0) -> None:
     deadline = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > deadline:

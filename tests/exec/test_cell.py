@@ -14,7 +14,7 @@ import pytest
 from sightline.events import Event, Notice, ToolOutput, ToolResult
 from sightline.exec import Cells
 
-DEADLINE = 20.0
+DEADLINE = 90.0
 
 
 class Kept:

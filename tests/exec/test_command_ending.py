@@ -103,18 +103,17 @@ async def test_what_a_finished_command_left_behind_is_not_anothers_to_end(tmp_pa
     os.kill(stray, signal.SIGKILL)
 
 
-async def test_a_flood_is_gone_within_half_a_second_of_its_cancellation():
-    """`yes`, as fast as it can."""
+async def test_a_flood_ends_when_it_is_cancelled():
+    """`yes`, as fast as it can: it is asked, and does not have to be killed."""
     ran = Ran("yes", sink=Memory(limit=0))
     running = ran.start()
     await ran.until(lambda ran: ran.sink.size > 5_000_000)
     pid = ran.command.pid
     assert pid is not None
-    began = time.monotonic()
     ran.command.cancel()
     await running
     assert is_gone(pid)
-    assert time.monotonic() - began < 0.5
+    assert ran.result.details["signal"] == signal.SIGTERM
 
 
 async def test_one_that_ignores_the_request_is_killed_after_the_grace():
@@ -140,14 +139,12 @@ async def test_one_that_ignored_the_request_while_it_was_set_up_is_asked_again(t
 
 
 async def test_force_does_not_wait():
-    """Also when it was asked nicely before."""
-    ran = python(IGNORES)
+    """Also when it was asked nicely before, with a grace longer than any test."""
+    ran = python(IGNORES, grace=600)
     running = await ready(ran)
-    began = time.monotonic()
     ran.command.cancel()
     ran.command.cancel(force=True)
     await running
-    assert time.monotonic() - began < 3
     assert ran.result.exit_code == 130
 
 
@@ -192,16 +189,14 @@ async def test_cancelling_the_task_that_runs_it_cancels_it():
     assert ran.result.exit_code == 130
 
 
-async def test_many_that_are_cancelled_at_once_are_gone_soon(tmp_path: Path):
+async def test_many_that_are_cancelled_at_once_are_gone(tmp_path: Path):
     """They share the look at all processes."""
     many = [sh("echo ready; sleep 600") for _ in range(40)]
     running = [await ready(ran) for ran in many]
     pids = [ran.command.pid for ran in many]
-    began = time.monotonic()
     for ran in many:
         ran.command.cancel()
     await asyncio.gather(*running)
-    assert time.monotonic() - began < 4
     assert all(is_gone(pid) for pid in pids)
 
 
@@ -306,7 +301,7 @@ def test_a_program_that_dies_takes_all_its_commands_along(tmp_path: Path, number
     pids = [noted(tmp_path / str(index), name) for index in range(len(scripts)) for name in ("root", "stray")]
     program.send_signal(number)
     assert program.wait(10) == -number
-    wait_for(lambda: all(is_gone(pid) for pid in pids), "all of them ended", 15)
+    wait_for(lambda: all(is_gone(pid) for pid in pids), "all of them ended")
 
 
 _NAMED_AS_ANOTHER = """
@@ -332,7 +327,7 @@ def test_a_command_with_a_line_break_in_its_name_ends_nobody_else(tmp_path: Path
         pid = noted(tmp_path / "0", "stray")
         program.kill()
         program.wait(10)
-        wait_for(lambda: is_gone(pid), "it ended itself", 15)
+        wait_for(lambda: is_gone(pid), "it ended itself")
         assert other.poll() is None
     finally:
         other.kill()
@@ -358,7 +353,7 @@ async def test_without_a_free_descriptor_a_cancel_still_ends_the_command():
             os.close(fd)
         resource.setrlimit(resource.RLIMIT_NOFILE, before)
     assert ran.result.details["ended"] == "cancelled"
-    wait_for(lambda: is_gone(pid), "the command is gone", 5)
+    wait_for(lambda: is_gone(pid), "the command is gone")
 
 
 async def test_whatever_keeps_a_command_from_starting_it_has_an_end():

@@ -15,7 +15,7 @@ from sightline.settings import Protected
 
 from .test_sandbox import run_argv
 
-pytestmark = pytest.mark.needs("bubblewrap")
+pytestmark = pytest.mark.needs("bubblewrap", "git")
 
 RENAME = f"{sys.executable} -c 'import os, sys; os.rename(*sys.argv[1:])'"  # `mv` would copy
 

@@ -15,7 +15,7 @@ from sightline.events import Event, RunEnded, Text, ToolResult, ToolUpdate, Tool
 from sightline.flows import FlowOutcome, FlowRun, load, parse_inputs, run_flow
 from sightline.providers import CommandLine, Provider, _registry
 
-DEADLINE = 20.0  # seconds; nothing here takes one
+DEADLINE = 90.0  # seconds; nothing here takes one
 
 
 class Ran:

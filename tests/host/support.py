@@ -17,7 +17,7 @@ from sightline.host import Session
 from sightline.journal import JournalWriter, Store
 from sightline.transcript import Snapshot, Transcript
 
-DEADLINE = 20.0
+DEADLINE = 90.0
 
 
 def shell(script: str, **more: Any) -> CommandSpec:

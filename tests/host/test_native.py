@@ -16,7 +16,7 @@ from sightline.journal import JournalWriter
 from sightline.settings import Policy, load
 from tests.agent.support import store_in, write_script
 
-DEADLINE = 20.0
+DEADLINE = 90.0
 
 
 def native(folder: Path, turns: list[Any]) -> NativeRun:

@@ -31,7 +31,7 @@ def cli(parrot: Provider, tmp_path: Path) -> Iterator[Cli]:
         return not cli.processes() and set(psutil.Process().children()) <= before
 
     try:
-        wait_for(none_left, "no process left", 5)
+        wait_for(none_left, "no process left")
     finally:
         for process in cli.processes():
             process.kill()

@@ -39,7 +39,7 @@ def forever():
 """
 
 
-def wait_for(condition: Callable[[], object], what: str, seconds: float = 10.0) -> None:
+def wait_for(condition: Callable[[], object], what: str, seconds: float = 90.0) -> None:
     """Until the condition holds; a failure when it does not in time."""
     deadline = time.monotonic() + seconds
     while not condition():

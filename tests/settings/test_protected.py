@@ -67,6 +67,7 @@ def test_what_makes_git_run_code_is_protected(work):
     assert absent(protected(work), work) == {".git/commondir", ".git/hooks/", ".git/config.worktree"}
 
 
+@pytest.mark.needs("git")
 def test_the_content_of_a_missing_commondir_changes_nothing(work):
     """Git works with it as without."""
     run = ["git", "-c", "user.name=a", "-c", "user.email=a@b", "-C", str(work)]

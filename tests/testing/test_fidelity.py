@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from tests import needs
 
 from sightline.testing.emulators import KINDS, Kind
 from sightline.testing.fidelity import Case, World, case_of, failure_of, make_case, reduce, stress
@@ -23,6 +24,7 @@ SEED = 20_260
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_tape_is_what_was_committed_and_the_window(kind: Kind) -> None:
     """3,000 random operations on three emulators: every row of scrollback and screen, after every operation."""
+    needs.require(["tmux" if kind == "tmux" else "node"])
     report = stress(BUDGET[kind], SEED, [kind])
     assert not report.failures, report.failures[0].failure
     assert report.operations >= BUDGET[kind]
@@ -64,6 +66,7 @@ def run_module(*arguments: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
 
 
+@pytest.mark.needs("node")
 @pytest.mark.slow
 def test_the_command_replays_a_case_and_reports(tmp_path: Path) -> None:
     """Exit code 0 and a report of operations, seeds, emulators and worlds; a saved case is run alone."""
@@ -77,6 +80,7 @@ def test_the_command_replays_a_case_and_reports(tmp_path: Path) -> None:
     assert all(word in done.stdout for word in ("operations", "seeds       1 to 1", "xterm", "worlds", "divergences 0"))
 
 
+@pytest.mark.needs("node")
 def test_a_divergence_is_told_and_has_its_exit_code(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -95,6 +99,7 @@ def test_a_divergence_is_told_and_has_its_exit_code(
     assert msgspec.json.decode(told.splitlines()[-1], type=Case).seed == 9
 
 
+@pytest.mark.needs("node")
 @pytest.mark.slow
 def test_ctrl_c_ends_a_long_run_with_a_report() -> None:
     """The person has enough: running cases end, nothing is left behind, and what was done is told."""

@@ -1,5 +1,6 @@
 """A unified diff: all that differs, whatever it holds, in bounded time."""
 
+import shutil
 import subprocess
 import time
 from pathlib import Path
@@ -9,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sightline.text import unified_diff
+from tests import needs
 
 TEXT = st.lists(st.sampled_from(["a", "b", "c", "", "d\r", "-- x", "++ y"]), max_size=30).map("\n".join)
 
@@ -54,6 +56,8 @@ def test_patch_understands_it(tmp_path: Path) -> None:
     after = before.replace("line 7\n", "line seven\nand more\n").replace("line 40\n", "")
     (tmp_path / "x").write_text(before)
     made = unified_diff(before, after, "x", "x")
+    if shutil.which("patch") is None:
+        needs.require(["git"])
     try:
         subprocess.run(["patch", "-s", "x"], input=made.text.encode(), cwd=tmp_path, check=True)
     except FileNotFoundError:

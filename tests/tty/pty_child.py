@@ -11,7 +11,7 @@ import sys
 import termios
 import time
 
-DEADLINE = 20.0
+DEADLINE = 90.0
 
 # The child makes the pty its controlling terminal, as a shell's program has one.
 _PROLOGUE = """

@@ -9,6 +9,7 @@ from sightline.testing.fidelity import Case, Divergence, Session, World, case_of
 from sightline.testing.fidelity._bytes import Position, check_frame
 from sightline.testing.fidelity._grid import without_marks
 from sightline.testing.fidelity._operations import ON_SCENE, ON_TERMINAL, Operation
+from tests import needs
 
 BEGIN, END = "\x1b[?2026h", "\x1b[?2026l"
 
@@ -16,6 +17,7 @@ BEGIN, END = "\x1b[?2026h", "\x1b[?2026l"
 @pytest.mark.parametrize("kind", KINDS)
 def test_s3_10_s6_a_random_sequence_shows_what_the_shadow_says(kind: Kind) -> None:
     """§3.10, §6: the engine's real bytes in a real emulator; the whole tape after every operation."""
+    needs.require(["tmux" if kind == "tmux" else "node"])
     case = case_of(4, kind)
     failure = failure_of(case)
     assert failure is None, failure.told

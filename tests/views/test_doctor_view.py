@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from sightline.exec import SandboxStatus
+from sightline.exec import SandboxStatus, gateway
 from sightline.views.plain import doctor
 from sightline.views.plain._palette import PLAIN
 
@@ -39,6 +39,7 @@ def alone(own_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_doctor_says_which_sandbox_is_active_and_why_no_better_one(monkeypatch, tmp_path, alone, status, shown):
     """One line after the providers, a hint where something can be done; nothing that can be used is exit code 1."""
     monkeypatch.setattr(doctor, "sandbox_status", lambda: status)
+    monkeypatch.setattr(gateway, "gateway_problem", lambda: "")
     text, code = doctor.show_doctor(tmp_path, {}, PLAIN)
     assert text.startswith("✕ native             there is no model to work with\n    hint: set ANTHROPIC_API_KEY")
     assert text.split("\n", 2)[2] == f"{shown}✓ ripgrep            /bin/rg\n"

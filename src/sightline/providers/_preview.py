@@ -46,10 +46,10 @@ _SEARCH_RANKS = _RANKS | {"pattern": -1, "query": 0}
 
 # A shell, options, and the one with `c` in it that says that a script follows; an option that ends in `o` has a name
 # after it. Whatever was read is never read again, so that no command takes longer than it is long.
-_OPTION_NAME = r"(?:(?<=o)[ \t]++\w++)?+"
+_OPTION_NAME = r"(?>(?:(?<=o)[ \t]++\w++)?)"
 _wrapper = re.compile(
-    r"\s*+(?:(?:(?:/usr)?/bin/)?env[ \t]++)?+(?:/(?:[\w.-]+/)*)?(?:ba|z|da|k|a)?sh[ \t]++"
-    rf"(?:(?:--\w[\w-]*+|[-+](?!\w*c)\w++{_OPTION_NAME})[ \t]++)*+"
+    r"\s*+(?>(?:(?:(?:/usr)?/bin/)?env[ \t]++)?)(?:/(?:[\w.-]+/)*)?(?:ba|z|da|k|a)?sh[ \t]++"
+    rf"(?>(?:(?:--\w[\w-]*+|[-+](?!\w*c)\w++{_OPTION_NAME})[ \t]++)*)"
     rf"-(?=\w*c)\w++{_OPTION_NAME}\s++",
     re.ASCII,
 )

@@ -85,7 +85,7 @@ _LONG = 32 * 1024
 # Searches that begin with one literal byte run at the speed of memchr; `b"\\\\u" in line` takes three times as long.
 _odd_escape = re.compile(rb'\\[^n"\\/t]').search
 # That search takes the second half of an escaped backslash for a beginning; this one looks again, from the start.
-_even_escapes = re.compile(rb'[^\\]*+(?:\\[n"\\/t][^\\]*+)*+').fullmatch
+_even_escapes = re.compile(rb'[^\\]*+(?>(?:\\[n"\\/t][^\\]*+)*)').fullmatch
 _c1 = re.compile(rb"\xc2[\x80-\x9f]").search
 _bidi = re.compile(rb"\xe2(?:\x80[\xaa-\xae]|\x81[\xa6-\xa9])").search
 

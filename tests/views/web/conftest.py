@@ -14,7 +14,7 @@ from typing import Any
 import httpx2
 import pytest
 
-DEADLINE = 20.0
+DEADLINE = 90.0
 
 
 class Served:

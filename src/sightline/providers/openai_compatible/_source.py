@@ -160,7 +160,7 @@ class _Lines:
 _ours = re.compile(rb'"object"\s*:\s*"chat\.completion|"choices"\s*:\s*\[')
 # Possessive throughout: any line may be tried, and a hostile one must not take longer than it is long.
 _begins = re.compile(
-    rb'(?:\xef\xbb\xbf)?+\s*+(?:(?::|event:|id:|retry:)[^\n]*+\s*+)*+(?:data:\s*+)?+(?=\{\s*+"(\w++)"\s*+:)'
+    rb'(?>(?:\xef\xbb\xbf)?)\s*+(?>(?:(?::|event:|id:|retry:)[^\n]*+\s*+)*)(?>(?:data:\s*+)?)(?=\{\s*+"(\w++)"\s*+:)'
 )
 
 

@@ -10,9 +10,9 @@ from html import unescape
 from typing import Literal, NamedTuple
 
 _START = re.compile(r"<(?=[a-zA-Z!?]|/[a-zA-Z])")
-_TAG = re.compile(r"""<(/?)([a-zA-Z][^\s/>]*+)((?:[^>"']|"[^"]*+"|'[^']*+')*+)>""")
+_TAG = re.compile(r"""<(/?)([a-zA-Z][^\s/>]*+)((?>(?:[^>"']|"[^"]*+"|'[^']*+')*))>""")
 _SIMPLE_TAG = re.compile(r"<(/?)([a-zA-Z][^\s/>]*+)([^>]*+)>")
-_ATTRIBUTE = re.compile(r"""([^\s=/"'>]++)(?:\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s"'>]++)))?+""")
+_ATTRIBUTE = re.compile(r"""([^\s=/"'>]++)(?>(?:\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s"'>]++)))?)""")
 _LONG_REFERENCE = re.compile(r"&#[xX]?[0-9a-fA-F]{9,}+;?")
 _RAW = frozenset({"script", "style", "title", "textarea", "xmp", "noembed", "noframes"})
 _RAW_ENDS = {name: re.compile(f"</{name}(?=[\\s/>])", re.IGNORECASE) for name in _RAW}

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import needs
 from tests.cli.support import stop_hosts
 from tests.views.console.e2e.support import Person
 
@@ -16,6 +17,7 @@ def person(request, own_home, tmp_path: Path, monkeypatch) -> Iterator[Person]:
         monkeypatch.delenv(name, raising=False)
     # No server of this machine is asked for models.
     monkeypatch.setenv("SIGHTLINE_MODELS_DISCOVER", "false")
+    needs.require(["tmux" if request.param == "tmux" else "node"])
     one = Person(tmp_path, request.param)
     monkeypatch.chdir(one.project)
     yield one

@@ -89,7 +89,7 @@ def png(width: int = 2, height: int = 2) -> bytes:
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
 
 
-async def until(condition: Callable[[], object], seconds: float = 10.0) -> None:
+async def until(condition: Callable[[], object], seconds: float = 90.0) -> None:
     """Let the loop work until something holds."""
     deadline = asyncio.get_running_loop().time() + seconds
     while not condition():

@@ -3,13 +3,15 @@
 from collections.abc import AsyncIterator, Awaitable, Callable
 
 import pytest_asyncio
-from playwright.async_api import Browser, Page, async_playwright
+from playwright.async_api import Browser, Page, async_playwright, expect
 
 from tests import needs
 
 from ..fake_api import FakeServer
 
-WAIT_MS = 10_000
+WAIT_MS = 60_000
+
+expect.set_options(timeout=WAIT_MS)
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")

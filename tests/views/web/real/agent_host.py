@@ -17,7 +17,7 @@ from sightline.journal import Store
 from sightline.settings import Policy, load
 from sightline.tools import Outcome, Tool, ToolContext
 
-DEADLINE = 20.0
+DEADLINE = 90.0
 
 
 class _Steps(msgspec.Struct):

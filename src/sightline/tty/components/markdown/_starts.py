@@ -14,7 +14,7 @@ _fence = re.compile(r"(`{3,})([^`]*)$|(~{3,})(.*)$").match
 _rule = re.compile(r"(?:(?:\* *){3,}|(?:- *){3,}|(?:_ *){3,})$").match
 _underline = re.compile(r"(=+|-+) *$").match
 _item = re.compile(r"([-+*]|(\d{1,9})[.)])( +|$)").match
-_columns = re.compile(r"\|? *+:?-++:? *+(?:\| *+:?-++:? *+)*+\|? *$").match
+_columns = re.compile(r"\|? *+:?-++:? *+(?>(?:\| *+:?-++:? *+)*)\|? *$").match
 _cell = re.compile(r"(?:[^|\\]|\\.|\\$)+|\|").findall
 _task = re.compile(r"\[([ xX])\] +(?=\S)").match
 _definition = re.compile(
