@@ -15,6 +15,7 @@ Rules:
 import asyncio
 import os
 import re
+import stat
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -40,7 +41,7 @@ from sightline.exec import (
 from sightline.exec.gateway import Entrance
 from sightline.text import clean_line, cut_graphemes
 from sightline.tools._context import ToolContext
-from sightline.tools._paths import display, read_need, resolve
+from sightline.tools._paths import display, read_need, reason_of, resolve
 from sightline.tools._running import RunningCommand
 from sightline.tools._tool import Need, Outcome, Tool, ToolError
 from sightline.tools.bash._shell_state import ShellReport, ShellState, change_text, may_change_state
@@ -244,8 +245,12 @@ class BashTool(Tool[BashParams]):
             persists = context.settings.bash.persist_state
             return context.shared(ShellState).folder(context) if persists else context.cwd
         folder = resolve(params.cwd, context.cwd)
-        if not folder.is_dir():
-            raise ToolError(f"cwd is not a folder: {params.cwd}")
+        try:
+            mode = os.stat(folder).st_mode
+        except OSError as problem:
+            raise ToolError(f"Cannot run in {params.cwd}: {reason_of(problem)}.") from None
+        if not stat.S_ISDIR(mode):
+            raise ToolError(f"Cannot run in {params.cwd}: it is not a folder.")
         return folder
 
 
