@@ -62,20 +62,20 @@ class BashParams(msgspec.Struct, frozen=True, kw_only=True):
         str, Meta(description="The folder to run it in; else the one the last command ended in, or the working folder.")
     ] = ""
     background: Annotated[
-        bool, Meta(description="Start it as a job and go on at once; use `job` to wait for it or end it.")
+        bool, Meta(description="Start it as a job and return at once; use `job` to wait for it or end it.")
     ] = msgspec.field(default=False, name="async")
     sandbox: Annotated[
         bool,
-        Meta(description="false: run it outside the sandbox (network, other folders). Needs the person's approval."),
+        Meta(description="false: run it outside the sandbox (network, other folders). Needs the user's approval."),
     ] = True
 
 
 class BashTool(Tool[BashParams]):
     name = "bash"
     description = (
-        "Run a command with bash and get what it prints and its exit code. Unless the person set it otherwise it runs "
+        "Run a command with bash and get what it prints and its exit code. Unless the user set it otherwise it runs "
         "in a sandbox: it can write below the working folder only, and reaches the network through a proxy that its "
-        "environment names (HTTP_PROXY and the like): the person is asked about each new host, or rules allow it. "
+        "environment names (HTTP_PROXY and the like): the user is asked about each new host, or rules allow it. "
         "Servers of commands that run at the same time reach each other on localhost. It gets no input. Use `read`, "
         "`search`, `find`, `edit` and `write` instead of cat, grep, ls, sed and echo where they do the job. `cd` "
         "within the working folder and exported variables last for the next commands; the result says so. Output is "
