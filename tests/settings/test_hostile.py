@@ -36,7 +36,7 @@ NOT_GIT_STATUS = [
     "xargs git status", "command git status", "exec git status", "FOO=1 git status", "PATH=. git status",
     "./git status", "/tmp/git status", "~/git status", "'git' status", '"git" status', "g'i't status", "\\git status",
     "git \\\nstatus", "git status \\\nid", "( git status )", "{ git status; }", "! git status", "time git status",
-    "git status 2>&1", "git status >x", "git status <x", "alias git=id; git status", "git status\n", "\ngit status",
+    "git status 2>&3", "git status >x", "git status <x", "alias git=id; git status", "git status\n", "\ngit status",
 ]  # fmt: skip
 
 

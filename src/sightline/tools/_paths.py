@@ -10,6 +10,7 @@ Rules:
 """
 
 import asyncio
+import errno
 import os
 import re
 import unicodedata
@@ -18,7 +19,7 @@ from contextlib import aclosing
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from sightline.handles import ours, real_path
+from sightline.handles import Swapped, ours, real_path
 from sightline.tools._tool import Access, Need, ToolError
 
 SUFFIX_SECONDS = 5.0
@@ -107,6 +108,17 @@ def _names(folder: str) -> list[str]:
 def shown(path: str | bytes | Path) -> str:
     """On one line that can be encoded: bytes that are not UTF-8 and control characters are replaced."""
     return _CONTROL.sub("\ufffd", os.fsencode(path).decode("utf-8", "replace"))
+
+
+def reason_of(problem: OSError) -> str:
+    """Why a path cannot be used, in words for the model."""
+    if isinstance(problem, Swapped):
+        return str(problem.strerror)
+    if problem.errno == errno.ELOOP:
+        return "it is a symlink loop (the links lead back to themselves)"
+    if problem.errno in (errno.EACCES, errno.EPERM):
+        return "permission denied"
+    return str(problem.strerror or problem)
 
 
 def display(path: Path, cwd: Path) -> str:

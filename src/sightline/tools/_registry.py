@@ -18,6 +18,7 @@ from sightline.tools._schema import schema_of
 from sightline.tools._tool import Tool, ToolError
 
 _ERROR_AT_MOST = 200
+_half = re.compile("[\ud800-\udc7f\udd00-\udfff]").search
 _steps = re.compile(r"\[[^\]]*\]|[^.\[\]]+").findall
 
 
@@ -80,6 +81,12 @@ def parameters(tool: Tool[Any], args: dict[str, Any]) -> Any:
             known = ", ".join(fields) or "none"
             said = f"{tool.name} has no argument '{_one_line(name)}'{_nearest(name, fields)}"
             raise ToolError(f"{said}; arguments: {known}")
+    for name, value in args.items():
+        if (half := _half_in(value)) is not None:
+            raise ToolError(
+                f"{tool.name}: `{name}` has half a character in it (a lone surrogate, U+{ord(half):04X}), which no "
+                "text can hold. Write the character itself."
+            )
     given = {
         name: _meant(value, fields[name].type)
         for name, value in args.items()
@@ -89,6 +96,19 @@ def parameters(tool: Tool[Any], args: dict[str, Any]) -> Any:
         return msgspec.convert(given, tool.params, strict=False)
     except msgspec.ValidationError as error:
         raise ToolError(f"{tool.name}: {_said(str(error), tool)}") from None
+
+
+def _half_in(value: Any) -> str | None:
+    """A surrogate without its other half. (Those that stand for bytes of a name are none.)"""
+    match value:
+        case str():
+            found = None if value.isascii() else _half(value)
+            return found[0] if found else None
+        case list():
+            return next(filter(None, map(_half_in, value)), None)
+        case dict():
+            return next(filter(None, map(_half_in, [*value.keys(), *value.values()])), None)
+    return None
 
 
 @lru_cache(256)

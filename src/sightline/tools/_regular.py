@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from sightline.handles import NotRegular, open_regular
+from sightline.tools._paths import reason_of
 from sightline.tools._tool import ToolError
 
 _KINDS = {
@@ -66,4 +67,4 @@ def _problem(error: OSError, path: Path) -> str:
             return f"No permission to read '{path}'."
         case BlockingIOError():
             return f"'{path}' has nothing to read now; reading it would wait for ever."
-    return f"Cannot read '{path}': {error.strerror or error}."
+    return f"Cannot read '{path}': {reason_of(error)}."

@@ -29,8 +29,9 @@ from pathlib import Path
 from typing import IO
 
 from sightline.exec import UntrustedProgram, bare_environment, find_program
-from sightline.handles import Swapped, open_folder, path_of
+from sightline.handles import open_folder, path_of
 from sightline.tools._globs import coarse
+from sightline.tools._paths import reason_of, shown
 from sightline.tools._tool import ToolError
 from sightline.tools._walk import in_repository, walk
 
@@ -143,9 +144,11 @@ async def running(
     argv = [*(command or _ripgrep(rules)), *arguments]
     try:
         place = open_folder(folder)
-    except Swapped as problem:
-        raise ToolError(f"Cannot look into {folder}: {problem.strerror}.") from None
+    except OSError as problem:
+        raise ToolError(f"Cannot look into {shown(folder)}: {reason_of(problem)}.") from None
     try:
+        if not os.access(path_of(place, folder), os.X_OK):  # it can be listed, and not entered
+            raise ToolError(f"Cannot look into {shown(folder)}: permission denied.")
         output, its_end = os.pipe()
         os.set_blocking(output, False)
         try:

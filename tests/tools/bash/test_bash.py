@@ -139,7 +139,7 @@ def test_a_cwd_that_is_no_folder(tmp_path: Path, cwd: str) -> None:
     context = make_context(tmp_path)
     (context.cwd / "file").touch()
     tool = BashTool()
-    with pytest.raises(ToolError, match=f"cwd is not a folder: {cwd}"):
+    with pytest.raises(ToolError, match=f"Cannot run in {cwd}: "):
         tool.needs(parameters(tool, {"command": "true", "cwd": cwd}), context)
 
 

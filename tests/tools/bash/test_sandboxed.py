@@ -54,7 +54,7 @@ async def test_it_can_write_in_the_workspace_only(tmp_path: Path) -> None:
     assert done.details["sandboxed"] is True
     assert done.text.split("\n")[-1] == (
         "[hint: it ran in the sandbox, where only the working folder can be written, and not git's hooks and config "
-        "in it. If that is why it failed and the task needs it, call bash with sandbox: false; the person is asked "
+        "in it. If that is why it failed and the task needs it, call bash with sandbox: false; the user is asked "
         "first]"
     )
 

@@ -235,3 +235,10 @@ async def test_a_new_session_starts_in_the_workspace(tmp_path: Path, work: Path)
     await ran(tmp_path, "cd sub; export CI=1")
     (then,) = await ran(tmp_path, "pwd; echo $CI.")
     assert then.content == f"{work}\n."
+
+
+async def test_a_users_own_bash_env_is_still_read(tmp_path: Path, work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "env.sh").write_text("GREETING=hello\n")
+    monkeypatch.setenv("BASH_ENV", str(tmp_path / "env.sh"))
+    (result,) = await ran(tmp_path, "cd sub; echo $GREETING $BASH_ENV; env | grep -c BASH_ENV")
+    assert result.content.startswith(f"hello {tmp_path / 'env.sh'}\n1\n")

@@ -164,13 +164,13 @@ async def test_no_read_shows_more_than_three_thousand_lines(tmp_path: Path) -> N
 
 @pytest.mark.usefixtures("size")
 async def test_bytes_are_limited_too(context: ToolContext) -> None:
-    """read.md/Limits & Caps: 50 KiB, or 512 bytes for each line that may be shown."""
+    """read.md/Limits & Caps: 50 KiB, or 512 bytes for each line that may be shown; 128 KiB in any case."""
     write(context, "a.txt", ("line" + "x" * 995 + "\n") * 400)
     explicit = await read(context, "a.txt:1-60")
     assert shown(explicit) == list(range(1, 52))
     assert "as much as one read shows" in explicit.text
     assert "Use :52 to continue" in explicit.text
-    assert len(shown(await read(context, "a.txt"))) == 300 * 512 // 1000
+    assert len(shown(await read(context, "a.txt"))) == 128 * 1024 // 1004
 
 
 @pytest.mark.usefixtures("size")

@@ -137,7 +137,7 @@ async def test_archive_members(search: Search, context: ToolContext, engine: str
     assert (await search("login", "b.zip:src/foo.ts:1-1")).text == "No matches found"
     several = await search("login", ["b.zip:src/foo.ts", "b.zip:bin", "src/app.py"])
     assert sorted(several.details["files"]) == ["b.zip:src/foo.ts", "src/app.py"]
-    assert "Skipped unreadable archive members: b.zip:bin (not UTF-8 text)" in several.text
+    assert "Could not read: b.zip:bin (not UTF-8 text)" in several.text
 
 
 async def test_no_scratch_file_is_left(search: Search, context: ToolContext, tmp_path: Path, monkeypatch: Any) -> None:

@@ -80,6 +80,17 @@ def test_what_does_not_fit_is_no_shape(details):
     assert shape_of(_call(details, content="said")) is None
 
 
+def test_answers_to_several_questions_are_listed():
+    answers = [
+        {"question": "Which?", "chosen": ["a", "b"], "text": ""},
+        {"question": "Why?", "chosen": [], "text": "it fits"},
+        {"question": "When?", "chosen": [], "text": ""},
+        "none",
+    ]
+    shape = shape_of(_call({"ui": {"kind": "question"}, "question": "Which? · Why? · When?", "answers": answers}))
+    assert shape["said"] == ["Which?: a, b", "Why?: it fits"]
+
+
 def test_a_long_diff_is_cut_and_says_so():
     """Bounded everywhere, visibly."""
     shape = shape_of(_call({"ui": {"kind": "diff"}, "diff": "+x\n" * 100_000}))

@@ -28,7 +28,7 @@ def sandbox_hint(output: str, sandbox: SandboxSpec) -> str:
     if refused:
         return (
             f"[hint: it ran in the sandbox, where connections were refused: {_listed(refused)}. If that is why it "
-            "failed, go on without it or say in your answer what you could not do]"
+            "failed, continue without it or say in your answer what you could not do]"
         )
     if failed:
         return f"[hint: connections that were allowed came to nothing: {_listed(failed)}]"
@@ -45,7 +45,7 @@ def sandbox_hint(output: str, sandbox: SandboxSpec) -> str:
         limit = "there is no network, and no server of another command can be reached"
     return (
         f"[hint: it ran in the sandbox, where {limit}. If that is why it failed and the task needs it, call bash with "
-        "sandbox: false; the person is asked first]"
+        "sandbox: false; the user is asked first]"
     )
 
 
@@ -59,7 +59,7 @@ def withheld_hint(command: str, output: str, withheld: Iterable[str]) -> str:
     names = ", ".join(missed[:_HOSTS])
     return (
         f"[hint: {names} {'is' if len(missed) == 1 else 'are'} withheld from commands as secret. If that is why it "
-        "failed, say so: the person can pass it with permissions.pass_env, or with a rule that ends with its name]"
+        "failed, say so: the user can pass it with permissions.pass_env, or with a rule that ends with its name]"
     )
 
 

@@ -106,13 +106,13 @@ class ShellReport:
     def environment(self, before: dict[str, str]) -> dict[str, str]:
         """With what makes bash read our lines first, and then what it would have read."""
         own = {"BASH_ENV": f"/dev/fd/{self._script}"}
-        return before | own | ({"SIGHTLINE_BASH_ENV": before["BASH_ENV"]} if "BASH_ENV" in before else {})
+        return before | own | ({"BASH_ENV_BEFORE": before["BASH_ENV"]} if "BASH_ENV" in before else {})
 
     def _prologue(self) -> str:
         at_the_end = f"{{ set +exu; {_REPORTING.strip()}\n}} 2>/dev/null >&{self._its_end}"
         return (
             "unset BASH_ENV\n"
-            'if [ -n "${SIGHTLINE_BASH_ENV-}" ]; then export BASH_ENV="$SIGHTLINE_BASH_ENV"; unset SIGHTLINE_BASH_ENV\n'
+            'if [ -n "${BASH_ENV_BEFORE-}" ]; then export BASH_ENV="$BASH_ENV_BEFORE"; unset BASH_ENV_BEFORE\n'
             '. "$BASH_ENV"; fi\n'
             f"( {_REPORTING.strip()}\n) 2>/dev/null >&{self._its_end}\n"
             f"trap {shlex.quote(at_the_end)} EXIT\n"

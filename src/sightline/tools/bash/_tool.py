@@ -15,6 +15,7 @@ Rules:
 import asyncio
 import os
 import re
+import stat
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -40,7 +41,7 @@ from sightline.exec import (
 from sightline.exec.gateway import Entrance
 from sightline.text import clean_line, cut_graphemes
 from sightline.tools._context import ToolContext
-from sightline.tools._paths import display, read_need, resolve
+from sightline.tools._paths import display, read_need, reason_of, resolve
 from sightline.tools._running import RunningCommand
 from sightline.tools._tool import Need, Outcome, Tool, ToolError
 from sightline.tools.bash._shell_state import ShellReport, ShellState, change_text, may_change_state
@@ -61,20 +62,20 @@ class BashParams(msgspec.Struct, frozen=True, kw_only=True):
         str, Meta(description="The folder to run it in; else the one the last command ended in, or the working folder.")
     ] = ""
     background: Annotated[
-        bool, Meta(description="Start it as a job and go on at once; use `job` to wait for it or end it.")
+        bool, Meta(description="Start it as a job and return at once; use `job` to wait for it or end it.")
     ] = msgspec.field(default=False, name="async")
     sandbox: Annotated[
         bool,
-        Meta(description="false: run it outside the sandbox (network, other folders). Needs the person's approval."),
+        Meta(description="false: run it outside the sandbox (network, other folders). Needs the user's approval."),
     ] = True
 
 
 class BashTool(Tool[BashParams]):
     name = "bash"
     description = (
-        "Run a command with bash and get what it prints and its exit code. Unless the person set it otherwise it runs "
+        "Run a command with bash and get what it prints and its exit code. Unless the user set it otherwise it runs "
         "in a sandbox: it can write below the working folder only, and reaches the network through a proxy that its "
-        "environment names (HTTP_PROXY and the like): the person is asked about each new host, or rules allow it. "
+        "environment names (HTTP_PROXY and the like): the user is asked about each new host, or rules allow it. "
         "Servers of commands that run at the same time reach each other on localhost. It gets no input. Use `read`, "
         "`search`, `find`, `edit` and `write` instead of cat, grep, ls, sed and echo where they do the job. `cd` "
         "within the working folder and exported variables last for the next commands; the result says so. Output is "
@@ -244,8 +245,12 @@ class BashTool(Tool[BashParams]):
             persists = context.settings.bash.persist_state
             return context.shared(ShellState).folder(context) if persists else context.cwd
         folder = resolve(params.cwd, context.cwd)
-        if not folder.is_dir():
-            raise ToolError(f"cwd is not a folder: {params.cwd}")
+        try:
+            mode = os.stat(folder).st_mode
+        except OSError as problem:
+            raise ToolError(f"Cannot run in {params.cwd}: {reason_of(problem)}.") from None
+        if not stat.S_ISDIR(mode):
+            raise ToolError(f"Cannot run in {params.cwd}: it is not a folder.")
         return folder
 
 

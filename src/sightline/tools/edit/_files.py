@@ -20,7 +20,7 @@ from msgspec import structs
 from sightline.handles import real_path
 from sightline.tools import _notebook as notebook
 from sightline.tools._context import PLACEHOLDER, Restored, not_restored
-from sightline.tools._paths import display, refuse_impossible, resolve
+from sightline.tools._paths import display, reason_of, refuse_impossible, resolve
 from sightline.tools._regular import opened, read_all
 from sightline.tools._tool import ToolError
 from sightline.tools.hashline import (
@@ -146,7 +146,7 @@ def _read(path: Path, shown: str) -> bytes | None:
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as problem:
-        reason = getattr(problem, "strerror", None) or problem
+        reason = reason_of(problem) if isinstance(problem, OSError) else problem
         raise ToolError(f"Cannot read {shown}: {reason}. Nothing was written.") from problem
 
 

@@ -2,7 +2,8 @@
 is told."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -60,7 +61,8 @@ def _sections(patch: str, context: ToolContext) -> list[tuple[Section, Path]]:
     paths = [file_of(section.path, context.cwd, context.workplace.local) for section in sections]
     merged = merge(sections, [real_path(path) for path in paths])
     for section in merged:
-        refuse_overlaps(section.hunks)
+        with _named(section, merged):
+            refuse_overlaps(section.hunks)
     return [(section, file_of(section.path, context.cwd, context.workplace.local)) for section in merged]
 
 
@@ -73,7 +75,23 @@ def _refuse_denied(section: Section, path: Path, context: ToolContext) -> None:
 
 def _plans(sections: list[tuple[Section, Path]], context: ToolContext) -> list[Plan]:
     cwd, snapshots = context.cwd, context.snapshots
-    return [plan(section, path, cwd, snapshots, _restoring(section, context)) for section, path in sections]
+    plans = []
+    for section, path in sections:
+        with _named(section, [section for section, _ in sections]):
+            plans.append(plan(section, path, cwd, snapshots, _restoring(section, context)))
+    return plans
+
+
+@contextmanager
+def _named(section: Section, sections: list[Section]) -> Iterator[None]:
+    """Of a patch of several files, an error says which one and where in the patch, and that none was changed."""
+    try:
+        yield
+    except ToolError as problem:
+        if len(sections) < 2:
+            raise
+        where = f"In ¶{section.path} (line {section.at} of the patch; none of its {len(sections)} files was changed)"
+        raise ToolError(f"{where}: {problem}") from problem
 
 
 def _restoring(section: Section, context: ToolContext) -> Restore:

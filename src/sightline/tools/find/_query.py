@@ -9,7 +9,7 @@ import msgspec
 from sightline.tools._context import ToolContext
 from sightline.tools._entries import Place, expand, is_url, place_exists, place_of
 from sightline.tools._globs import Globs, below, composed, has_glob
-from sightline.tools._paths import shown
+from sightline.tools._paths import reason_of, shown
 from sightline.tools._tool import ToolError
 
 EMPTY = "`paths` must contain non-empty globs or paths"
@@ -103,7 +103,7 @@ def _is_there(path: Path) -> bool:
     except (FileNotFoundError, NotADirectoryError):
         return path.is_symlink()
     except OSError as problem:
-        raise ToolError(f"Cannot look at {shown(path)}: {problem.strerror or problem}") from None
+        raise ToolError(f"Cannot look at {shown(path)}: {reason_of(problem)}.") from None
     return True
 
 

@@ -59,10 +59,16 @@ class Section(msgspec.Struct):
 
 
 def parse(text: str) -> list[Section]:
+    """The sections of a patch. Of several files, a mistake names the one it is in."""
     parser = Parser()
-    for line in text.removeprefix("\ufeff").split("\n"):
-        parser.feed(line)
-    return parser.finish()
+    try:
+        for line in text.removeprefix("\ufeff").split("\n"):
+            parser.feed(line)
+        return parser.finish()
+    except messages.PatchError as problem:
+        if len(parser.sections) < 2 or problem.kind == "no_operations":  # which names it
+            raise
+        raise messages.PatchError(problem.kind, None, f"In ¶{parser.sections[-1].path}, {problem}") from problem
 
 
 class Parser:

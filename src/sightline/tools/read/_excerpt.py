@@ -11,6 +11,7 @@ from sightline.tools._truncation import MAX_BYTES, MAX_LINES, character_start, c
 LINES_BEFORE = 1
 LINES_AFTER = 3
 BYTES_PER_LINE = 512  # of the budget of a read, for each line it may show
+MOST_BYTES = 128 * 1024  # of any read, numbers included: longer results are cut, and the note at their end with them
 LONGEST_LINE = 16 * 1024  # shown of one line; raw, as much as a read may show
 
 
@@ -52,7 +53,7 @@ def plan(selector: Selector | None, *, default_limit: int) -> Plan:
     asked = (selector.ranges if selector else ()) or (LineRange(1),)
     ranges = asked if raw else merge_ranges(_with_context(one) for one in asked)
     limit = _wanted_lines(ranges, min(default_limit, MAX_LINES))
-    max_bytes = max(MAX_BYTES, limit * BYTES_PER_LINE)
+    max_bytes = min(max(MAX_BYTES, limit * BYTES_PER_LINE), MOST_BYTES)
     longest = max_bytes if raw else LONGEST_LINE
     return Plan(asked=asked, ranges=ranges, max_lines=limit, max_bytes=max_bytes, longest_line=longest, raw=raw)
 
@@ -93,12 +94,13 @@ class Collector:
         longest = self._plan.longest_line
         if size > longest:
             line = line[: character_start(line, longest)]
-        if self.lines and self._bytes + len(line) > self._plan.max_bytes:
+        size_shown = len(line) + (1 if self._plan.raw else len(f"{number}:\n"))
+        if self.lines and self._bytes + size_shown > self._plan.max_bytes:
             self.cut_by = "bytes"
             return False
         if size > longest:
             self.long_lines[number] = size
-        self._bytes += len(line) + 1
+        self._bytes += size_shown
         self.lines[number] = self._decoded(line) if size <= longest else cut_end(self._decoded(line))
         return True
 

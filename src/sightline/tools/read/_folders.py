@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from sightline.handles import open_folder
-from sightline.tools._paths import shown
+from sightline.tools._paths import reason_of, shown
 from sightline.tools._sizes import human_size
 from sightline.tools._tool import ToolError
 
@@ -39,11 +39,11 @@ def tree(folder: Path, now: float) -> Tree:
     try:
         opened = open_folder(folder)
     except OSError as error:
-        raise ToolError(f"Cannot list '{folder}': {error.strerror or error}.") from None
+        raise ToolError(f"Cannot list '{folder}': {reason_of(error)}.") from None
     try:
         return _tree(opened, now)
     except OSError as error:
-        raise ToolError(f"Cannot list '{folder}': {error.strerror or error}.") from None
+        raise ToolError(f"Cannot list '{folder}': {reason_of(error)}.") from None
     finally:
         os.close(opened)
 
@@ -72,11 +72,11 @@ def _below(name: str, above: int, now: float) -> tuple[list[str], int, bool]:
     try:
         opened = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=above)
     except OSError as error:
-        return [f"  ({error.strerror or error})"], 0, False
+        return [f"  ({reason_of(error)})"], 0, False
     try:
         entries, more = _children(opened)
     except OSError as error:
-        return [f"  ({error.strerror or error})"], 0, False
+        return [f"  ({reason_of(error)})"], 0, False
     finally:
         os.close(opened)
     looked_at = len(entries)

@@ -1,6 +1,7 @@
 """The tool: one path in, whatever it leads to out."""
 
 import asyncio
+import errno
 import os
 import time
 from collections.abc import Callable
@@ -110,7 +111,9 @@ def _exists(target: Local) -> bool:
         os.stat(target.path)
     except PermissionError:
         raise ToolError(f"No permission to read '{target.written}'.") from None
-    except OSError:
+    except OSError as problem:
+        if problem.errno == errno.ELOOP:
+            raise ToolError(f"Cannot read '{target.written}': {_paths.reason_of(problem)}.") from None
         return False
     return True
 

@@ -24,6 +24,7 @@ class Collector:
         self.overflowed = False  # too many matches for a search in no order
         self.satisfied = False  # nothing that comes later can be shown
         self.problem = ""  # why not everything was searched
+        self.unreadable: list[str] = []  # of what was named, with the reason
 
     def add(self, path: str, number: int, matched: bool, raw: bytes) -> None:
         if path != self._current.path:
@@ -79,7 +80,9 @@ class Collector:
         page = ordered[self._query.first : self._query.enough]
         for hits in page:
             hits.lines = _around_matches(hits.lines, self._query.before, self._query.after)
-        return Found(hits=page, more_files=len(ordered) > self._query.enough, problem=self.problem)
+        return Found(
+            hits=page, more_files=len(ordered) > self._query.enough, problem=self.problem, unreadable=self.unreadable
+        )
 
 
 def path_order(path: str) -> list[bytes]:

@@ -26,10 +26,10 @@ from typing import BinaryIO
 
 import msgspec
 
-from sightline.handles import judged, open_below, open_regular, ours, path_of
+from sightline.handles import Swapped, judged, open_below, open_folder, open_regular, ours, path_of
 from sightline.tools import _ripgrep
 from sightline.tools._globs import Globs
-from sightline.tools._paths import shown
+from sightline.tools._paths import reason_of, shown
 from sightline.tools._ripgrep import Running, ignoring, rules_for, running
 from sightline.tools._tool import ToolError
 from sightline.tools.search._collect import Collector, path_order
@@ -137,7 +137,12 @@ def _wide_lines(file: BinaryIO) -> Iterator[bytes]:
 
 async def _search(query: Query, parts: list[_Part], collector: Collector, *, in_order: bool) -> None:
     for part in parts:
-        with _opened(part) as descriptors:
+        if not part.files and (reason := _why_closed(part.folder)):
+            collector.unreadable.append(f"{shown(part.folder)} ({reason})")
+            continue
+        with _opened(part, collector) as descriptors:
+            if part.files and not descriptors:
+                continue
             paths = [path_of(opened, path) for opened, path in descriptors.items()]
             names = {os.fsencode(name): path for name, path in zip(paths, descriptors.values(), strict=True)}
             chosen = [("", glob) for glob in part.globs]
@@ -152,9 +157,20 @@ async def _search(query: Query, parts: list[_Part], collector: Collector, *, in_
             return
 
 
+def _why_closed(folder: Path) -> str:
+    """Why a folder cannot be looked into; empty when it can. One that was swapped is an error of the whole search."""
+    try:
+        os.close(open_folder(folder))
+    except Swapped:
+        return ""
+    except OSError as problem:
+        return reason_of(problem)
+    return "" if os.access(folder, os.X_OK) else "permission denied"
+
+
 @contextmanager
-def _opened(part: _Part) -> Iterator[dict[int, str]]:
-    """The files that are named, by their descriptors."""
+def _opened(part: _Part, collector: Collector) -> Iterator[dict[int, str]]:
+    """The files that are named, by their descriptors; those that cannot be read are left out, and said."""
     with ExitStack() as stack:
         found = {}
         for target in part.files:
@@ -162,9 +178,11 @@ def _opened(part: _Part) -> Iterator[dict[int, str]]:
                 # What was made for the search, or is behind an address, was judged where that was done.
                 with ours(target.path) if target.label else nullcontext():
                     descriptor = open_regular(target.path)
+            except Swapped as problem:
+                raise ToolError(f"Cannot search {target.label or shown(target.path)}: {problem.strerror}.") from None
             except OSError as problem:
-                name = target.label or shown(target.path)
-                raise ToolError(f"Cannot search {name}: {problem.strerror or problem}.") from None
+                collector.unreadable.append(f"{target.label or shown(target.path)} ({reason_of(problem)})")
+                continue
             stack.callback(os.close, descriptor)
             found[descriptor] = str(target.path)
         yield found

@@ -78,11 +78,13 @@ class Hits(msgspec.Struct):
 
 
 class Found(msgspec.Struct, frozen=True, kw_only=True):
-    """The files of the page in the order of their paths. `problem`: why it may be a part of what there is."""
+    """The files of the page in the order of their paths. `problem`: why it may be a part of what there is.
+    `unreadable`: what was named and could not be read, with the reason."""
 
     hits: list[Hits]
     more_files: bool = False
     problem: str = ""
+    unreadable: list[str] = []
 
 
 class BadPattern(Exception):

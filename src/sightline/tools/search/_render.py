@@ -135,8 +135,8 @@ def _notes(found: Found, query: Query, scope: Scope, body: _Body, left_out: bool
         notes.append(f"[Lines longer than {LINE_CHARACTERS} characters are cut]")
     if scope.missing:
         notes.append(f"Skipped missing paths: {_names(scope.missing)}")
-    if scope.unreadable:
-        notes.append(f"Skipped unreadable archive members: {_names(scope.unreadable)}")
+    if unreadable := [*scope.unreadable, *scope.unreadable_members, *found.unreadable]:
+        notes.append(f"Could not read: {_names(unreadable)}")
     binary = _binary(found, query)
     if binary:
         notes.append(f"Skipped binary files: {_names(binary)}")
@@ -177,5 +177,6 @@ def _details(files: list[Shown], found: Found, scope: Scope, body: _Body) -> dic
         "per_file_limit_reached": any(hits.more for hits in found.hits),
         "lines_truncated": body.cut_lines,
         "missing_paths": scope.missing[:100],
+        "unreadable_paths": [*scope.unreadable, *scope.unreadable_members, *found.unreadable][:100],
     }
     return details | {key: value for key, value in facts.items() if value}

@@ -15,7 +15,7 @@ import msgspec
 from sightline.tools._context import ToolContext
 from sightline.tools._entries import expand, is_url, place_exists, place_of
 from sightline.tools._globs import has_glob
-from sightline.tools._paths import display, resolve, shown
+from sightline.tools._paths import display, reason_of, resolve, shown
 from sightline.tools._selectors import LineRange, Selector, merge_ranges, split_selector
 from sightline.tools._tool import ToolError
 from sightline.tools.search._query import Target
@@ -26,12 +26,17 @@ if TYPE_CHECKING:
 EMPTY = "`paths` must contain non-empty paths or globs"
 
 
+class Unreadable(ToolError):
+    """A path that was named cannot be searched: which one, and why."""
+
+
 class Scope(msgspec.Struct):
-    """What is searched, what was not there, and which members of archives could not be read (and why)."""
+    """What is searched, what was not there, and what could not be read, with the reason."""
 
     targets: list[Target] = []
     missing: list[str] = []
     unreadable: list[str] = []
+    unreadable_members: list[str] = []  # of archives
 
 
 def entries_of(paths: str | list[str], cwd: Path) -> list[str]:
@@ -76,13 +81,14 @@ def addresses(paths: str | list[str], cwd: Path) -> list[str]:
 
 
 async def resolve_scope(entries: list[str], context: ToolContext, scratch: Path) -> Scope:
-    scope = Scope([], [], [])
+    scope = Scope([], [], [], [])
     for entry in entries:
         await _resolve_entry(entry, context, scratch, scope)
     if not scope.targets:
         if scope.missing:
             raise ToolError(f"Path not found: {', '.join(scope.missing)}. Use find to see what there is.")
-        raise ToolError(f"Cannot search archive member(s): {'; '.join(scope.unreadable)}")
+        members = f"archive member(s): {'; '.join(scope.unreadable_members)}" if scope.unreadable_members else ""
+        raise ToolError(f"Cannot search {'; '.join([*scope.unreadable, *([members] if members else [])])}")
     scope.targets = _merged(scope.targets)
     return scope
 
@@ -95,7 +101,11 @@ async def _resolve_entry(entry: str, context: ToolContext, scratch: Path, scope:
     if member is not None:
         await asyncio.to_thread(_add_member, member, context.cwd, scratch, scope)
         return
-    target = await asyncio.to_thread(_on_disk, entry, context.cwd)
+    try:
+        target = await asyncio.to_thread(_on_disk, entry, context.cwd)
+    except Unreadable as problem:
+        scope.unreadable.append(str(problem))
+        return
     if target is None:
         scope.missing.append(shown(entry))
     else:
@@ -133,10 +143,10 @@ def _add_member(member: "Candidate", cwd: Path, scratch: Path, scope: Scope) -> 
         with Archive.open(archive) as opened:
             data = opened.read(member.inner)
     except ToolError as problem:
-        scope.unreadable.append(f"{label} ({problem})")
+        scope.unreadable_members.append(f"{label} ({problem})")
         return
     if b"\0" in data or not _is_utf8(data):
-        scope.unreadable.append(f"{label} (not UTF-8 text)")
+        scope.unreadable_members.append(f"{label} (not UTF-8 text)")
         return
     file = scratch / str(len(scope.targets))
     file.write_bytes(data)
@@ -164,7 +174,7 @@ def _on_disk(entry: str, cwd: Path) -> Target | None:
             raise ToolError(f"Path not found for line-range selector: {entry}") from None
         return None
     except OSError as problem:
-        raise ToolError(f"Cannot search {shown(path)}: {problem.strerror or problem}") from None
+        raise Unreadable(f"{shown(path)} ({reason_of(problem)})") from None
     if stat.S_ISDIR(mode):
         if ranges:
             raise ToolError(f"Line-range selector requires a single file: {path} is a directory")
@@ -172,7 +182,7 @@ def _on_disk(entry: str, cwd: Path) -> Target | None:
     if place.glob:
         return None
     if not stat.S_ISREG(mode):
-        raise ToolError(f"Cannot search {path}: it is neither a file nor a folder.")
+        raise Unreadable(f"{shown(path)} (it is neither a file nor a folder)")
     return Target(place.path, ranges=ranges)
 
 

@@ -76,6 +76,8 @@ class SearchTool(Tool[SearchParams]):
             query = _query(params, pattern, skip, scope, context)
             await asyncio.to_thread(_refuse_huge, query)
             found = await _found(query)
+            if len(found.unreadable) == len(query.targets):
+                raise ToolError(f"Cannot search {'; '.join(found.unreadable)}")
             if found.problem and not found.hits:
                 raise ToolError(f"The search is not complete: {found.problem}. Whether there are matches is not known.")
             return await asyncio.to_thread(render, found, query, scope, entries, context)

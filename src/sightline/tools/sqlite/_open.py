@@ -160,10 +160,13 @@ def explain(problem: BaseException, path: Path) -> str:
     for sign, message in _EXPLAINED.items():
         if sign in said:
             return message.format(name=path.name, said=said)
-    return f"SQLite: {said} ({path.name})."
+    return (
+        f"SQLite could not do this with {path.name}: {said}. Check the statement, or read {path.name} for its tables."
+    )
 
 
 _REFUSED = "Refused: here {name} can only be read, and its rows written."
+_SCHEMA = "Read {name}:TABLE to see its columns, or {name} for its tables."
 _UNBOUND = "The query has parameters (?, :name), and nothing is bound to them. Write the values into it."
 _EXPLAINED = {
     "interrupted": f"The query on {{name}} took more than {SECONDS:.0f} seconds and was stopped. Ask for less.",
@@ -172,6 +175,15 @@ _EXPLAINED = {
     "is prohibited": _REFUSED + " {said}.",
     "too big": f"A value in {{name}} is larger than {VALUE_BYTES // 2**20} MiB ({_SQUARE_BYTES // 2**10} KiB beside "
     "instr or replace). Choose other columns with ?q=SELECT …",
+    "no such column": "{name} has {said}. " + _SCHEMA,
+    "no such table": "{name} has {said}. " + _SCHEMA,
+    "no such function": "SQLite has {said} here ({name}). Use another one, or compute it from the rows.",
+    "syntax error": "The SQL for {name} has a mistake: {said}. Correct it there.",
+    "incomplete input": "The SQL for {name} ends too early: {said}. Complete it.",
+    "unrecognized token": "The SQL for {name} has a mistake: {said}. Correct it there.",
+    "constraint failed": "The row was not written to {name}: {said}. Give values that the table allows.",
+    "attempt to write a readonly": "{name} is read-only. Change its permissions, or write to a copy.",
+    "unable to open": "{name} could not be opened: {said}. Check that it exists and can be read.",
     "malformed": "{name} is damaged: {said}.",
     "not a database": "{name} is not a SQLite database, or it is encrypted.",
     "one statement": "Only one SQL statement at a time.",

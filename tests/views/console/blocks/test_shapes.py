@@ -81,6 +81,15 @@ def shaped(kind: str, content: str = "told", **details: Any) -> Any:
             id="question",
         ),
         pytest.param(
+            shaped(
+                "question",
+                question="Which? · Why?",
+                answers=[{"question": "Which?", "chosen": ["a"]}, {"question": "Why?", "chosen": [], "text": "so"}],
+            ),
+            ["✓ Tool Which? · Why?", "  → Which?: a", "  → Why?: so"],
+            id="several questions",
+        ),
+        pytest.param(
             shaped("question", question="Which?", chosen=[], text=""),
             ["– Tool Which?", "  not answered"],
             id="unanswered",
