@@ -148,6 +148,42 @@ def test_mistakes(work: Path, words: tuple[str, ...], said: bytes) -> None:
     assert store().sessions() == []
 
 
+def test_console_commands_that_make_sense_work(work: Path) -> None:
+    """`/compact` compacts the session that is resumed, `/status` says what it is; no model is asked for `/status`."""
+    model = script(work, [[{"text": "Answer " + "word " * 4000}]])
+    for words in ((), ("--continue",)):
+        assert sightline("-p", "Say " + "and " * 4000, "--model", model, *words).returncode == 0
+    small = ("--set", "compaction.keep_recent=1000")
+    done = sightline("-p", "/compact", "--continue", "--model", script(work, [[{"text": "All."}]], "two.json"), *small)
+    assert (done.returncode, done.stdout) == (0, b"Compacted.\n"), done.stderr
+    done = sightline("-p", "/status", "--continue", "--model", model)
+    assert done.returncode == 0
+    assert b"approval level auto" in done.stdout
+    assert f"session {store().sessions()[0]}".encode() in done.stdout
+
+
+def test_a_branch_is_summed_up_by_the_model_of_its_session(work: Path) -> None:
+    """`tree --summarize` needs neither a key nor a model in the settings."""
+    model = script(work, [[{"text": "In short."}]])
+    for words in ((), ("--continue",)):
+        assert sightline("-p", "go", "--model", model, *words).returncode == 0
+    first = json.loads(sightline("tree", "-", "--filter", "user-only", "--json").stdout)[0]["id"]
+    done = sightline("tree", "-", "--to", first, "--summarize")
+    assert done.returncode == 0, done.stderr
+    assert b'branch_summary: "In short' in sightline("tree", "-", "--filter", "all").stdout
+
+
+@pytest.mark.parametrize(
+    ("prompt", "hint"), [("/resume", b"give --resume ID"), ("/jobs", b"sightline jobs"), ("/theme dark", b"console")]
+)
+def test_console_commands_that_need_a_screen_are_mistakes(work: Path, prompt: str, hint: bytes) -> None:
+    """Exit code 2, and what to do instead. The model is not asked."""
+    done = sightline("-p", prompt, "--model", script(work, HELLO))
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b"works only in the console" in done.stderr
+    assert hint in done.stderr
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("words", [(), ("-v",), ("--output-format", "events"), ("--output-format", "json")])
 def test_a_signal_ends_it_and_keeps_everything(work: Path, number: signal.Signals, words: tuple[str, ...]) -> None:

@@ -33,7 +33,7 @@ _UNFINISHED = "not made: the model was stopped while it was writing the argument
 
 
 class RunOutcome(msgspec.Struct, frozen=True, kw_only=True):
-    """How a run ended. `exit_code`: 0 done, 1 failed, 3 something was refused, 124 timeout, 130 cancelled."""
+    """How a run ended. `exit_code`: 0 done, 1 failed, 2 a mistake, 3 something refused, 124 timeout, 130 cancelled."""
 
     exit_code: int
     stop_reason: str
