@@ -134,7 +134,7 @@ def test_exit_codes(work: Path, turns: list[Any], words: tuple[str, ...], code: 
         pytest.param(("--resume", "zzzzzz"), b"no session", id="unknown session"),
         pytest.param(("--resume", ""), b"--resume needs the id of a session", id="empty session"),
         pytest.param(("--resume=",), b"--resume needs the id of a session", id="empty value"),
-        pytest.param(("--continue",), b"no conversation", id="nothing to continue"),
+        pytest.param(("--continue",), b"no session in this folder to resume", id="nothing to continue"),
         pytest.param(("--model", "scripted:/nowhere.json"), b"cannot read", id="no script"),
     ],
 )
@@ -476,7 +476,7 @@ def test_binary_output_is_said_and_can_be_had(work: Path) -> None:
 def test_a_timeout_says_so_and_how_to_go_on(work: Path) -> None:
     """On stderr; in the events the run has failed."""
     done = native(work, [[{"text": "x", "delay_ms": 60000}]], "--timeout", "0.3")
-    hint = f'hint: go on with sightline -p "…" --resume {store().sessions()[0]}\n'
+    hint = f"Resume with: sightline --resume {store().sessions()[0]}\n"
     assert done.stderr.decode() == f"error: timed out after 0.3 s\n{hint}"
     assert [event.is_error for event in kept() if isinstance(event, RunEnded)] == [True]
 
@@ -487,11 +487,11 @@ def test_a_cancel_says_so_and_how_to_go_on(work: Path) -> None:
     until(lambda: (work / "over").exists(), "the command")
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=20)
-    assert err.decode() == f'cancelled\nhint: go on with sightline -p "…" --resume {store().sessions()[0]}\n'
+    assert err.decode() == f"cancelled\nResume with: sightline --resume {store().sessions()[0]}\n"
 
 
 def test_a_question_nobody_answers_is_told(work: Path) -> None:
     """With what to do about it."""
     question = {"tool": "ask", "args": {"question": "Which one?"}}
     done = native(work, [[question], [{"text": "Done."}]])
-    assert b"a question nobody was there to answer: Which one?\nhint: answer it in the prompt\n" in done.stderr
+    assert b"a question without a viewer to answer it: Which one?\nhint: answer it in the prompt\n" in done.stderr

@@ -113,9 +113,7 @@ def test_going_on_from_elsewhere(store, here):
     id = conversation(store, cwd=here)
     moved = said("tree", "-", "--to", "e3", "--summary", "A came to nothing")
     tree = Tree.load(store.folder(id))
-    assert (
-        moved == f"the conversation goes on after {tree.leaf}\n\nto say it differently, begin with:\n\nTry approach A\n"
-    )
+    assert moved == f"the session continues after {tree.leaf}\n\nto rephrase it, start with:\n\nTry approach A\n"
     assert [node.type for node in tree.path()] == ["message", "message", "branch_summary"]
     assert said("tree", "-", "--to", tree.leaf).startswith("already at this point")
     assert "e99" in refused("tree", "-", "--to", "e99")

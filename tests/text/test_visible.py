@@ -94,9 +94,9 @@ def test_every_string_of_a_value_is_made_visible() -> None:
         ("   ", "···"),
         ("a  b", "a··b"),
         ("a\tb", "a→   b"),
-        (f"echo ok{' ' * 200}; rm -rf ~", "echo ok⟨200 blanks⟩; rm -rf ~"),
-        (f"{' ' * 200}rm -rf ~", "⟨200 blanks⟩rm -rf ~"),
-        (f"x{' ' * 30}", "x⟨30 blanks⟩"),
+        (f"echo ok{' ' * 200}; rm -rf ~", "echo ok⟨200 spaces⟩; rm -rf ~"),
+        (f"{' ' * 200}rm -rf ~", "⟨200 spaces⟩rm -rf ~"),
+        (f"x{' ' * 30}", "x⟨30 spaces⟩"),
     ],
 )
 def test_blanks_are_marked(line: str, shown: str) -> None:
@@ -108,5 +108,5 @@ def test_blanks_are_marked(line: str, shown: str) -> None:
 def test_what_is_no_blank_stays_in_its_order(line: str) -> None:
     """And no two blanks next to each other are left between words."""
     shown = mark_blanks(line)
-    assert [c for c in shown if c in "ab;"] == [c for c in line if c in "ab;"] or "blanks⟩" in shown
+    assert [c for c in shown if c in "ab;"] == [c for c in line if c in "ab;"] or "spaces⟩" in shown
     assert "  " not in shown.lstrip(" ").replace("→   ", "→")

@@ -171,7 +171,7 @@ class Run:
             self._cuts += 1
             said = {"attempt": self._cuts, "attempts": agent.settings.retry.attempts, "reason": error.message}
             self._stage.publish(State("retry", said, source="agent"))
-            self._stage.publish(Notice(f"{error.message}; asking again", "warning", source="agent"))
+            self._stage.publish(Notice(f"{error.message}; retrying", "warning", source="agent"))
             await asyncio.sleep(0)
             return None
         raise error

@@ -47,6 +47,6 @@ def resumed(arguments: argparse.Namespace, store: Any, cwd: Path) -> str:
     if arguments.go_on:
         session = store.last_in(str(cwd))
         if not session:
-            raise UserMistake("no conversation in this folder to go on with", "start one without --continue")
+            raise UserMistake("no session in this folder to resume", "start one without --continue")
         return str(session)
     return str(store.find_conversation(arguments.resume, str(cwd))) if arguments.resume else ""

@@ -12,7 +12,7 @@ Rules:
 - `exact.js` of the page does the same, which a test holds for every character.
 - A joiner or selector inside an emoji stays: it is what makes the emoji.
 - `mark_blanks` works on one line of the result, for views: a tab becomes `→`, blanks at the end of the line and runs of
-  blanks become `·`, a long run its length (`⟨200 blanks⟩`), so that what follows it stands where it is looked for.
+  blanks become `·`, a long run its length (`⟨200 spaces⟩`), so that what follows it stands where it is looked for.
   Blanks before the first letter are seen by where it stands, and stay, unless there are more of them than a row has.
 """
 
@@ -74,7 +74,7 @@ def _marked(run: "re.Match[str]") -> str:
     blanks = len(run.group())
     if run.start() == 0 and run.end() < len(run.string) and blanks <= _INDENT_AT_MOST:
         return run.group()
-    return "·" * blanks if blanks <= _BLANKS_AS_DOTS else f"⟨{blanks} blanks⟩"
+    return "·" * blanks if blanks <= _BLANKS_AS_DOTS else f"⟨{blanks} spaces⟩"
 
 
 def _sign(match: "re.Match[str]") -> str:

@@ -51,7 +51,7 @@ def test_the_example_of_the_document(store, session):
         'e5     │  • [milestone] user: "Continue A"\n'
         'e7     └─ user: "Try approach B"\n'
         'e8        assistant: "B result"\n'
-        "the conversation goes on after e5\n"
+        "the session continues after e5\n"
     )
 
 
@@ -61,7 +61,7 @@ def test_several_roots_are_branches_of_one_that_is_not_there(store):
     talk.step(user("a"))
     talk.step(assistant("lost its parent"), parent="gone")
     assert drawn(store, talk.close()) == (
-        'e1     ├─ user: "a"\ne2     └─ • assistant: "lost its parent"\nthe conversation goes on after e2\n'
+        'e1     ├─ user: "a"\ne2     └─ • assistant: "lost its parent"\nthe session continues after e2\n'
     )
 
 
@@ -137,7 +137,7 @@ def test_a_tree_as_json(store, session):
 def test_a_move_prints_the_words_to_begin_with(store, session):
     """tree.md/Selecting user message; the move is kept, and views are told which events are shown."""
     said = move_in_tree(store, session, "e7")
-    assert said == "the conversation goes on after e2\n\nto say it differently, begin with:\n\nTry approach B\n"
+    assert said == "the session continues after e2\n\nto rephrase it, start with:\n\nTry approach B\n"
     tree = Tree.load(store.folder(session))
     assert tree.leaf == "e2"
     last = list(store.read(session).events())[-1]
@@ -236,8 +236,8 @@ async def test_a_running_session_is_asked_to_do_it(store):
             return asyncio.to_thread(what, store, running.id, *words, **options)
 
         moved = await ask(move_in_tree, "e5", summarise=lambda entries: "not asked here")
-        assert moved == "the conversation goes on after e4\n\nto say it differently, begin with:\n\nagain\n"
-        assert await ask(move_in_tree, "here") == "already at this point: the conversation goes on after e4\n"
+        assert moved == "the session continues after e4\n\nto rephrase it, start with:\n\nagain\n"
+        assert await ask(move_in_tree, "here") == "already at this point: the session continues after e4\n"
         assert await ask(label_in_tree, "e1", "x") == "e1 is [x]\n"
         with pytest.raises(UserMistake, match="no entry"):
             await ask(label_in_tree, "e9", "x")

@@ -35,7 +35,7 @@ class Farewell:
         elif exit_code == _CANCELLED:
             said = "cancelled\n"
         if said and self._session:
-            said += f'hint: go on with sightline -p "…" --resume {self._session}\n'
+            said += f"Resume with: sightline --resume {self._session}\n"
         return said + self._sum()
 
     def _sum(self) -> str:

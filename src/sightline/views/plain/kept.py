@@ -64,7 +64,7 @@ def show_conversation(store: Store, session: str, palette: Palette) -> int:
         steps = "step" if tree.unreadable == 1 else "steps"
         write_message(2, "note", f"{tree.unreadable} {steps} of this conversation cannot be read")
     running = f" (it is running: sightline attach {session})" if store.is_running(session) else ""
-    write_text(1, f"{palette.dim}go on with: sightline -p PROMPT --resume {session}{running}{palette.reset}\n")
+    write_text(1, f"{palette.dim}Resume with: sightline --resume {session}{running}{palette.reset}\n")
     return 0
 
 

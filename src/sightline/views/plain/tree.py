@@ -88,7 +88,7 @@ def move_in_tree(
 
 def _moved_words(leaf: str, prefill: str) -> str:
     said = f"{_where(leaf)}\n"
-    return f"{said}\nto say it differently, begin with:\n\n{clean_text(prefill)}\n" if prefill else said
+    return f"{said}\nto rephrase it, start with:\n\n{clean_text(prefill)}\n" if prefill else said
 
 
 def label_in_tree(store: Store, session: str, target: str, label: str) -> str:
@@ -167,7 +167,7 @@ def _tell_views(writer: JournalWriter, tree: Tree) -> None:
 
 
 def _where(leaf: str) -> str:
-    return f"the conversation goes on after {leaf}" if leaf else "the conversation goes on from the beginning"
+    return f"the session continues after {leaf}" if leaf else "the session continues from the beginning"
 
 
 def _drawn(tree: Tree, lines: list[Line], palette: Palette) -> list[str]:

@@ -74,7 +74,7 @@ async def test_what_is_blank_in_a_command_is_seen(machine, open_page):
         page = await open_page(f"#{host.session.id}")
         await _say(page, "go")
         shown = page.locator(".card .command-text")
-        await expect(shown).to_have_text("echo ok⟨200 blanks⟩; echo ␍⟨U+202E⟩⟨U+00A0⟩end·")
+        await expect(shown).to_have_text("echo ok⟨200 spaces⟩; echo ␍⟨U+202E⟩⟨U+00A0⟩end·")
         await expect(page.get_by_role("button", name="Yes, this once")).to_be_enabled()
         await page.get_by_role("button", name="No", exact=True).click()
         await expect(page.get_by_text("All done.")).to_be_visible()

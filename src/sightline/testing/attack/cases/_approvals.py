@@ -68,8 +68,8 @@ def a_line_that_is_no_answer_allows(lab: Lab, form: str) -> str:
 
 
 _HIDDEN = {
-    "200 blanks": (" " * 200, "⟨200 blanks⟩"),
-    "2000 blanks": (" " * 2000, "⟨2000 blanks⟩"),
+    "200 blanks": (" " * 200, "⟨200 spaces⟩"),
+    "2000 blanks": (" " * 2000, "⟨2000 spaces⟩"),
     "tab": ("\t\t", "→"),
     "carriage return": ("\r", "␍"),
     "escape": ("\x1b[2K", "␛"),

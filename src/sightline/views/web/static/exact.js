@@ -37,7 +37,7 @@ export function markBlanks(line) {
   return line.replace(BLANKS, (run, at) => {
     if (run === "\t") return "→   ";
     if (at === 0 && run.length < line.length && run.length <= INDENT_AT_MOST) return run;
-    return run.length <= BLANKS_AS_DOTS ? "·".repeat(run.length) : `⟨${run.length} blanks⟩`;
+    return run.length <= BLANKS_AS_DOTS ? "·".repeat(run.length) : `⟨${run.length} spaces⟩`;
   });
 }
 
