@@ -67,7 +67,7 @@ def test_edge_case_2_binary_output_is_announced_once_kept_and_not_streamed():
     """Detected, said, and every byte in the artifact."""
     events = run_events("head", "-c", "3000000", "/dev/zero")
     assert said(events) == ""
-    assert [piece.content for piece in outputs(events, "status")] == ["binary output: kept, not shown"]
+    assert [piece.content for piece in outputs(events, "status")] == ["binary output: stored, not shown"]
     assert_accounted(events)
     assert events[-1].details["binary"] is True
     assert kept(events[0].id) == bytes(3_000_000)

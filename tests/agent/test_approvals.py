@@ -8,6 +8,7 @@ import pytest
 
 from sightline.conversation import ToolMessage, text_of
 from sightline.events import Notice, Request, RequestResolved, RunEnded, ToolResult
+from sightline.exec import SandboxStatus, _landlock, _sandbox
 from sightline.settings import remembered_rules
 from tests.agent.support import Lab, lab
 
@@ -78,6 +79,32 @@ async def test_once_is_once(tmp_path: Path) -> None:
         here.agent.requests.answer(here.of(Request)[1].id, "no")
         await here.ended()
         assert [result.is_error for result in here.of(ToolResult)] == [False, True]
+
+
+async def test_a_session_can_allow_a_command_with_any_arguments(tmp_path: Path) -> None:
+    """The answer shows its rule, which is no more than that, and is not remembered."""
+    turns = [[outside("pytest --version")], [outside("pytest --help")], [{"text": "ok"}]]
+    async with lab(tmp_path, turns, approval="edit", attended=True) as here:
+        wider = "Yes, for this session: exec(pytest *)"
+        request = await answered(here, {"choice": wider})
+        assert request.choices == ["once", "this session", wider, "always here", "no"]
+        assert request.details["prefix"] == "exec(pytest *)"
+        await here.ended()
+        assert len(here.of(Request)) == 1
+        assert [rule.rule for rule in here.agent.approvals.rules] == ["exec(pytest *)"]
+        assert remembered_rules(here.agent.approvals.policy.workspace).allow == ()
+
+
+async def test_a_notice_about_the_sandbox_comes_once_a_session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What Landlock cannot prevent is the same for each command."""
+    if not _landlock.abi():
+        pytest.skip("the kernel has no Landlock")
+    monkeypatch.setattr(_sandbox, "_decided", SandboxStatus(kind="landlock", why="bubblewrap is not installed"))
+    turns = [[{"tool": "bash", "args": {"command": f"echo {n}"}}] for n in range(3)]
+    async with lab(tmp_path, [*turns, [{"text": "ok"}]], settings={"permissions.sandbox": "true"}) as here:
+        await here.run()
+        assert [result.content for result in here.of(ToolResult)] == ["0", "1", "2"]
+        assert len([notice for notice in here.of(Notice) if "Landlock" in notice.text]) == 1
 
 
 @pytest.mark.parametrize("choice", ["this session", "always here"])

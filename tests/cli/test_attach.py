@@ -49,7 +49,7 @@ def test_ctrl_c_detaches(in_terminal):
     terminal.wait_for("here")
     terminal.press(b"\x03")
     assert terminal.wait() == 130
-    assert "detached; it goes on: sightline attach" in terminal.text
+    assert "detached, still running. Attach with: sightline attach" in terminal.text
     assert jobs()[job]["state"] == "running"
 
 

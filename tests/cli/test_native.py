@@ -134,7 +134,7 @@ def test_exit_codes(work: Path, turns: list[Any], words: tuple[str, ...], code: 
         pytest.param(("--resume", "zzzzzz"), b"no session", id="unknown session"),
         pytest.param(("--resume", ""), b"--resume needs the id of a session", id="empty session"),
         pytest.param(("--resume=",), b"--resume needs the id of a session", id="empty value"),
-        pytest.param(("--continue",), b"no conversation", id="nothing to continue"),
+        pytest.param(("--continue",), b"no session in this folder to resume", id="nothing to continue"),
         pytest.param(("--model", "scripted:/nowhere.json"), b"cannot read", id="no script"),
     ],
 )
@@ -146,6 +146,42 @@ def test_mistakes(work: Path, words: tuple[str, ...], said: bytes) -> None:
     assert said in done.stderr
     assert b"hint: " in done.stderr
     assert store().sessions() == []
+
+
+def test_console_commands_that_make_sense_work(work: Path) -> None:
+    """`/compact` compacts the session that is resumed, `/status` says what it is; no model is asked for `/status`."""
+    model = script(work, [[{"text": "Answer " + "word " * 4000}]])
+    for words in ((), ("--continue",)):
+        assert sightline("-p", "Say " + "and " * 4000, "--model", model, *words).returncode == 0
+    small = ("--set", "compaction.keep_recent=1000")
+    done = sightline("-p", "/compact", "--continue", "--model", script(work, [[{"text": "All."}]], "two.json"), *small)
+    assert (done.returncode, done.stdout) == (0, b"Compacted.\n"), done.stderr
+    done = sightline("-p", "/status", "--continue", "--model", model)
+    assert done.returncode == 0
+    assert b"approval level auto" in done.stdout
+    assert f"session {store().sessions()[0]}".encode() in done.stdout
+
+
+def test_a_branch_is_summed_up_by_the_model_of_its_session(work: Path) -> None:
+    """`tree --summarize` needs neither a key nor a model in the settings."""
+    model = script(work, [[{"text": "In short."}]])
+    for words in ((), ("--continue",)):
+        assert sightline("-p", "go", "--model", model, *words).returncode == 0
+    first = json.loads(sightline("tree", "-", "--filter", "user-only", "--json").stdout)[0]["id"]
+    done = sightline("tree", "-", "--to", first, "--summarize")
+    assert done.returncode == 0, done.stderr
+    assert b'branch_summary: "In short' in sightline("tree", "-", "--filter", "all").stdout
+
+
+@pytest.mark.parametrize(
+    ("prompt", "hint"), [("/resume", b"give --resume ID"), ("/jobs", b"sightline jobs"), ("/theme dark", b"console")]
+)
+def test_console_commands_that_need_a_screen_are_mistakes(work: Path, prompt: str, hint: bytes) -> None:
+    """Exit code 2, and what to do instead. The model is not asked."""
+    done = sightline("-p", prompt, "--model", script(work, HELLO))
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b"works only in the console" in done.stderr
+    assert hint in done.stderr
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -278,7 +314,7 @@ def test_leaving_and_stopping_it(work: Path) -> None:
     watching.send_signal(signal.SIGINT)
     _, err = watching.communicate(timeout=20)
     assert watching.returncode == 130
-    assert b"it goes on" in err
+    assert b"still running" in err
     assert process.poll() is None
     assert sightline("stop", session).returncode == 0
     process.communicate(timeout=20)
@@ -458,4 +494,4 @@ def test_a_question_nobody_answers_is_told(work: Path) -> None:
     """With what to do about it."""
     question = {"tool": "ask", "args": {"question": "Which one?"}}
     done = native(work, [[question], [{"text": "Done."}]])
-    assert b"a question nobody was there to answer: Which one?\nhint: answer it in the prompt\n" in done.stderr
+    assert b"a question without a viewer to answer it: Which one?\nhint: answer it in the prompt\n" in done.stderr

@@ -179,7 +179,7 @@ async def test_commands_that_run_at_once_are_told_apart():
 async def test_binary_output_is_announced_once_kept_and_not_shown(script: str):
     """All of it is accounted for."""
     ran = await python(f"import os, time; {script}; time.sleep(0.1); os.write(1, b'more')").run()
-    assert ran.statuses == ["binary output: kept, not shown"]
+    assert ran.statuses == ["binary output: stored, not shown"]
     assert ran.events.index(ran.outputs[-2]) < ran.events.index(ran.outputs[-1])
     last = ran.outputs[-1]
     assert (last.content, last.size) == ("", 0)
@@ -202,7 +202,7 @@ async def test_lines_before_binary_output_are_shown_however_they_arrive(script: 
     """In one read with it or before it: what came first was text."""
     ran = await python(f"import os; {script}").run()
     assert ran.text() == "before\n"
-    assert ran.statuses == ["binary output: kept, not shown"]
+    assert ran.statuses == ["binary output: stored, not shown"]
     assert sum(piece.size for piece in ran.outputs) + sum(piece.dropped for piece in ran.outputs) == len(ran.sink.data)
 
 

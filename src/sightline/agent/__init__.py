@@ -6,8 +6,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from sightline.agent._agent import PROMPT_AT_MOST, Agent
     from sightline.agent._bounds import bounded_text, bounded_value
-    from sightline.agent._build import Wanted, build, wanted_in
+    from sightline.agent._build import Wanted, build, model_of, wanted_in
     from sightline.agent._extension_files import add_extensions
+    from sightline.agent._headless import headless_commands
     from sightline.agent._hooks import Block, Call, Cancelled, Hooks, NewArgs, Summary
     from sightline.agent._mending import mended
     from sightline.agent._permissions import (
@@ -54,10 +55,12 @@ __all__ = [
     "build",
     "forget_answer",
     "go_on_with_level",
+    "headless_commands",
     "level_left",
     "level_notice",
     "level_to_go_on_with",
     "mended",
+    "model_of",
     "secrets_in",
     "set_approval",
     "summarise_branch",
@@ -70,8 +73,9 @@ __all__ = [
 _MODULES = {
     "_agent": "PROMPT_AT_MOST Agent",
     "_bounds": "bounded_text bounded_value",
-    "_build": "Wanted build wanted_in",
+    "_build": "Wanted build model_of wanted_in",
     "_extension_files": "add_extensions",
+    "_headless": "headless_commands",
     "_hooks": "Block Call Cancelled Hooks NewArgs Summary",
     "_mending": "mended",
     "_permissions": "LEVELS approval_facts forget_answer go_on_with_level level_left level_notice level_to_go_on_with"

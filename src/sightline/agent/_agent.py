@@ -228,9 +228,9 @@ class Agent:
         """Whether the conversation should be made short before the next request."""
         return self._summaries.is_long()
 
-    async def shorten(self, why: str) -> bool:
+    async def shorten(self, why: str, instructions: str = "") -> bool:
         """For a run, between its requests: make the conversation short. False when there is nothing to gain."""
-        return await self._summaries.compact(why=why)
+        return await self._summaries.compact(instructions, why=why)
 
     async def compact(self, instructions: str = "") -> bool:
         """Make the conversation short; false when there is nothing to gain."""

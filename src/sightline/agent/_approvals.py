@@ -6,7 +6,8 @@ Rules:
 - No rule decides about a command that leaves the sandbox where a word of it means, by PATH, a program in the workspace.
 - What is left is asked of the person: once, for this session, always here, or no, with a reason. A rule that comes of
   an answer answers what else is open, where it fits, and the transcript has it. Where no rule would allow this and
-  nothing else, none is offered: the answers are once and no.
+  nothing else, none is offered: the answers are once and no. For a few commands there is one more answer, which shows
+  the rule it becomes: the command with any arguments, for this session.
 - With nobody there it is refused at once. The model is told, the person is told which rule would allow it, and the
   run ends with exit code 3.
 """
@@ -124,7 +125,10 @@ class Approvals:
             "passed": list(need.passed),
             "rule": rule,
         }
-        choices = [ONCE, SESSION, ALWAYS, NO] if rule else [ONCE, NO]
+        prefix = _showable(self.policy.prefix(need)) if rule and not need.planted else ""
+        wider = f"Yes, for this session: {shown_rule(prefix)}" if prefix else ""
+        choices = [ONCE, SESSION, *([wider] if wider else []), ALWAYS, NO] if rule else [ONCE, NO]
+        details |= {"prefix": prefix} if prefix else {}
         request = self._requests.new_id()
         self._open[request] = need
         words = f"{tool} wants to {_words(need)}"
@@ -132,6 +136,8 @@ class Approvals:
             answer = await self._requests.ask("approval", words, choices, details, agent=agent, id=request)
         finally:
             del self._open[request]
+        if wider and wider in (answer, answer.get("choice") if isinstance(answer, dict) else None):
+            answer = {"choice": SESSION, "rule": prefix}
         await self._heed(answer, need, rule, agent)
 
     async def _heed(self, answer: Any, need: Need, rule: str, agent: str) -> None:
@@ -239,7 +245,7 @@ class Approvals:
         why = f" ({need.why})" if need.exposed else ""
         if need.planted:
             why, hint = f" ({_planted_words(need, '')})", "name the program by its path, in the command and in the rule"
-        self._stage.publish(Notice(f"refused, nobody is there to ask: {what}{why}", "warning", hint, agent=agent))
+        self._stage.publish(Notice(f"refused, no viewer to ask: {what}{why}", "warning", hint, agent=agent))
         raise Refusal(
             f"refused: {what} needs a person's approval and nobody is there to give it. "
             "Go on without it, or say in your answer what you could not do."

@@ -105,7 +105,7 @@ def build(
     remove_leftovers()
     found = find_context_files(wanted.cwd, settings.context_files, workplace.is_denied)
     memory = Memory(stage, tree)
-    had = _last(tree, "model_change", "model")
+    had = model_of(tree)
     model = _opened_or_missing(opened, wanted.model or had or settings.models.default, wanted)
     agent = Agent(
         stage,
@@ -155,6 +155,11 @@ def denying(policy: Policy) -> Callable[[str], bool] | None:
     if not any(rule.startswith("read") for rule in policy.deny):
         return None
     return lambda path: policy.decide(Need("read", path)).verdict == "deny"
+
+
+def model_of(tree: Tree) -> str:
+    """The model a stored session had last; empty when none was noted."""
+    return _last(tree, "model_change", "model")
 
 
 def _last(tree: Tree, type: Any, key: str) -> str:

@@ -5,7 +5,7 @@ Rules:
 - A prompt is a command when it begins with `/NAME` of one, alone or followed by a space or a new line. What follows is
   the command's. Any other prompt that begins with a slash is the model's.
 - What the command returns is shown as words. The model does not hear of it.
-- A command that raises fails its run and nothing else.
+- A command that raises fails its run and nothing else; a `UserMistake` is exit code 2.
 """
 
 import asyncio
@@ -15,11 +15,14 @@ from sightline.agent._bounds import bounded_text, pieces
 from sightline.agent._bugs import log_bug
 from sightline.agent._run import STOPPED, RunOutcome
 from sightline.events import Error, RunEnded, RunStarted, Text, User
-from sightline.exceptions import SightlineError
+from sightline.exceptions import SightlineError, UserMistake
 from sightline.text import clean_line, clean_text
 
 if TYPE_CHECKING:
     from sightline.agent._agent import Agent
+
+
+_MISTAKE = 2
 
 
 def named(text: str) -> tuple[str, str]:
@@ -54,7 +57,7 @@ class CommandRun:
         block = stage.seq + 1
         for piece in pieces(outcome.text) if outcome.text else ():
             stage.publish(Text(piece, block, source=named(self._text)[0]))
-        failed = outcome.exit_code == 1
+        failed = outcome.exit_code in (1, _MISTAKE)
         stage.publish(RunEnded(None, None, outcome.stop_reason, failed, outcome.exit_code, source="agent"))
         return outcome
 
@@ -68,7 +71,8 @@ class CommandRun:
         if error is not None:
             told = _told(name, error)
             self._agent.stage.publish(told)
-            return RunOutcome(exit_code=1, stop_reason="error", error=told.text)
+            code = _MISTAKE if isinstance(error, UserMistake) else 1
+            return RunOutcome(exit_code=code, stop_reason="error", error=told.text)
         said = self._task.result()
         text = clean_text(self._agent.secrets.masked("" if said is None else str(said)))
         return RunOutcome(exit_code=0, stop_reason="stop", text=text)

@@ -33,7 +33,7 @@ _UNFINISHED = "not made: the model was stopped while it was writing the argument
 
 
 class RunOutcome(msgspec.Struct, frozen=True, kw_only=True):
-    """How a run ended. `exit_code`: 0 done, 1 failed, 3 something was refused, 124 timeout, 130 cancelled."""
+    """How a run ended. `exit_code`: 0 done, 1 failed, 2 a mistake, 3 something refused, 124 timeout, 130 cancelled."""
 
     exit_code: int
     stop_reason: str
@@ -171,7 +171,7 @@ class Run:
             self._cuts += 1
             said = {"attempt": self._cuts, "attempts": agent.settings.retry.attempts, "reason": error.message}
             self._stage.publish(State("retry", said, source="agent"))
-            self._stage.publish(Notice(f"{error.message}; asking again", "warning", source="agent"))
+            self._stage.publish(Notice(f"{error.message}; retrying", "warning", source="agent"))
             await asyncio.sleep(0)
             return None
         raise error

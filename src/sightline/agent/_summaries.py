@@ -99,7 +99,7 @@ class Summaries:
                 await model.close()
 
     def _tell_wait(self, wait: Retrying) -> None:
-        text = f"{wait.reason}; asking again in {wait.seconds:.0f} s"
+        text = f"{wait.reason}; retrying in {wait.seconds:.0f} s"
         self._agent.stage.publish(Notice(text, source="agent"))
 
     def _keep_recent(self, why: str) -> int:

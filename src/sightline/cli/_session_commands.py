@@ -2,6 +2,7 @@
 
 import argparse
 import os
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sightline.cli._folder import current_folder
@@ -144,21 +145,23 @@ def fork(arguments: argparse.Namespace) -> int:
 def _moved(store: "Store", session: str, arguments: argparse.Namespace) -> str:
     from sightline.views.plain.tree import move_in_tree
 
-    summarise = _sum_up if arguments.summarize else None
+    summarise = partial(_sum_up, store, session) if arguments.summarize else None
     return move_in_tree(store, session, arguments.to, summary=arguments.summary, summarise=summarise)
 
 
-def _sum_up(entries: "list[Entry]") -> str:
-    """The summary of a branch that is left, in the words of the model for small work."""
+def _sum_up(store: "Store", session: str, entries: "list[Entry]") -> str:
+    """The summary of a branch that is left, in the words of the model for small work, else of the session's model."""
     import asyncio
 
-    from sightline.agent import summarise_branch
+    from sightline.agent import model_of, summarise_branch
+    from sightline.journal import Tree
     from sightline.models import open_model
     from sightline.settings import load
 
     settings = load(current_folder()).settings
     try:
-        model = open_model(settings.models.small or settings.models.default, settings, os.environ)
+        names = (settings.models.small, model_of(Tree.load(store.folder(session))), settings.models.default)
+        model = open_model(next(filter(None, names), ""), settings, os.environ)
     except UserMistake as mistake:
         hint = f"write the summary yourself with --summary TEXT, or {mistake.hint}"
         raise UserMistake(mistake.message, hint) from None

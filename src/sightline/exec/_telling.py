@@ -82,7 +82,7 @@ class Telling:
         pieces = self._batches.add(stream, offset, text, now) if text else []
         for piece in [*pieces, *self._batches.finish()]:
             self._tell(piece)
-        self._say("binary output: kept, not shown")
+        self._say("binary output: stored, not shown")
 
     def _tell(self, piece: Piece) -> None:
         content = clean_output(piece.data.decode("utf-8", "replace"))
@@ -103,7 +103,7 @@ class Telling:
 
     def _tell_problem(self) -> None:
         self._told_problem = True
-        text = f"the output of {self._id} is no longer kept: {clean_line(self._sink.problem)}"
+        text = f"the output of {self._id} is no longer stored: {clean_line(self._sink.problem)}"
         self._emit(Notice(text, "warning", "make room; what it writes from here on is only counted", source="exec"))
 
 

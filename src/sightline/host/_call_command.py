@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from sightline.events import Event, ToolOutput, ToolResult, ToolUse
+from sightline.events import Event, Notice, ToolOutput, ToolResult, ToolUse
 from sightline.exec import Command, CommandSpec
 from sightline.host._masked_output import MaskedOutput
 from sightline.journal import Artifact, ArtifactReader
@@ -88,6 +88,10 @@ class CallCommand:
             self._use = event
         elif isinstance(event, ToolResult):
             self._output.end()
+        if isinstance(event, Notice):  # about the sandbox, the same for each command
+            if event.text in self._session.told_of_sandbox:
+                return
+            self._session.told_of_sandbox.add(event.text)
         if self._job or not isinstance(event, ToolUse | ToolResult):
             self._tell(event)
 

@@ -12,7 +12,7 @@ from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing
 from itertools import islice, takewhile
 
-from sightline.agent import RunOutcome, Wanted
+from sightline.agent import RunOutcome, Wanted, headless_commands
 from sightline.events import Error, Event, Notice, encode_event
 from sightline.host._subscription import Subscription
 from sightline.host._working import Working, working
@@ -94,6 +94,7 @@ class NativeRun:
         agent = running.agent
         timer = None
         try:
+            agent.commands = {**headless_commands(agent), **agent.commands}
             await agent.prompt(self._prompt)
             if self._cancelled:
                 agent.stop()

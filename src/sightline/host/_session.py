@@ -82,6 +82,7 @@ class Session:
         # No call of before has a higher number than the events there were.
         self._started = self._first = last_seq
         self._last_job = 0 if not last_seq else None  # None: jobs of before have not been counted yet
+        self.told_of_sandbox: set[str] = set()  # what it cannot protect is said once, not with each command
         self._complaining = False
         self.lost_some = False  # something that happened could not be kept
         self._stopping: asyncio.Task[None] | None = None

@@ -25,6 +25,7 @@ from typing import Literal, Protocol
 import msgspec
 
 from sightline.handles import real_path
+from sightline.settings._prefix import prefix_rule
 from sightline.settings._protected import is_guarded
 from sightline.settings._rules import (
     Access,
@@ -134,13 +135,22 @@ class Policy:
             name for name in names if allows_command([rule for rule in rules if name in rule.passed], need.what)
         )
 
+    def prefix(self, need: Wanted) -> str:
+        """The rule that would allow this command with other arguments, too; empty where none is offered."""
+        if need.access != "exec":
+            return ""
+        rule = prefix_rule(need.what, sandboxed=_is_confined(need), folder=self._shown_folder(need))
+        return rule if rule and self.with_allowed(rule).decide(need).verdict == "allow" else ""
+
     def _suggestion(self, need: Wanted) -> str:
         if need.access != "exec":
             return suggest(need.access, self._resolve(need.what) if need.access != "network" else need.what)
+        return suggest("exec", need.what, sandboxed=_is_confined(need), folder=self._shown_folder(need))
+
+    def _shown_folder(self, need: Wanted) -> str:
         folder = self._where(need)
         relative = os.path.relpath(folder, self._root)
-        shown = folder if relative.split(os.sep)[0] == os.pardir else "" if folder == self._root else relative
-        return suggest("exec", need.what, sandboxed=_is_confined(need), folder=shown)
+        return folder if relative.split(os.sep)[0] == os.pardir else "" if folder == self._root else relative
 
     def _where(self, need: Wanted) -> str:
         return self._resolve(need.where) if need.where else self._root

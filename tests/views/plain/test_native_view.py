@@ -112,16 +112,16 @@ def test_waiting_to_ask_again_is_told(detail: Detail) -> None:
     renderer = PlainRenderer(detail)
     value = {"attempt": 1, "attempts": 5, "seconds": 5.0, "reason": "the server is overloaded"}
     assert renderer.render([State("retry", value, source="agent"), State("retry", None, source="agent")]) == ""
-    assert renderer.told() == "warning: the server is overloaded; asking again in 5 s (1 of 5)\n"
+    assert renderer.told() == "warning: the server is overloaded; retrying in 5 s (1 of 5)\n"
 
 
 def test_a_wait_that_has_a_notice_is_told_once() -> None:
     """Providers tell it themselves, and so does our agent after an answer that was cut off."""
     renderer = PlainRenderer()
     cut = {"attempt": 1, "attempts": 5, "reason": "cut"}
-    renderer.render([State("retry", cut, source="agent"), Notice("cut; asking again", "warning", source="agent")])
+    renderer.render([State("retry", cut, source="agent"), Notice("cut; retrying", "warning", source="agent")])
     renderer.render([State("retry", {"attempt": 1, "of": 3, "delay": 2}, source="codex")])
-    assert renderer.told() == "warning: cut; asking again\n"
+    assert renderer.told() == "warning: cut; retrying\n"
 
 
 @pytest.mark.parametrize(

@@ -193,7 +193,7 @@ class PlainRenderer:
         """What the provider may do is told when it is not what it does by itself; and that our own agent waits."""
         value = event.value
         if event.key == "retry" and event.source == "agent" and isinstance(value, dict) and "seconds" in value:
-            again = f"asking again in {value['seconds']:g} s ({value['attempt']} of {value['attempts']})"
+            again = f"retrying in {value['seconds']:g} s ({value['attempt']} of {value['attempts']})"
             self._tell("warning", f"{value['reason']}; {again}", "")
         elif event.key == "approval" and isinstance(value, dict) and value.get("level") != "auto":
             flags = " ".join(str(flag) for flag in value.get("flags") or ())

@@ -41,7 +41,7 @@ async def _attached(store: Store, id: str, palette: Palette, labelled: bool) -> 
     watcher.on_interrupt = watcher.leave
     ending = await watcher.watch(after=None)
     if watcher.left:
-        write_text(2, f"{palette.dim}detached; it goes on: sightline attach {id}{palette.reset}\n")
+        write_text(2, f"{palette.dim}detached, still running. Attach with: sightline attach {id}{palette.reset}\n")
         return DETACHED
     if ending is not None:
         write_text(2, f"{ending.line(palette)}\n")

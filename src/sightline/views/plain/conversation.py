@@ -34,7 +34,7 @@ async def _shown(store: Store, session: str, palette: Palette) -> int:
         asyncio.get_running_loop().add_signal_handler(number, task.cancel)
     await asyncio.wait([task])
     if task.cancelled():
-        write_text(2, f"{palette.dim}detached; it goes on: sightline attach {session}{palette.reset}\n")
+        write_text(2, f"{palette.dim}detached, still running. Attach with: sightline attach {session}{palette.reset}\n")
         return DETACHED
     task.result()
     return watching.code
