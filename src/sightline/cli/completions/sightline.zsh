@@ -27,7 +27,7 @@ _shtab_sightline_commands() {
     ps:'sessions that are running'
     resume:'go on with a conversation in the console; without a terminal, what was said'
     serve:'a web page with sessions and jobs, live, for this machine only'
-    sessions:'conversations that are kept: listed, or found by their words'
+    sessions:'List sessions, or those with the words of QUERY. Or change one: sessions rename ID TITLE, sessions archive ID, sessions unarchive ID, sessions delete ID.'
     stop:'end sessions: their jobs are cancelled, what they said is kept'
     tree:'the tree of a conversation: shown, gone on with from elsewhere, labelled'
     view:'show a provider'"'"'s recorded or piped stream'
@@ -370,6 +370,8 @@ _shtab_sightline_serve_defaults_added=0
 
 _shtab_sightline_sessions_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
+  "--archived[list archived sessions, which are hidden otherwise]"
+  "--yes[with delete\: do not ask first]"
   "--here[only those of this folder]"
   "--all[not only the first 30]"
   "--limit[so many (default\: 30)]:N:"
