@@ -18,7 +18,7 @@ _TITLE = 200
 
 
 async def view_output(desk: Desk, calls: Sequence[Call], back: int = 0) -> None:
-    """Opens on the last call (a change of the todo list is none: it has a panel), or on the one so many back; the others
+    """Opens on the last call (a change of the todo list is none: it has a panel), or on the one so many back; others
     are beside it."""
     told = [call for call in calls if _has_something(call)]
     if not told:
