@@ -141,6 +141,18 @@ async def test_compacting_when_asked(tmp_path: Path) -> None:
         assert "S" in text_of(here.messages[0])
 
 
+async def test_the_tokens_of_a_compaction_are_counted(tmp_path: Path) -> None:
+    """A summary is a request as any other: what it used is part of the session's total."""
+    summary = {"blocks": [{"text": "S"}], "usage": {"input_tokens": 700, "output_tokens": 30}}
+    turns = [[{"text": "a" * 900}], [{"text": "b" * 9000}], summary]
+    async with lab(tmp_path, turns, settings={"compaction.keep_recent": "2000"}) as here:
+        await here.run("one")
+        await here.run("two")
+        assert await here.agent.compact()
+        total = here.session.snapshot().totals[""]
+        assert (total.input_tokens, total.output_tokens) == (700, 30)
+
+
 async def test_going_back_to_an_earlier_prompt(tmp_path: Path) -> None:
     """The conversation goes on before it, its words come back, and views show that branch only."""
     turns = [[{"text": "A"}], [{"text": "B"}], [{"text": "B2"}]]

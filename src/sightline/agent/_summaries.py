@@ -15,8 +15,8 @@ from sightline.agent._compaction import (
 )
 from sightline.agent._hooks import Cancelled, Summary
 from sightline.agent._memory import remembered
-from sightline.conversation import Message, TextPart, UserMessage
-from sightline.events import Notice, State
+from sightline.conversation import AssistantMessage, Message, TextPart, UserMessage
+from sightline.events import Notice, State, TurnEnded
 from sightline.exceptions import UserMistake
 from sightline.journal import Entry
 from sightline.models import Done, Model, ModelError, ModelRequest, Retrying
@@ -92,11 +92,15 @@ class Summaries:
         small = agent.settings.models.small
         model = agent.open_model(small) if small else agent.model
         try:
-            said = await summarised(model, system, messages, instructions, self._tell_wait)
+            said = await summarised(model, system, messages, instructions, self._tell_wait, self._count)
             return encodable(agent.secrets.masked(said))
         finally:
             if model is not agent.model:
                 await model.close()
+
+    def _count(self, answer: AssistantMessage) -> None:
+        """What a summary costs is part of what the session costs."""
+        self._agent.stage.publish(TurnEnded(answer.usage, answer.cost, "summary", source="agent"))
 
     def _tell_wait(self, wait: Retrying) -> None:
         text = f"{wait.reason}; retrying in {wait.seconds:.0f} s"
@@ -121,6 +125,7 @@ async def summarised(
     messages: list[Message],
     instructions: str = "",
     on_wait: Callable[[Retrying], None] = lambda wait: None,
+    on_answer: Callable[[AssistantMessage], None] = lambda answer: None,
 ) -> str:
     """What a model makes of a conversation."""
     context = model.facts.context
@@ -131,6 +136,7 @@ async def summarised(
     async for piece in model.stream(ModelRequest(system=system, messages=[UserMessage([TextPart(text)])])):
         if isinstance(piece, Done):
             answer = piece.message.text.strip()
+            on_answer(piece.message)
         elif isinstance(piece, Retrying):
             on_wait(piece)
     if answer is None:

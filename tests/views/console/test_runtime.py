@@ -154,8 +154,8 @@ async def test_the_status_line_says_model_context_queue_and_cost(sat: Sitting) -
 # ---- what was cut
 
 
-async def test_ctrl_o_opens_the_last_call_that_is_not_shown_whole(sat: Sitting) -> None:
-    """Not one after it that is, whatever it told the model."""
+async def test_ctrl_o_opens_the_last_call_and_not_the_todo_list(sat: Sitting) -> None:
+    """That has a panel of its own, whatever the model was told of it."""
     begun(sat)
     long = "".join(f"line {number}\n" for number in range(100))
     todo = {"ui": {"kind": "todo"}, "phases": [{"name": "Build", "tasks": [{"content": "a", "status": "pending"}]}]}
@@ -197,7 +197,7 @@ async def test_what_is_no_python_is_given_back(sat: Sitting, written: str, line:
     sat.press("enter")
     await sat.until(lambda: "not Python" in sat.rows)
     assert line in sat.rows
-    assert "begin with a blank to say it to the agent" in sat.rows
+    assert "begin with a space to send it to the agent" in sat.rows
     assert sat.console.draft == written
     assert not any(isinstance(command, Cell) for command in sat.commands)
 

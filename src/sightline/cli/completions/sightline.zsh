@@ -13,24 +13,24 @@ _shtab_sightline_commands() {
     attach:'return to a running session, or watch a job'
     cancel:'cancel a job and every process it started; its output stays stored'
     completion:'print a completion script for your shell'
-    config:'Every setting with its value and its source. With a name: its values and their sources.'
-    demo:'watch the agent fix a small project; needs no key and no network'
-    doctor:'check models, agents and sandbox, and name what is missing'
-    events:'translate such output to Sightline'"'"'s events, one JSON object per line'
-    exec:'run a command, show its output live and store it'
-    flow:'run or check a workflow of agents and commands (YAML)'
-    fork:'copy a session into a new one and print its id'
-    gallery:'show every component of the terminal interface'
-    jobs:'list running and finished commands, newest first'
-    logs:'print all output of a job'
-    models:'List the models that you have a key or a server for. Exit code 1 when there is none.'
-    ps:'list running sessions'
-    resume:'resume a session in the console; without a terminal, print it'
-    serve:'show sessions and jobs in a browser on this machine'
+    config:'Every setting with its value and its source. With the name of one, everything said about it.'
+    demo:'a first look: our agent at work in the console, or every provider'
+    doctor:'what our own agent and the providers can use, and what is missing'
+    events:'the same stream as our events, one JSON object per line'
+    exec:'run a command: seen live, cancelled by Ctrl+C, kept'
+    flow:'run or check a workflow of agents and commands'
+    fork:'make a session of its own out of a conversation; prints its id'
+    gallery:'every component of the terminal in every state'
+    jobs:'commands that run, and those that ended, the newest first'
+    logs:'all a job has printed; into a pipe byte for byte'
+    models:'Models there is a key or a server for. Exit code 1 when there is none.'
+    ps:'sessions that are running'
+    resume:'go on with a conversation in the console; without a terminal, what was said'
+    serve:'a web page with sessions and jobs, live, for this machine only'
     sessions:'List sessions, or those with the words of QUERY. Or change one: sessions rename ID TITLE, sessions archive ID, sessions unarchive ID, sessions delete ID.'
-    stop:'end running sessions and cancel their jobs; conversations stay stored'
-    tree:'show the tree of a session, move in it, or label an entry'
-    view:'show the recorded or piped output of another agent'
+    stop:'end sessions: their jobs are cancelled, what they said is kept'
+    tree:'the tree of a conversation: shown, gone on with from elsewhere, labelled'
+    view:'show a provider'"'"'s recorded or piped stream'
   )
   _describe 'sightline commands' _commands
 }
@@ -393,6 +393,8 @@ _shtab_sightline_serve_defaults_added=0
 
 _shtab_sightline_sessions_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
+  "--archived[list archived sessions, which are hidden otherwise]"
+  "--yes[with delete\: do not ask first]"
   "--here[only those of this folder]"
   "--all[all sessions, not only the first 30]"
   "--limit[how many to list (default\: 30)]:N:"

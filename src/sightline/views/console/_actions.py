@@ -36,6 +36,10 @@ ABOUT = {
     "keys": "which key does what",
     "theme": "dark or light",
     "detach": "leave; the session keeps running",
+    "setup": "add a key, a CLI or a local server",
+    "provider": "how to work with another agent's CLI",
+    "serve": "how to see your sessions in a browser",
+    "rename": "how to give this session a title",
     "tree_page_up": "up by as many entries as are shown",
     "tree_page_down": "down by as many entries as are shown",
     "tree_label": "label an entry, or remove its label",
@@ -101,6 +105,10 @@ COMMAND_OF = {
     "keys": "keys",
     "theme": "theme",
     "detach": "detach",
+    "setup": "setup",
+    "provider": "provider",
+    "serve": "serve",
+    "rename": "rename",
 }
 """The command that does what a key of the console does: whoever cannot press it can enter that."""
 
@@ -136,6 +144,10 @@ ACTIONS: dict[str, Action] = {
     "keys": Action("console", ()),
     "theme": Action("console", ()),
     "detach": Action("console", ()),
+    "setup": Action("console", ()),
+    "provider": Action("console", ()),
+    "serve": Action("console", ()),
+    "rename": Action("console", ()),
     "tree_page_up": Action("entries", ("left",)),
     "tree_page_down": Action("entries", ("right",)),
     "tree_label": Action("entries", ("shift+l",)),

@@ -108,7 +108,7 @@ async def test_a_setting_is_entered_in_place_of_the_old_value(tmp_path):
     await desk.until_shown()
     number = next(line.split(".")[0] for line in desk.heard().splitlines() if " bash.timeout: " in line)
     await desk.enter(number)
-    await desk.until(lambda: "by default 300" in desk.paper.text)
+    await desk.until(lambda: "default: 300" in desk.paper.text)
     await desk.enter("17")
     await desk.until(lambda: desk.settings.bash.timeout == 17)
     await desk.until(lambda: bool(desk.shown))

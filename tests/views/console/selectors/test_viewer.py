@@ -356,7 +356,7 @@ async def test_with_nothing_to_show_it_says_so(tmp_path):
     """No empty pager."""
     desk = Desk(new_store(tmp_path), "abcdef")
     await view_output(desk, [])
-    assert desk.told == [("info", "no call has said anything yet", "")]
+    assert desk.told == [("info", "no call has any output yet", "")]
 
 
 @pytest.mark.parametrize(("many", "said"), [(1, "there is only one"), (3, "there are only 3 of them")])

@@ -100,7 +100,7 @@ async def test_without_jobs_it_says_so(store):
     desk = Desk(store, "abcdef")
     desk.state.state["jobs"] = "nonsense from another version"
     await _jobs.open(desk, "")
-    assert desk.told == [("info", "no job has been started in this session", "")]
+    assert desk.told == [("info", "no jobs in this session", "")]
 
 
 def with_agents(desk):

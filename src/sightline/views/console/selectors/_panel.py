@@ -141,7 +141,7 @@ class Choice(Panel):
         hints: Hints = (),
         keys: Mapping[str, Callable[[Item], None]] | None = None,
     ) -> None:
-        usual = (("select_confirm", "choose"), *hints, ("select_cancel", "leave"))
+        usual = (("select_confirm", "choose"), *hints, ("select_cancel", "close"))
         super().__init__(desk, title, usual)
         self.list = SelectList(
             bindings=desk.bindings, filter=filter, placeholder="type to search", empty=empty, theme=self.theme

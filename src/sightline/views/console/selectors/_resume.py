@@ -22,7 +22,7 @@ from sightline.views.console.selectors._panel import Panel
 _AT_MOST = 200
 AGAIN = ""
 _UNITS = ((86400, "d"), (3600, "h"), (60, "min"))
-_HINTS = (("select_confirm", "go on with it"), ("list_everywhere", "all folders"), ("select_cancel", "leave"))
+_HINTS = (("select_confirm", "open"), ("list_everywhere", "all folders"), ("select_cancel", "close"))
 
 
 class Looked(msgspec.Struct):

@@ -26,7 +26,7 @@ _HINTS = (
     ("select_confirm", "go there"),
     ("tree_label", "label"),
     ("tree_filter_next", "filter"),
-    ("select_cancel", "leave"),
+    ("select_cancel", "close"),
 )
 
 

@@ -18,7 +18,8 @@ _TITLE = 200
 
 
 async def view_output(desk: Desk, calls: Sequence[Call], back: int = 0) -> None:
-    """Opens on the last call, or on the one so many back; the others are beside it."""
+    """Opens on the last call (a change of the todo list is none: it has a panel), or on the one so many back; others
+    are beside it."""
     told = [call for call in calls if _has_something(call)]
     if not told:
         desk.tell("no call has any output yet")
@@ -27,7 +28,9 @@ async def view_output(desk: Desk, calls: Sequence[Call], back: int = 0) -> None:
         known = f"there are only {len(told)} of them" if len(told) > 1 else "there is only one"
         desk.tell(f"no call that many back: {known}", "warning", "/output 1 is the last")
         return
-    await show(desk, [opens(desk, call) for call in told], len(told) - (back or 1))
+    last = len(told) - 1
+    at = len(told) - back if back else next((n for n in range(last, -1, -1) if not _is_todo(told[n])), last)
+    await show(desk, [opens(desk, call) for call in told], at)
 
 
 def opens(desk: Desk, call: Call) -> Opens:
@@ -80,6 +83,11 @@ def _source(desk: Desk, call: Call) -> Source:
     if call.args is None:
         return Kept(call.written)
     return Kept(msgspec.json.format(msgspec.json.encode(call.args)).decode())
+
+
+def _is_todo(call: Call) -> bool:
+    ui = call.details.get("ui") if isinstance(call.details, dict) else None
+    return isinstance(ui, dict) and ui.get("kind") == "todo"
 
 
 def _has_something(call: Call) -> bool:

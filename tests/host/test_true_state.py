@@ -1,0 +1,67 @@
+"""What a session says of its jobs and of a host that died: numbers from 1, real times, one error."""
+
+import asyncio
+from pathlib import Path
+
+from sightline.agent import mended
+from sightline.conversation import AssistantMessage, CallPart
+from sightline.events import Error, RunStarted, Text, ToolResult, ToolUse, stamp
+from sightline.exec import CommandSpec
+from sightline.host import Session
+from sightline.host._kept import Kept, recover
+from sightline.journal import Store
+from sightline.transcript import Call, Remark
+
+
+def timed(*moments):
+    return [stamp(event, number, time) for number, (time, event) in enumerate(moments, 1)]
+
+
+async def test_jobs_are_counted_from_one_also_after_a_resume(tmp_path: Path) -> None:
+    """Whatever calls there were before and between."""
+    store = Store(tmp_path)
+    writer = store.create(cwd=str(tmp_path))
+    session = Session(writer, store.index)
+    spec = CommandSpec(argv=("true",), cwd=str(tmp_path))
+    calls = [session.new_call() for _ in range(3)]
+    ids = [session.start(spec).id]
+    calls.append(session.new_call())
+    ids.append(session.start(spec).id)
+    assert ids == [f"{session.id}-1", f"{session.id}-2"]
+    assert len({*calls, *ids}) == 6
+    await asyncio.wait_for(session.stop(), 20)
+    last = session.seq
+    writer.close()
+    again = Session(store.writer(session.id), store.index, last_seq=last)
+    assert again.start(spec).id == f"{session.id}-3"
+    assert again.new_call() not in calls
+    await asyncio.wait_for(again.stop(), 20)
+
+
+def test_a_lost_job_has_the_time_until_its_host_was_last_heard_of(tmp_path: Path) -> None:
+    """Not none, and not until it was found dead."""
+    store = Store(tmp_path)
+    writer = store.create()
+    session = writer.folder.name
+    job = f"{session}-1"
+    writer.append(timed((100.0, ToolUse(job, "Bash", "exec", "make", {"command": "make"})), (142.0, Text("still", 0))))
+    writer.close()
+    assert recover(store, session)
+    state = Kept(store, session).snapshot()
+    [call] = [entry for entry in state.entries if isinstance(entry, Call)]
+    assert call.duration == 42.0
+    assert store.jobs()[0].duration == 42.0
+    assert [entry.level for entry in state.entries if isinstance(entry, Remark)] == ["error"]
+
+
+def test_one_dead_host_is_one_error(tmp_path: Path) -> None:
+    """Who resumes after somebody else found it dead does not say it again; the call's time is told with its end."""
+    messages = [AssistantMessage([CallPart("s-1", "bash", {"command": "make"})], stop_reason="tool_use")]
+    tail = timed((100.0, RunStarted()), (101.0, ToolUse("s-1", "Bash")), (109.0, Text("more", 0)))
+    first = mended(messages, tail)
+    [result] = [event for event in first if isinstance(event, ToolResult)]
+    assert result.duration == 8.0
+    errors = [event for event in first if isinstance(event, Error)]
+    assert len(errors) == 1
+    again = mended(messages, [*tail, *errors])
+    assert not any(isinstance(event, Error) for event in again)
