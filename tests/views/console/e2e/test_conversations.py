@@ -231,7 +231,7 @@ def test_shell_and_python_modes(person: Person) -> None:
     screen.sees("│ from the 42th shell")
     screen.says("$ kept = 6 * 7")
     screen.says("$ kept + 1")
-    screen.sees("  43")
+    screen.sees("│ 43")
     screen.press(UP)
     screen.sees(" $ kept + 1")
 
