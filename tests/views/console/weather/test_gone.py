@@ -60,10 +60,11 @@ def test_the_work_goes_on_and_attaching_shows_the_same(person: Person, gone: str
 
 
 def shown(screen) -> list[str]:
-    """The transcript, without how long things take."""
+    """The conversation, without the greeting of a new one and without how long things take."""
     rows = screen.tape()
+    begin = rows.index("› start")
     end = next(number for number, row in enumerate(rows) if "escape stop" in row)
-    return [re.sub(r"  \d+ s$", "", row) for row in rows[:end] if "no output for" not in row]
+    return [re.sub(r"  \d+ s$", "", row) for row in rows[begin:end] if "no output for" not in row]
 
 
 def test_answered_in_one_console_it_closes_in_the_other(person: Person) -> None:
