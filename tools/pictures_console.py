@@ -48,7 +48,7 @@ def console_pictures() -> None:
     leaving = [("\x03\x03", "Leave?"), ("\r", "")]
     record("console", "sightline demo", [("", "[ 7/24]")], leaving=leaving, rows=37, moving=True)
     with _shop(_ASKING) as start:
-        steps = [("", "medium"), (f"{_PROMPT}\r", "changes it")]
+        steps = [("", "medium"), (f"{_PROMPT}\r", "4. No")]
         record("approval", "sightline", steps, argv=start, rows=36, moving=True)
     with _shop([[{"text": answer}] for _, answer in _TALK]) as start:
         record("tree", "sightline", _branching(), argv=start, rows=19)

@@ -100,7 +100,7 @@ def test_a_flood_is_told_by_its_ends(ear):
     lines = "".join(f"line {number}\n" for number in range(1000))
     said = ear.hears(ToolOutput("1", lines, size=len(lines)))
     assert said.count("line ") == FIRST
-    assert "… more output; /output says what there is so far" in said
+    assert "… more output; /output shows what there is so far" in said
     assert ear.hears(ToolOutput("1", "last\n", offset=len(lines), size=5)) == ""
     ended = ear.hears(ToolResult("1", lines, exit_code=0)).splitlines()
     assert ended[0] == f"… {1001 - FIRST - 10} lines left out (/output)"
@@ -112,15 +112,15 @@ def test_lines_of_calls_that_run_at_once_are_told_apart(ear):
     """Whose they are is said when that changes; nothing waits for the other call."""
     ear.hears(use("1", "make a"), use("2", "make b"))
     ear.waits(1)
-    assert ear.hears(ToolOutput("1", "from a\n", size=7)) == "\nof $ make a:\nfrom a\n"
-    assert ear.hears(ToolOutput("2", "from b\n", size=7)) == "\nof $ make b:\nfrom b\n"
+    assert ear.hears(ToolOutput("1", "from a\n", size=7)) == "\noutput of $ make a:\nfrom a\n"
+    assert ear.hears(ToolOutput("2", "from b\n", size=7)) == "\noutput of $ make b:\nfrom b\n"
     assert ear.hears(ToolOutput("2", "again\n", offset=7, size=6)) == "again\n"
     assert "ok: $ make a" in ear.hears(ToolResult("1", "from a", exit_code=0))
 
 
 def test_a_subagent_is_told_while_it_works(ear):
     """Its beginning, each call at its end, what it said, its end: none of it waits for the agent to end."""
-    assert ear.hears(AgentStarted("a", "scout", "look around")) == "agent scout began: look around\n"
+    assert ear.hears(AgentStarted("a", "scout", "look around")) == "agent scout started: look around\n"
     ear.hears(Text("I look.\n", agent="a"), use("1", "ls", agent="a"))
     assert "scout: I look." in ear.paper.text
     assert ear.hears(ToolResult("1", "", exit_code=0, agent="a")) == "scout: ok: $ ls exit 0\n"

@@ -197,7 +197,7 @@ def test_detaching_and_attaching_elsewhere(person: Person) -> None:
     other.sees("begun", "escape stop")
     wait.touch()
     other.sees("Done.")
-    other.once("› start", "│ begun", "  over", "Done.")
+    other.once("› start", "│ begun", "│ over", "Done.")
 
 
 def test_the_same_folder_asks_whether_to_go_on(person: Person) -> None:
@@ -228,10 +228,10 @@ def test_shell_and_python_modes(person: Person) -> None:
     """`!` runs a shell line, `$` Python that remembers."""
     screen = person.opens("--model", person.script([text("Heard.")]))
     screen.says("!echo from the $((40 + 2))th shell")
-    screen.sees("  from the 42th shell")
+    screen.sees("│ from the 42th shell")
     screen.says("$ kept = 6 * 7")
     screen.says("$ kept + 1")
-    screen.sees("  43")
+    screen.sees("│ 43")
     screen.press(UP)
     screen.sees(" $ kept + 1")
 

@@ -29,7 +29,7 @@ def test_the_demo_opens_the_console_and_the_person_takes_over(person: Person) ->
     screen.sees_no("escape stop")
     assert list(person.folder.glob("sightline-demo-*"))
     screen.says("!echo taken $((2 * 21)) over")
-    screen.sees("  taken 42 over")
+    screen.sees("│ taken 42 over")
     screen.says("thanks")
     screen.sees("there is no model to continue with")
     screen.press(CTRL_C)

@@ -60,10 +60,11 @@ def test_the_work_goes_on_and_attaching_shows_the_same(person: Person, gone: str
 
 
 def shown(screen) -> list[str]:
-    """The transcript, without how long things take."""
+    """The conversation, without the greeting of a new one and without how long things take."""
     rows = screen.tape()
+    begin = rows.index("› start")
     end = next(number for number, row in enumerate(rows) if "escape stop" in row)
-    return [re.sub(r"  \d+ s$", "", row) for row in rows[:end] if "no output for" not in row]
+    return [re.sub(r"  \d+ s$", "", row) for row in rows[begin:end] if "no output for" not in row]
 
 
 def test_answered_in_one_console_it_closes_in_the_other(person: Person) -> None:
@@ -106,7 +107,7 @@ def test_a_host_of_another_version_is_told(person: Person, tmp_path, monkeypatch
     """Which is which, and what to do."""
     screen = person.opens("--model", person.script([bash("echo began; sleep 60")]))
     screen.says("start")
-    screen.sees("  began")
+    screen.sees("│ began")
     screen.press("/detach", ENTER)
     screen.ended()
     (session,) = until(running_sessions, "the session")
@@ -115,7 +116,7 @@ def test_a_host_of_another_version_is_told(person: Person, tmp_path, monkeypatch
     (newer / "sitecustomize.py").write_text("import sightline\n\nsightline.__version__ = '99.0'\n")
     monkeypatch.setenv("PYTHONPATH", str(newer))
     other = person.opens("attach", session["id"])
-    other.sees(f"this session's host is version {__version__}", "this console 99.0", "  began")
+    other.sees(f"this session's host is version {__version__}", "this console 99.0", "│ began")
 
 
 def test_leaving_one_of_two_consoles_leaves_the_other_alone(person: Person) -> None:
