@@ -216,7 +216,12 @@ class ProviderWorker:
             return False
         if not await self._connection.steer(command.text):
             return False
-        self._session.publish(User(clean_text(self._secrets.masked(command.text)), [], "steer"))
+        said = User(clean_text(self._secrets.masked(command.text)), [], "steer")
+        if self._retelling is not None:
+            self._retelling.say(said)
+            self._tell_queue()
+        else:
+            self._session.publish(said)
         return True
 
     async def _attach(self, command: Attach) -> Reply:
@@ -358,6 +363,7 @@ class ProviderWorker:
             if any(not isinstance(event, State) for event in events):
                 self._tell_started()
             retelling.tell(events)
+            self._tell_queue()
         return run.outcome
 
     def _follow(self, run: Run) -> bool:
@@ -372,6 +378,7 @@ class ProviderWorker:
         self._run = self._retelling = None
         self._tell_started()
         retelling.close()
+        self._tell_queue()
         if problem is not None:
             text = without_credentials(self._secrets.masked(problem.text))
             self._session.publish(replace(problem, text=text))
@@ -410,7 +417,8 @@ class ProviderWorker:
         return "\n\n".join([*heard, queued.text, *named])
 
     def _tell_queue(self) -> None:
-        queue = waiting(self._queue, self._secrets.masked)
+        steering = [Queued(user.text, "steer") for user in self._retelling.said] if self._retelling is not None else []
+        queue = waiting([*steering, *self._queue], self._secrets.masked)
         if queue != self._told_queue:
             self._told_queue = queue
             self._session.publish(State("queue", queue, source=self._provider.name))

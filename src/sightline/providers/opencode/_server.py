@@ -12,6 +12,7 @@ Rules:
 import asyncio
 import re
 import secrets
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -67,6 +68,10 @@ class OpenCodeServer:
 
     async def open(self, ask: Ask) -> None:
         await self._open(ask)
+        # It loads a project, its providers and its tools with the first thing that is asked about them.
+        for path in ("/config/providers", "/experimental/tool/ids", "/agent"):
+            with suppress(Unreachable):
+                await self._request("GET", path)
 
     async def run(self, ask: Ask) -> ChannelRun:
         await self._open(ask)
