@@ -196,7 +196,7 @@ class ProviderWorker:
             hint = "put it into a file and name that in the prompt"
             return Reply(False, error=f"the prompt has more than {_PROMPT_AT_MOST} characters", hint=hint)
         if len(self._queue) >= _QUEUED_AT_MOST:
-            return Reply(False, error=f"{_QUEUED_AT_MOST} prompts are waiting already", hint="wait, or stop with Esc")
+            return Reply(False, error=f"{_QUEUED_AT_MOST} prompts are queued", hint="wait, or stop with escape")
         if self.busy and command.how != "follow_up" and await self._steered(command):
             return Reply(True)
         how: Literal["prompt", "follow_up"] = "follow_up" if self.busy else "prompt"
@@ -230,7 +230,7 @@ class ProviderWorker:
         try:
             return Reply(True, await asyncio.to_thread(self._shelf.keep, name, command.data))
         except OSError as problem:
-            return Reply(False, error=clean_line(f"it cannot be kept: {problem}"), hint="make room on the disk")
+            return Reply(False, error=clean_line(f"it cannot be stored: {problem}"), hint="make room on the disk")
 
     def _unqueue(self) -> dict[str, Any]:
         theirs = given_back(self._queue)
@@ -255,7 +255,7 @@ class ProviderWorker:
         native = self._retelling.native_request(command.id) if self._retelling is not None else ""
         if native and self._connection.answer(native, command.answer):
             return Reply(True, command.id)
-        return Reply(False, command.id, "nobody waits for that answer any more")
+        return Reply(False, command.id, "this question is no longer open")
 
     def _set_model(self, command: SetModel) -> Reply:
         if command.thinking:

@@ -200,7 +200,7 @@ class OpenCodeServer:
         self._requests.clear()
         self._session = ""
         if self._run is not None:
-            hint = "say it again: the conversation goes on where it was"
+            hint = "send it again: the conversation is resumed"
             await self._run.fail(Error(text, hint, source="opencode"))
         if self._process is not None and self._process.exit_code is None:
             self._later(self._process.end())
