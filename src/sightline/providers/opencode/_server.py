@@ -12,7 +12,6 @@ Rules:
 import asyncio
 import re
 import secrets
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -67,11 +66,8 @@ class OpenCodeServer:
         self._failure: Any = None  # what the session said went wrong
 
     async def open(self, ask: Ask) -> None:
+        # The server alone: asked about a project it loads it, and then speaks to a package registry by itself.
         await self._open(ask)
-        # It loads a project, its providers and its tools with the first thing that is asked about them.
-        for path in ("/config/providers", "/experimental/tool/ids", "/agent"):
-            with suppress(Unreachable):
-                await self._request("GET", path)
 
     async def run(self, ask: Ask) -> ChannelRun:
         await self._open(ask)
