@@ -400,7 +400,7 @@ async def test_a_host_that_was_killed_left_a_run_open(store: Store, program: Pat
     (writer.folder / "journal.jsonl").write_bytes(journal)
     async with desk(store, resume=session.id) as it:
         await it.done()
-        assert [type(event) for event in it.events] == [ToolResult, Error, RunEnded, State, State, State]
+        assert [type(event) for event in it.events] == [ToolResult, Error, RunEnded, State, State, State, State]
 
 
 @pytest.mark.parametrize("refused", [Compact(), Move("e1"), CancelCall("x"), SetModel(thinking="high"), Prompt(" ")])
@@ -468,3 +468,22 @@ async def test_an_unknown_provider_is_a_mistake_that_names_the_others(store: Sto
         with pytest.raises(UserMistake) as mistake:
             await open_provider(session, Wanted(provider="nobody"), Tree.load(writer.folder), SessionShelf(store, "x"))
     assert "codex" in mistake.value.hint
+
+
+async def test_steering_does_not_split_a_sentence(store: Store) -> None:
+    """It comes when the text is over, in the journal as on the screen; what a subagent says is no end of it."""
+    async with a_session(store) as (session, _):
+        retelling = Retelling(session, "go", {}, lambda started: None, Secrets({}))
+        retelling.tell([Text("One sen", 1)])
+        retelling.say(User("Look there.", [], "steer"))
+        assert [user.text for user in retelling.said] == ["Look there."]
+        retelling.tell([Text("Deep.", 7, agent="a-1"), State("context", 3), Text("tence.", 1)])
+        retelling.tell([Text("Another.", 2)])
+        assert retelling.said == []
+        retelling.say(User("And there.", [], "steer"))
+        retelling.close()
+        session.flush()
+        events = [event for event in KeptSession(session.folder).events() if isinstance(event, Text | User)]
+    assert [event.text for event in events if not event.agent] == [
+        *["One sen", "tence.", "Look there.", "Another.", "And there."]
+    ]

@@ -1,5 +1,7 @@
 """OpenCode's stream: every recording, parts seen more than once, results, subagents, broken streams, failures."""
 
+import asyncio
+import os
 from collections import Counter
 
 import msgspec
@@ -20,7 +22,7 @@ from sightline.events import (
     TurnStarted,
     Unknown,
 )
-from sightline.providers import EventStream
+from sightline.providers import Ask, EventStream, get_provider, start_run
 from sightline.providers.opencode import OpenCodeSource
 from sightline.text import clean_text
 
@@ -345,3 +347,28 @@ def test_the_answer_of_a_subagent_is_its_words(name):
     answers = [content for content in results if "Helper" in content]
     assert answers
     assert not [content for content in answers if "<task" in content or "ses_" in content]
+
+
+async def test_a_request_that_failed_is_told_while_it_is_tried_again(tmp_path, monkeypatch):
+    """OpenCode says nothing on stdout for more than a minute; its log does, and is no part of a failure's words."""
+    log = (
+        'timestamp=2026 level=ERROR run=e message="stream error" x=1 error.error="AI_APICallError: Rate limit reached"'
+    )
+    program = tmp_path / "opencode"
+    program.write_text(
+        f"#!/bin/sh\necho '{log}' >&2\nwhile ! test -e {tmp_path}/told; do sleep 0.01; done\n"
+        f"echo 'gave up' >&2\necho '{log}' >&2\nexit 1\n"
+    )
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    run = start_run(get_provider("opencode"), Ask(prompt="go"))
+    events = []
+    async with asyncio.timeout(20):
+        async for batch in run.events():
+            events += batch
+            if any(isinstance(event, Notice) for event in batch):
+                (tmp_path / "told").touch()
+    told = [event.text for event in events if isinstance(event, Notice)]
+    assert told[0] == "a request failed, OpenCode may try again: Rate limit reached"
+    assert run.outcome.error is not None
+    assert run.outcome.error.text == "OpenCode ended with exit code 1: gave up"

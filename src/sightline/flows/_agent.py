@@ -10,7 +10,9 @@ from sightline.flows._channel import Channel
 from sightline.flows._nested import Nested
 from sightline.flows._outcome import OUTPUT_CAP, Ended, brief
 from sightline.flows._written import Written
-from sightline.providers import Ask, Outcome, Provider, Run, preview, start_run
+from sightline.providers import REFUSED_EXIT_CODE, Ask, Outcome, Provider, Run, preview, start_run
+
+_REFUSED = "something was refused for want of permission"
 
 
 class AgentAttempt:
@@ -65,5 +67,5 @@ class AgentAttempt:
         error, code = outcome.error, outcome.exit_code
         # Where its events pass, the error was one of them; where only lines pass, it is still to be told.
         hint = error.hint if error is not None and lines is not None else ""
-        problem = brief(error.text) if error is not None else ""
+        problem = brief(error.text) if error is not None else _REFUSED if code == REFUSED_EXIT_CODE else ""
         return Ended(exit_code=code, output=output, problem=problem or f"exit code {code}", hint=hint, cut=cut)

@@ -7,6 +7,7 @@ import msgspec
 from sightline.flows._condition import Condition
 from sightline.flows._shell import ShellCommand
 from sightline.flows._template import Template
+from sightline.providers import Approval
 
 InputType = Literal["string", "int", "number", "boolean"]
 OutputFormat = Literal["text", "json"]
@@ -44,9 +45,10 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
 class AgentStep(Step, frozen=True, kw_only=True):
     """A prompt for a provider."""
 
-    provider: str
+    provider: str  # `native`: our own agent
     prompt: Template
     model: Template = Template(())
+    approval: Approval = "auto"
     output_format: OutputFormat = "text"
     options: dict[str, Any] = {}  # the provider's own; every text in it is a Template
 

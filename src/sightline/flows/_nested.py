@@ -53,6 +53,8 @@ class Nested:
 
     def place(self, event: Event) -> Event:
         changes: dict[str, Any] = {"agent": self.path(event.agent)}
+        if event.seq:  # of a session of its own: here it gets another
+            changes |= {"seq": 0, "time": 0.0}
         if isinstance(event, (Text, Reasoning)):
             changes["block"] = event.block + self._blocks_before
             self._blocks = max(self._blocks, changes["block"] + 1)

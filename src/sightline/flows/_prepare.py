@@ -1,5 +1,6 @@
 """From a step as written to an attempt at it: templates filled in, nothing started yet."""
 
+from collections.abc import Callable
 from typing import Any
 
 from sightline.exceptions import OutsideFailure
@@ -10,28 +11,45 @@ from sightline.flows._model import AgentStep, CommandStep
 from sightline.flows._nested import Nested
 from sightline.flows._shell import Invocation, ShellCommand, argv_invocation, shell_invocation
 from sightline.flows._template import Template, Values, render
-from sightline.providers import Ask, get_provider
+from sightline.providers import Ask, Provider, Run, get_provider
+
+NATIVE = "native"
 
 Attempt = AgentAttempt | CommandAttempt
+OwnAgent = Callable[[Ask], Run]  # one prompt for our own agent, whose room is above this one
 
 
-def prepare(step: AgentStep | CommandStep, values: Values, nested: Nested, channel: Channel, cwd: str) -> Attempt:
+def prepare(
+    step: AgentStep | CommandStep,
+    values: Values,
+    nested: Nested,
+    channel: Channel,
+    cwd: str,
+    own_agent: OwnAgent | None = None,
+) -> Attempt:
     """`OutsideFailure` when a path leads nowhere or a value does not fit where it is to go."""
     if isinstance(step, CommandStep):
         return CommandAttempt(_invocation(step, values), nested, channel, timeout=step.timeout, cwd=cwd)
     prompt = render(step.prompt, values)
     if not prompt.strip():
         raise OutsideFailure("the prompt is empty", "check the values it is made of")
-    provider = get_provider(step.provider)
+    provider = _own(own_agent) if step.provider == NATIVE else get_provider(step.provider)
     ask = Ask(
         prompt=prompt,
         model=render(step.model, values),
         cwd=cwd,
         timeout=step.timeout,
+        approval=step.approval,
         options=_rendered(step.options, values),
-        raw=step.output_format == "json" or provider.source is None,
+        raw=step.output_format == "json" or (provider.source is None and step.provider != NATIVE),
     )
     return AgentAttempt(provider, ask, nested, channel)
+
+
+def _own(own_agent: OwnAgent | None) -> Provider:
+    if own_agent is None:
+        raise OutsideFailure("sightline's own agent cannot run here", "run the flow with `sightline flow run`")
+    return Provider(name=NATIVE, title="Sightline", source=None, start=own_agent)
 
 
 def _invocation(step: CommandStep, values: Values) -> Invocation:

@@ -20,7 +20,7 @@ from sightline.flows._inputs import require_inputs
 from sightline.flows._model import AgentStep, CommandStep, Flow
 from sightline.flows._nested import Nested
 from sightline.flows._outcome import Ended, FlowOutcome, StepResult, outcome_of
-from sightline.flows._prepare import Attempt, prepare
+from sightline.flows._prepare import Attempt, OwnAgent, prepare
 from sightline.flows._template import Values
 from sightline.text import clean_line
 
@@ -28,10 +28,17 @@ STEPS_AT_ONCE = 8
 
 
 async def run_flow(
-    flow: Flow, inputs: Mapping[str, Any], *, emit: Callable[[list[Event]], None], cwd: str = ""
+    flow: Flow,
+    inputs: Mapping[str, Any],
+    *,
+    emit: Callable[[list[Event]], None],
+    cwd: str = "",
+    own_agent: OwnAgent | None = None,
 ) -> FlowOutcome:
-    """Run a flow to its end. `UserMistake` when an input is missing or wrong, before anything has run."""
-    run = FlowRun(flow, require_inputs(flow, inputs), cwd=cwd)
+    """Run a flow to its end. `own_agent`: starts a prompt for our own agent.
+
+    `UserMistake` when an input is missing or wrong, before anything has run."""
+    run = FlowRun(flow, require_inputs(flow, inputs), cwd=cwd, own_agent=own_agent)
     async for batch in run.events():
         emit(batch)
     return run.outcome
@@ -41,9 +48,16 @@ class FlowRun:
     """One run of a flow. Read its events to the end, then there is an outcome; `cancel` brings the end about."""
 
     def __init__(
-        self, flow: Flow, inputs: dict[str, Any], *, cwd: str = "", steps_at_once: int = STEPS_AT_ONCE
+        self,
+        flow: Flow,
+        inputs: dict[str, Any],
+        *,
+        cwd: str = "",
+        steps_at_once: int = STEPS_AT_ONCE,
+        own_agent: OwnAgent | None = None,
     ) -> None:
         self._flow = flow
+        self._own_agent = own_agent
         self._inputs = inputs
         self._cwd = cwd or os.getcwd()
         self._board = Board(flow, inputs)
@@ -202,7 +216,7 @@ class FlowRun:
         )
 
     def _prepared(self, step: AgentStep | CommandStep, nested: Nested) -> Attempt:
-        return prepare(step, self._values(), nested, self._channel, self._cwd)
+        return prepare(step, self._values(), nested, self._channel, self._cwd, self._own_agent)
 
     def _values(self) -> Values:
         return Values(self._inputs, {name: result.parts() for name, result in self._results.items()})

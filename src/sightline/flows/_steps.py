@@ -11,13 +11,14 @@ from sightline.flows._document import SIZE_CAP, place
 from sightline.flows._findings import suggestion
 from sightline.flows._model import AgentStep, CommandStep, Retry
 from sightline.flows._names import check_name
+from sightline.flows._prepare import NATIVE
 from sightline.flows._reader import Reader
 from sightline.flows._shell import parse_shell
 from sightline.flows._template import Mistake, Reference, Template, parse_template
-from sightline.providers import get_provider, provider_names
+from sightline.providers import APPROVALS, Approval, get_provider, provider_names
 
 _SHARED = ("id", "needs", "when", "timeout", "retry")
-_AGENT = ("provider", "prompt", "prompt_file", "model", "output_format", "options")
+_AGENT = ("provider", "prompt", "prompt_file", "model", "approval", "output_format", "options")
 _COMMAND = ("run",)
 _SECONDS = "in seconds, such as 300"
 
@@ -175,19 +176,28 @@ class _StepReader:
         reader, fields = self._reader, self._fields
         provider = output_format = None
         if "provider" not in fields:
-            reader.report(self._node, "an agent step has no provider", f"add provider: {', '.join(provider_names())}")
+            reader.report(self._node, "an agent step has no provider", f"add provider: {', '.join(_providers())}")
         else:
-            provider = reader.choice(fields["provider"], "provider", tuple(provider_names()))
+            provider = reader.choice(fields["provider"], "provider", _providers())
         if "output_format" in fields:
             output_format = reader.choice(fields["output_format"], "output_format", ("text", "json"))
         return AgentStep(
             provider=provider or "",
             prompt=self._prompt() or Template(()),
             model=(self._template(fields["model"], "model") if "model" in fields else None) or Template(()),
+            approval=self._approval(provider),
             output_format=output_format or "text",  # type: ignore[arg-type]
             options=self._options(provider),
             **shared,
         )
+
+    def _approval(self, provider: str | None) -> Approval:
+        node = self._fields.get("approval")
+        level = None if node is None else self._reader.choice(node, "approval", APPROVALS)
+        if node is not None and level and provider and level not in (known := _known_levels(provider)):
+            hint = f"choose one of: {', '.join(known)}"
+            self._reader.report(node, f"{provider} has no approval level {level}", hint)
+        return next((known for known in APPROVALS if known == level), "auto")
 
     def _prompt(self) -> Template | None:
         reader, fields = self._reader, self._fields
@@ -253,8 +263,21 @@ class _StepReader:
             self._uses.append(Use(reference, *self._reader.document.locate(node, reference.source, occurrence)))
 
 
+def _providers() -> tuple[str, ...]:
+    return (NATIVE, *provider_names())
+
+
+def _known_levels(provider: str) -> list[str]:
+    if provider == NATIVE:
+        return list(APPROVALS)
+    command = get_provider(provider).command
+    return [level for level in APPROVALS if level == "auto" or (command is not None and level in command.approvals)]
+
+
 def _known_options(provider: str | None) -> list[str] | None:
     """The options a provider's CLI takes; None where only the provider itself can say, or nobody."""
+    if provider == NATIVE:
+        return []
     command = get_provider(provider).command if provider else None
     return None if command is None else sorted(command.options)
 

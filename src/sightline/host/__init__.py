@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from sightline.host._hosts import attach, find, running
     from sightline.host._kept import Kept, kept_jobs, recover
     from sightline.host._masked_artifact import MaskedArtifact, secrets_here
-    from sightline.host._native import NativeRun
+    from sightline.host._native import NativeRun, native_run
     from sightline.host._process import host, launch
     from sightline.host._provider_memory import Conversation, conversation_in, last_conversation, native_id
     from sightline.host._provider_run import ProviderRun
@@ -97,6 +97,7 @@ __all__ = [
     "launch_agent",
     "listen",
     "native_id",
+    "native_run",
     "recover",
     "running",
     "secrets_here",
@@ -119,7 +120,7 @@ _MODULES = {
     "_hosts": "attach find running",
     "_kept": "Kept kept_jobs recover",
     "_masked_artifact": "MaskedArtifact secrets_here",
-    "_native": "NativeRun",
+    "_native": "NativeRun native_run",
     "_process": "host launch",
     "_provider_memory": "Conversation conversation_in last_conversation native_id",
     "_provider_run": "ProviderRun",

@@ -11,13 +11,15 @@ import asyncio
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing
 from itertools import islice, takewhile
+from pathlib import Path
 
-from sightline.agent import RunOutcome, Wanted, headless_commands
+from sightline.agent import RunOutcome, Wanted, headless_commands, wanted_in
 from sightline.events import Error, Event, Notice, encode_event
 from sightline.host._subscription import Subscription
 from sightline.host._working import Working, working
 from sightline.journal import KeptSession, Store
-from sightline.providers import Outcome
+from sightline.paths import data_folder
+from sightline.providers import Ask, Outcome
 from sightline.text import clean_line, clean_text, cut_graphemes, first_line
 from sightline.transcript import Snapshot
 
@@ -139,6 +141,13 @@ class NativeRun:
             cancelled=ended.exit_code == 130,
             error=Error(clean_text(ended.error), source="agent") if ended.error else None,
         )
+
+
+def native_run(ask: Ask) -> NativeRun:
+    """One prompt for our own agent, asked for as of any provider. `auto` is what the settings say."""
+    level = None if ask.approval == "auto" else ask.approval
+    wanted = wanted_in(Path(ask.cwd or "."), approval=level, model=ask.model)
+    return NativeRun(Store(data_folder()), wanted, ask.prompt, resume=ask.resume, timeout=ask.timeout)
 
 
 def _some(events: Iterator[Event]) -> list[Event]:

@@ -8,6 +8,7 @@ Rules:
 - Words and arguments that come in pieces are masked as if they came whole: what may be the beginning of a secret waits
   for the next piece; words also for whatever else the same agent does, arguments for their call. Those of several calls
   may come in turns.
+- What the user says meanwhile does not split a text: it comes when the text that is being written is over.
 - Nothing stays open when a run is over: calls, subagents and requests that had no end get one.
 """
 
@@ -26,6 +27,7 @@ from sightline.events import (
     RequestResolved,
     RunEnded,
     RunStarted,
+    State,
     Text,
     ToolArgs,
     ToolOutput,
@@ -79,12 +81,40 @@ class Retelling:
         self._foretold: dict[str, str] = {}  # the last call that was asked about and not told yet: theirs, ours
         # What comes in pieces, words of an agent or arguments of its call: the last, and what may wait for the next.
         self._pieces: dict[tuple[str, str], tuple[Event, MaskedStream]] = {}
+        self._in_text: tuple[type, int] | None = None  # of the root agent: what is being written, their block
+        self._said: list[User] = []  # meanwhile
         self.running = begun
+
+    @property
+    def said(self) -> list[User]:
+        """What the user said that waits for the end of a text."""
+        return self._said
+
+    def say(self, event: User) -> None:
+        """The user says something to the run that goes on."""
+        if self._in_text is not None:
+            self._said = [*self._said, event]
+        else:
+            self._publish(event)
+
+    def _note_text(self, event: Event) -> None:
+        if event.agent or isinstance(event, State):
+            return
+        now = (type(event), event.block) if isinstance(event, Text | Reasoning) else None
+        if now is None or now != self._in_text:
+            self._release()
+        self._in_text = now
+
+    def _release(self) -> None:
+        said, self._said = self._said, []
+        for event in said:
+            self._publish(event)
 
     def tell(self, events: Sequence[Event]) -> None:
         for event in events:
             if event.agent:
                 event = replace(event, agent=self._path(event.agent))
+            self._note_text(event)
             handler = _HANDLERS.get(type(event))
             told: Event | None = event if handler is None else handler(self, event)
             if told is not None:
@@ -136,6 +166,7 @@ class Retelling:
         """Give everything that is open an end."""
         for key in list(self._pieces):
             self._end_pieces(key)
+        self._release()
         for request in list(self._requests):
             forget(self._session.folder, request)
             self._session.publish(RequestResolved(request))

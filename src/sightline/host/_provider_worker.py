@@ -196,7 +196,7 @@ class ProviderWorker:
             hint = "put it into a file and name that in the prompt"
             return Reply(False, error=f"the prompt has more than {_PROMPT_AT_MOST} characters", hint=hint)
         if len(self._queue) >= _QUEUED_AT_MOST:
-            return Reply(False, error=f"{_QUEUED_AT_MOST} prompts are waiting already", hint="wait, or stop with Esc")
+            return Reply(False, error=f"{_QUEUED_AT_MOST} prompts are queued", hint="wait, or stop with escape")
         if self.busy and command.how != "follow_up" and await self._steered(command):
             return Reply(True)
         how: Literal["prompt", "follow_up"] = "follow_up" if self.busy else "prompt"
@@ -216,7 +216,12 @@ class ProviderWorker:
             return False
         if not await self._connection.steer(command.text):
             return False
-        self._session.publish(User(clean_text(self._secrets.masked(command.text)), [], "steer"))
+        said = User(clean_text(self._secrets.masked(command.text)), [], "steer")
+        if self._retelling is not None:
+            self._retelling.say(said)
+            self._tell_queue()
+        else:
+            self._session.publish(said)
         return True
 
     async def _attach(self, command: Attach) -> Reply:
@@ -225,7 +230,7 @@ class ProviderWorker:
         try:
             return Reply(True, await asyncio.to_thread(self._shelf.keep, name, command.data))
         except OSError as problem:
-            return Reply(False, error=clean_line(f"it cannot be kept: {problem}"), hint="make room on the disk")
+            return Reply(False, error=clean_line(f"it cannot be stored: {problem}"), hint="make room on the disk")
 
     def _unqueue(self) -> dict[str, Any]:
         theirs = given_back(self._queue)
@@ -250,7 +255,7 @@ class ProviderWorker:
         native = self._retelling.native_request(command.id) if self._retelling is not None else ""
         if native and self._connection.answer(native, command.answer):
             return Reply(True, command.id)
-        return Reply(False, command.id, "nobody waits for that answer any more")
+        return Reply(False, command.id, "this question is no longer open")
 
     def _set_model(self, command: SetModel) -> Reply:
         if command.thinking:
@@ -358,6 +363,7 @@ class ProviderWorker:
             if any(not isinstance(event, State) for event in events):
                 self._tell_started()
             retelling.tell(events)
+            self._tell_queue()
         return run.outcome
 
     def _follow(self, run: Run) -> bool:
@@ -372,6 +378,7 @@ class ProviderWorker:
         self._run = self._retelling = None
         self._tell_started()
         retelling.close()
+        self._tell_queue()
         if problem is not None:
             text = without_credentials(self._secrets.masked(problem.text))
             self._session.publish(replace(problem, text=text))
@@ -410,7 +417,8 @@ class ProviderWorker:
         return "\n\n".join([*heard, queued.text, *named])
 
     def _tell_queue(self) -> None:
-        queue = waiting(self._queue, self._secrets.masked)
+        steering = [Queued(user.text, "steer") for user in self._retelling.said] if self._retelling is not None else []
+        queue = waiting([*steering, *self._queue], self._secrets.masked)
         if queue != self._told_queue:
             self._told_queue = queue
             self._session.publish(State("queue", queue, source=self._provider.name))

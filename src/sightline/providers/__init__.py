@@ -21,6 +21,7 @@ from sightline.providers._provider import (
     StopsAgents,
     Unreachable,
 )
+from sightline.providers._refusal import REFUSED_EXIT_CODE
 from sightline.providers._registry import get_provider, provider_names, recognise
 from sightline.providers._source import LINE_CAP, DisplayEventSource, Source
 from sightline.providers._stream import EventStream
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 __all__ = [
     "APPROVALS",
     "LINE_CAP",
+    "REFUSED_EXIT_CODE",
     "Approval",
     "Ask",
     "Channel",

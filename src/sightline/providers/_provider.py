@@ -113,6 +113,8 @@ class CommandLine(msgspec.Struct, frozen=True, kw_only=True):
     arguments: Callable[[Ask], list[str]]  # after the binary; the flags of the approval level are among them
     approvals: dict[Approval, tuple[str, ...]]  # the flags each level stands for; a level not here is not offered
     environment: Callable[[Ask], dict[str, str]] | None = None  # variables it needs besides
+    # What a line of its log, which it writes to stderr, tells a person: None where it is no line of a log.
+    log_line: Callable[[str], str | None] | None = None
     options: frozenset[str] = frozenset()  # the names of `Ask.options` it knows; any other is refused
     login_hint: str = ""
 

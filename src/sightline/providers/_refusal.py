@@ -5,7 +5,7 @@ from typing import Any
 from sightline.events import Event, RunEnded, ToolResult
 
 REFUSED = "refused"  # the stop reason of a run
-EXIT_CODE = 3
+REFUSED_EXIT_CODE = 3
 
 
 def refused_details() -> dict[str, Any]:

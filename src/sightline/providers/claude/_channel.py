@@ -73,7 +73,7 @@ class ClaudeChannel:
         self._said.clear()
         self._say(ask.prompt)
         if not self._program.is_heard:
-            await run.fail(Error("Claude Code has ended", "say it again", source="claude"))
+            await run.fail(Error("Claude Code has ended", "send it again", source="claude"))
         return run
 
     def on_own_run(self, begun: Callable[[Run], bool]) -> None:
@@ -209,7 +209,7 @@ class ClaudeChannel:
         self._requests.clear()
         await self.pass_on(self._turns.broke(busy=self._is_busy))
         if self._run is not None:
-            hint = "say it again: the conversation goes on where it was"
+            hint = "send it again: the conversation is resumed"
             await self._run.fail(Error(problem.message, hint, source="claude"))
 
     def parse_events(self, line: bytes) -> list[Event]:

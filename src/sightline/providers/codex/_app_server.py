@@ -178,7 +178,7 @@ class AppServer:
         self._requests.clear()
         self._turn = ""
         if self._run is not None:
-            hint = "say it again: the conversation goes on where it was"
+            hint = "send it again: the conversation is resumed"
             await self._run.fail(Error(problem.message, hint, source="codex"))
 
     def parse_events(self, line: bytes) -> list[Event]:

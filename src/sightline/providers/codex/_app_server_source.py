@@ -161,7 +161,7 @@ class AppServerSource(Source):
                 thoughts = item.content if isinstance(item.content, list) else []
                 return self._rest(Reasoning, item.id, item.summary or [str(part) for part in thoughts], agent)
             case "contextCompaction":
-                return [Notice("Codex made the conversation short", agent=agent, source="codex")]
+                return [Notice("Codex compacted the conversation", agent=agent, source="codex")]
             case kind if kind in SILENT:
                 return []
         events: list[Event] = [] if item.id in self._open_calls else [self._use(item, agent)]

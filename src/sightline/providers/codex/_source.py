@@ -50,7 +50,6 @@ from sightline.text import clean_line, clean_text, clean_value
 
 _SEARCHES_AT_MOST = 256
 _ENDED = frozenset(("completed", "errored", "shutdown", "interrupted", "not_found"))
-_DECLINABLE = frozenset((wire.Command, wire.FileChange, wire.McpCall))
 _ITEM_LINES = frozenset(("item.started", "item.updated", "item.completed"))
 
 _decode = msgspec.json.Decoder(wire.Line).decode
@@ -220,7 +219,8 @@ class CodexSource(Source):
         elif type(item) is Command:
             code = item.exit_code
         content = clean_text(content)
-        details = refused_details() if type(item) in _DECLINABLE and item.status == "declined" else None
+        declined = isinstance(item, Command | wire.FileChange | wire.McpCall) and item.status == "declined"
+        details = refused_details() if declined else None
         events.append(ToolResult(ident, content, details, failed, code, None, native_id, source="codex"))
         self._settled = self._blocks_seen
         return events

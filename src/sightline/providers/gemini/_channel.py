@@ -92,7 +92,7 @@ class GeminiChannel:
         await run.put([State("approval", {"level": ask.approval, "flags": flags}, source="gemini"), begun])
         self._say(ask.prompt)
         if not self._program.is_heard:
-            await run.fail(Error("Gemini CLI has ended", "say it again", source="gemini"))
+            await run.fail(Error("Gemini CLI has ended", "send it again", source="gemini"))
         return run
 
     def answer(self, request: str, answer: Any) -> bool:
@@ -210,7 +210,7 @@ class GeminiChannel:
         self._requests.clear()
         await self.pass_on(self._source.turn_over())
         if self._run is not None:
-            hint = "say it again: the conversation goes on where it was"
+            hint = "send it again: the conversation is resumed"
             await self._run.fail(Error(problem.message, hint, source="gemini"))
 
     def parse_events(self, line: bytes) -> list[Event]:

@@ -160,7 +160,7 @@ class ChannelSource(GeminiSource):
         given = result if isinstance(result, dict) else {}
         reason = given.get("stopReason")
         reason = clean_line(reason) if isinstance(reason, str) and reason != "end_turn" else ""
-        said = _STOPS.get(reason) or ("Gemini ended without an answer: say it again" if silent and not reason else "")
+        said = _STOPS.get(reason) or ("Gemini ended without an answer: send it again" if silent and not reason else "")
         notices = [Notice(said, "warning", source="gemini")] if said else []
         return [*events, *notices, RunEnded(_usage(given), None, reason, source="gemini")]
 

@@ -5,6 +5,7 @@ those of an agent. So the levels below `full` are agents of ours that may do wha
 """
 
 import os
+import re
 from typing import Any
 
 import msgspec
@@ -32,7 +33,7 @@ _SETTINGS = "OPENCODE_CONFIG_CONTENT"
 def _arguments(ask: Ask) -> list[str]:
     arguments = ["run", "--format", "json", *_APPROVALS[ask.approval]]
     if not ask.raw:
-        arguments.append("--thinking")
+        arguments += ["--thinking", "--print-logs", "--log-level=ERROR"]
     if ask.model:
         arguments.append(f"--model={ask.model}")
     if ask.resume:
@@ -54,6 +55,18 @@ def _environment(ask: Ask) -> dict[str, str]:
     return {_SETTINGS: msgspec.json.encode(settings).decode()}
 
 
+_is_log = re.compile(r"timestamp=\S+ level=\w+ ").match
+_request_failed = re.compile(r' message="stream error" .*error\.error="(?:\w+: )?((?:[^"\\]|\\.)*)"').search
+
+
+def _log_line(line: str) -> str | None:
+    """That a request failed is told nowhere else: it is tried again, for more than a minute, without a word."""
+    if _is_log(line) is None:
+        return None
+    failed = _request_failed(line)
+    return f"a request failed, OpenCode may try again: {failed[1]}" if failed is not None else ""
+
+
 COMMAND = CommandLine(
     binary="opencode",
     package="opencode-ai",
@@ -61,5 +74,6 @@ COMMAND = CommandLine(
     arguments=_arguments,
     approvals=_APPROVALS,
     environment=_environment,
+    log_line=_log_line,
     login_hint="run `opencode auth login`",
 )

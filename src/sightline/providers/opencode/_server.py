@@ -66,6 +66,7 @@ class OpenCodeServer:
         self._failure: Any = None  # what the session said went wrong
 
     async def open(self, ask: Ask) -> None:
+        # The server alone: asked about a project it loads it, and then speaks to a package registry by itself.
         await self._open(ask)
 
     async def run(self, ask: Ask) -> ChannelRun:
@@ -195,7 +196,7 @@ class OpenCodeServer:
         self._requests.clear()
         self._session = ""
         if self._run is not None:
-            hint = "say it again: the conversation goes on where it was"
+            hint = "send it again: the conversation is resumed"
             await self._run.fail(Error(text, hint, source="opencode"))
         if self._process is not None and self._process.exit_code is None:
             self._later(self._process.end())

@@ -21,7 +21,7 @@ from sightline.events import Error, Event, Notice, RunEnded, RunStarted, State, 
 from sightline.exec import GRACE, Process, UntrustedProgram
 from sightline.providers._binary import binary_words
 from sightline.providers._provider import Ask, CommandLine, Outcome, Provider, Run
-from sightline.providers._refusal import EXIT_CODE, is_refusal
+from sightline.providers._refusal import REFUSED_EXIT_CODE, is_refusal
 from sightline.providers._stream import EventStream
 from sightline.providers._words import Words
 from sightline.text import clean_line, clean_text
@@ -59,6 +59,10 @@ class CliRun:
         self._session = ""
         self._calls: dict[str, str] = {}  # that are open, in a few words
         self._forbidden = False  # something it wanted to do was not allowed
+        self._log_rest = b""
+        self._logged: list[Event] = []
+        self._told_in_log: asyncio.Event | None = None
+        self._reading: asyncio.Task[bytes] | None = None
         self._words = Words()
         self._passed_through = bytearray()  # the beginning, of a provider whose lines nobody reads
         self._unread: list[str] = []  # the last lines its source could not read
@@ -90,13 +94,17 @@ class CliRun:
         try:
             if self._process is not None:
                 yield self._opening_events()
-            while chunk := await self._read():
+            while chunk := await self._read_or_be_told():
+                if self._logged:
+                    yield self._take_logged()
+                if not isinstance(chunk, bytes):
+                    continue
                 if stream is None:
                     self._passed_through += chunk[: _PASSED_THROUGH_KEPT - len(self._passed_through)]
                     self._output_end = _last(self._output_end, chunk)
                 elif events := self._seen(stream.feed(chunk)):
                     yield events
-            yield self._closing_events([] if stream is None else stream.end())
+            yield [*self._take_logged(), *self._closing_events([] if stream is None else stream.end())]
         finally:
             await self._close()
 
@@ -128,6 +136,7 @@ class CliRun:
                 env={**ask.env, **(command.environment(ask) if command.environment is not None else {})},
                 stdin=_encoded(ask.prompt),
                 grace=grace,
+                on_stderr=self._on_stderr if command.log_line is not None else None,
             )
         except UntrustedProgram as refused:
             self._not_started = Error(clean_text(refused.message), refused.hint, source=self._provider.name)
@@ -145,6 +154,50 @@ class CliRun:
             left = self._started + self._ask.timeout - time.monotonic()
             self._alarm = asyncio.get_running_loop().call_later(left, self._time_is_up)
         return await self._process.read()
+
+    async def _read_or_be_told(self) -> "bytes | bool":
+        """More of its output; True when its log has something to tell meanwhile."""
+        if self._command.log_line is None:
+            return await self._read()
+        import asyncio
+
+        self._reading = self._reading or asyncio.ensure_future(self._read())
+        self._told_in_log = self._told_in_log or asyncio.Event()
+        waiting = asyncio.ensure_future(self._told_in_log.wait())
+        try:
+            await asyncio.wait([self._reading, waiting], return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            waiting.cancel()
+        if not self._reading.done():
+            return True
+        chunk, self._reading = self._reading.result(), None
+        return chunk
+
+    def _on_stderr(self, chunk: bytes) -> None:
+        """The lines of its log that have something to tell; each is told once in a row."""
+        assert self._command.log_line is not None
+        lines = (self._log_rest + chunk).split(b"\n")
+        self._log_rest = lines.pop()[-_UNREAD_LENGTH:]
+        for line in lines:
+            told = self._command.log_line(line.decode("utf-8", "replace"))
+            if told:
+                name = self._provider.name
+                self._logged.append(Notice(clean_line(told), "warning", source=name))
+                self._logged.append(State("retry", {"reason": clean_line(told)}, source=name))
+        if self._logged and self._told_in_log is not None:
+            self._told_in_log.set()
+
+    def _take_logged(self) -> list[Event]:
+        if self._told_in_log is not None:
+            self._told_in_log.clear()
+        logged, self._logged = self._logged[-_CALLS_AT_MOST:], []
+        return logged
+
+    def _without_log(self, stderr: str) -> str:
+        log_line = self._command.log_line
+        if log_line is None:
+            return stderr
+        return "\n".join([line for line in stderr.split("\n") if log_line(line) is None])
 
     def _time_is_up(self) -> None:
         import asyncio
@@ -227,6 +280,7 @@ class CliRun:
         process = self._process
         native = None if process is None else process.exit_code
         stderr = "" if process is None else clean_text(process.stderr.decode("utf-8", "replace"))
+        stderr = self._without_log(stderr)
         error = None if self._cancelled else self._failure(native, stderr)
         failed = error is not None or (self._ended is not None and self._ended.is_error)
         self._outcome = Outcome(
@@ -244,7 +298,7 @@ class CliRun:
     def _exit_code(self, failed: bool) -> int:
         if self._timed_out or self._cancelled:
             return 124 if self._timed_out else 130
-        return 2 if self._refused else 1 if failed else EXIT_CODE if self._forbidden else 0
+        return 2 if self._refused else 1 if failed else REFUSED_EXIT_CODE if self._forbidden else 0
 
     def _failure(self, native: int | None, stderr: str) -> Error | None:
         if self._timed_out:
@@ -265,6 +319,8 @@ class CliRun:
         """Nothing of the run is left after this, whether it ended, was ended, or was given up."""
         if self._alarm is not None:
             self._alarm.cancel()
+        if self._reading is not None:
+            self._reading.cancel()
         process = self._process
         if process is None:
             return

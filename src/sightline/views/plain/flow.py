@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from contextlib import aclosing
 
 from sightline.flows import FlowRun, check, load, parse_inputs
+from sightline.providers import Ask, Run
 from sightline.text import clean_line
 from sightline.views.plain._renderer import PlainRenderer
 from sightline.views.plain.run import Channels, until_done
@@ -27,8 +28,14 @@ def show_check(path: str) -> tuple[str, int]:
 def show_flow(path: str, inputs: Sequence[str], renderer: PlainRenderer, *, events: bool) -> int:
     """Run it, shown as it goes; the exit code is the flow's."""
     flow = load(path)
-    run = FlowRun(flow, parse_inputs(flow, inputs))
+    run = FlowRun(flow, parse_inputs(flow, inputs), own_agent=_own_agent)
     return asyncio.run(until_done(_show(run, Channels(renderer, events=events)), run.cancel, lambda: run.exit_code))
+
+
+def _own_agent(ask: Ask) -> Run:
+    from sightline.host import native_run
+
+    return native_run(ask)
 
 
 async def _show(run: FlowRun, channels: Channels) -> None:
