@@ -12,8 +12,8 @@ starting: dict[int, int] = {}  # by the pipe it answers through, the process tha
 
 
 def start_host(wanted: str, folder: str = "") -> int:
-    """Start a host as `wanted` (a `HostWanted` as JSON) says; returns the pipe it answers through. `folder`: where it is
-    to work, if not in ours."""
+    """Start a host as `wanted` (a `HostWanted` as JSON) says; returns the pipe it answers through. `folder`: where it
+    works, if not in ours."""
     answer, its_end = os.pipe()
     null = os.devnull
     argv = [*python_words("sightline.host._console_host"), wanted]

@@ -77,7 +77,7 @@ async def test_axe_finds_no_violation_on_the_real_page(machine, open_page, schem
 async def test_recorded_provider_streams_are_shown(machine, open_page):
     """Words, calls with their output, what was delegated and what was cut off, read-only."""
     page = await open_page("#r1")
-    links = page.get_by_role("navigation").get_by_role("link")
+    links = page.locator("#sessions").get_by_role("link")
     await expect(links).to_have_count(3)
     await expect(links.first).to_contain_text("recording")
     block = page.get_by_role("article")
