@@ -81,6 +81,7 @@ async def test_recorded_provider_streams_are_shown(machine, open_page):
     await expect(links).to_have_count(3)
     await expect(links.first).to_contain_text("recording")
     block = page.get_by_role("article")
+    await block.locator(".fold").click()
     await expect(block.locator(".row")).to_have_text(["to-stdout", "to-stderr"])
     await expect(page.get_by_text("The check wrote one line to each stream and succeeded.")).to_be_visible()
     await expect(page.get_by_role("button", name="Cancel")).to_be_hidden()
