@@ -86,6 +86,7 @@ async def test_recorded_provider_streams_are_shown(machine, open_page):
     await expect(page.get_by_text("The check wrote one line to each stream and succeeded.")).to_be_visible()
     await expect(page.get_by_role("button", name="Cancel")).to_be_hidden()
     await links.filter(has_text="delegation.jsonl").click()
+    await page.locator("#entries > .block .fold").first.click()
     await expect(page.get_by_text("Helper A reports: data.csv has 3 rows and a header.")).to_be_visible()
     await expect(page.get_by_text("I'll hand this to two helpers.")).to_be_visible()
     await links.filter(has_text="killed.jsonl").click()
