@@ -152,7 +152,7 @@ async def test_recorded_streams_are_shown(page_server, open_page):
     await expect(page.get_by_role("heading", name="Recorded by claude")).to_be_visible()
     await expect(page.get_by_text("fix it")).to_be_visible()
     await expect(page.get_by_text("let me think")).to_be_hidden()
-    await page.get_by_text("Reasoning").click()
+    await page.get_by_text("Reasoning", exact=True).click()
     await expect(page.get_by_text("let me think")).to_be_visible()
     await expect(page.get_by_text("hint: try again")).to_be_visible()
     await page_server.say("rec001", kind="words", text="Later.")

@@ -77,14 +77,16 @@ async def test_axe_finds_no_violation_on_the_real_page(machine, open_page, schem
 async def test_recorded_provider_streams_are_shown(machine, open_page):
     """Words, calls with their output, what was delegated and what was cut off, read-only."""
     page = await open_page("#r1")
-    links = page.get_by_role("navigation").get_by_role("link")
+    links = page.locator("#sessions").get_by_role("link")
     await expect(links).to_have_count(3)
     await expect(links.first).to_contain_text("recording")
     block = page.get_by_role("article")
+    await block.locator(".fold").click()
     await expect(block.locator(".row")).to_have_text(["to-stdout", "to-stderr"])
     await expect(page.get_by_text("The check wrote one line to each stream and succeeded.")).to_be_visible()
     await expect(page.get_by_role("button", name="Cancel")).to_be_hidden()
     await links.filter(has_text="delegation.jsonl").click()
+    await page.locator("#entries > .block .fold").first.click()
     await expect(page.get_by_text("Helper A reports: data.csv has 3 rows and a header.")).to_be_visible()
     await expect(page.get_by_text("I'll hand this to two helpers.")).to_be_visible()
     await links.filter(has_text="killed.jsonl").click()

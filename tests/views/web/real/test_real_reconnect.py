@@ -169,5 +169,5 @@ async def test_a_host_that_is_killed_is_said_and_what_it_kept_is_shown(machine, 
     await expect(block.locator(".note")).to_contain_text("ended with its host")
     await expect(block.locator(".row")).to_have_text([str(pid), "before"])
     await expect(block.get_by_role("button", name="Cancel")).to_be_hidden()
-    await expect(page.get_by_role("navigation").get_by_role("link")).to_contain_text("lost")
+    await expect(page.locator("#sessions").get_by_role("link")).to_contain_text("lost")
     await eventually(lambda: not alive(pid))

@@ -69,7 +69,7 @@ async def test_escape_attacks_do_nothing(machine, open_page):
     assert await page.title() == "Sightline"
     assert await page.evaluate("navigator.clipboard.readText()") == "untouched"
     links = await page.locator("a").evaluate_all("all => all.map((a) => a.getAttribute('href'))")
-    assert set(links) == {"#transcript", f"#{session_of(job)}"}
+    assert set(links) == {"#transcript", "#new", f"#{session_of(job)}"}
     assert POISON not in await page.locator("body").evaluate("body => document.title + location.href")
 
 

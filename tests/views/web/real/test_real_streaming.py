@@ -57,7 +57,7 @@ async def test_a_progress_bar_is_one_row_that_changes(machine, open_page):
 async def test_a_job_is_started_from_the_form(machine, open_page):
     """On an empty page: the command runs in a session of its own, which is shown; the next one runs beside it."""
     page = await open_page()
-    await expect(page.get_by_text("Nothing has run yet.")).to_be_visible()
+    await expect(page.get_by_role("heading", name="New session")).to_be_visible()
     command = f"echo 'from the page'; {waits(str(machine.folder / 'go'))}"
     await page.get_by_role("textbox", name="Command").fill(command)
     await page.keyboard.press("Enter")
@@ -77,7 +77,7 @@ async def test_a_job_is_started_from_the_form(machine, open_page):
 async def test_a_session_that_begins_elsewhere_appears(machine, open_page):
     """Whoever starts what, the list has it without a reload."""
     page = await open_page()
-    await expect(page.get_by_text("Nothing has run yet.")).to_be_visible()
+    await expect(page.get_by_role("heading", name="New session")).to_be_visible()
     await machine.run("echo", "hello")
     await expect(page.get_by_role("navigation").get_by_role("link", name="echo hello")).to_be_visible()
     await expect(block_of(page, "echo hello").locator(".row")).to_have_text(["hello"])
