@@ -105,11 +105,11 @@ _end_of_command = re.compile(
     r"\(no output\)|\(binary output, .*\)"
     r"|\[(?:.*, )?exit code -?\d+(?:; everything it had started was ended)?\]"
     r"|\[hint: it ran in the sandbox, .*\]"
-    r"|\[cancelled; .*\]|cancelled; output kept|cancelled before it ended; what it had done by then is not undone"
+    r"|\[cancelled; .*\]|cancelled; output stored|cancelled before it ended; what it had done by then is not undone"
 ).fullmatch
-_person_refused = re.compile(r"the person refused: .*?(?:\. Reason: (.*))?", re.DOTALL).fullmatch
+_person_refused = re.compile(r"the user refused: .*?(?:\. Reason: (.*))?", re.DOTALL).fullmatch
 _rule_refused = re.compile(r"not allowed: .* (\(rule: .*\))", re.DOTALL).fullmatch
-_nobody_asked = re.compile(r"refused: .* needs a person's approval and nobody is there .*", re.DOTALL).fullmatch
+_nobody_asked = re.compile(r"refused: .* needs the user's approval, and no user is there .*", re.DOTALL).fullmatch
 
 
 def says_the_end(line: str) -> bool:
@@ -123,4 +123,4 @@ def reason_refused(content: str) -> str | None:
         return found[1] or ""
     if found := _rule_refused(content):
         return f"not allowed {found[1]}"
-    return "nobody was there to ask" if _nobody_asked(content) else None
+    return "no user was there to ask" if _nobody_asked(content) else None

@@ -91,7 +91,7 @@ async def test_the_person_edits_the_list_and_the_model_is_told(tmp_path: Path) -
         assert [row["status"] for row in rows(here)[-1]] == ["completed", "in_progress", "abandoned"]
         assert rows(here)[-1][1]["notes"] == ["with care"]
         await here.run("go")
-        assert "The person has edited the todo list" in told_model(here)
+        assert "The user has edited the todo list" in told_model(here)
         assert "- [/] go on" in str(here.requests[0].messages)
         session = here.session.id
     async with lab(tmp_path, [], resume=session) as here:

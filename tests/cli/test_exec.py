@@ -51,7 +51,7 @@ def test_ctrl_c_cancels_and_keeps_what_was_said(in_terminal):
     terminal.press(b"\x03")
     assert terminal.wait() == 130
     assert terminal.text.startswith(f"partial pid {pid} end\n")
-    assert "\n✕ cancelled; output kept · " in terminal.text
+    assert "\n✕ cancelled; output stored · " in terminal.text
     assert "never" not in terminal.text  # a shell must not go on with the next command while it is being ended
     assert "^C" not in terminal.text
     assert not is_alive(pid)

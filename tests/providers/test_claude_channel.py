@@ -291,13 +291,13 @@ ASKING = Asking("q1", "call-1", "Explore-1", "/project")
             {"behavior": "allow", "updatedPermissions": [{**RULE, "destination": "session"}, MODE]},
         ),
         ({"choice": "always here", "rule": "x"}, {"behavior": "allow", "updatedPermissions": [RULE, MODE]}),
-        ("no", {"behavior": "deny", "message": "The person refused this."}),
+        ("no", {"behavior": "deny", "message": "The user refused this."}),
         (
             {"choice": "no", "reason": "use ninja"},
-            {"behavior": "deny", "message": "The person refused this. They said: use ninja"},
+            {"behavior": "deny", "message": "The user refused this. Reason: use ninja"},
         ),
         *[
-            (said, {"behavior": "deny", "message": "The person refused this."})
+            (said, {"behavior": "deny", "message": "The user refused this."})
             for said in (None, "", 3, True, ["once"], {}, {"choice": ["once"]}, {"choice": {"once": 1}}, "always")
         ],
     ],

@@ -270,7 +270,7 @@ async def test_anything_but_a_yes_is_a_no(tmp_path: Path, answer: Any) -> None:
     events, messages = await asked_once(tmp_path, ask_for(), answer)
     assert messages[-1]["result"] == {"outcome": {"outcome": "cancelled"}}
     (use,), (result,) = of(ToolUse, events), of(ToolResult, events)
-    assert (result.id, result.is_error, result.content) == (use.id, True, "refused by the person")
+    assert (result.id, result.is_error, result.content) == (use.id, True, "refused by the user")
 
 
 async def test_an_answer_of_its_own_is_offered_by_its_name(tmp_path: Path) -> None:
@@ -302,7 +302,7 @@ async def test_a_reason_ends_the_prompt_and_begins_another_in_the_same_run(tmp_p
     prompts = [
         message["params"]["prompt"][0]["text"] for message in messages if message.get("method") == "session/prompt"
     ]
-    assert prompts == ["Hi.", "I said no. Not there."]
+    assert prompts == ["Hi.", "I refused this. Not there."]
 
 
 async def test_what_else_was_asked_is_closed_with_the_prompt(tmp_path: Path) -> None:

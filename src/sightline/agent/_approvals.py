@@ -158,7 +158,7 @@ class Approvals:
             self._tell_allowed(rule, problem, agent, always=choice == ALWAYS)
         elif choice != ONCE:
             reason = str(said.get("reason") or "")
-            raise Refusal(f"the person refused: {_words(need)}" + (f". Reason: {reason}" if reason else ""))
+            raise Refusal(f"the user refused: {_words(need)}" + (f". Reason: {reason}" if reason else ""))
 
     def _tell_allowed(self, rule: str, problem: str, agent: str, *, always: bool) -> None:
         if problem:
@@ -247,8 +247,8 @@ class Approvals:
             why, hint = f" ({_planted_words(need, '')})", "name the program by its path, in the command and in the rule"
         self._stage.publish(Notice(f"refused, no viewer to ask: {what}{why}", "warning", hint, agent=agent))
         raise Refusal(
-            f"refused: {what} needs a person's approval and nobody is there to give it. "
-            "Go on without it, or say in your answer what you could not do."
+            f"refused: {what} needs the user's approval, and no user is there to give it. "
+            "Continue without it, or say in your answer what you could not do."
         )
 
 

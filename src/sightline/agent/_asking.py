@@ -91,7 +91,7 @@ class Asking:
         if image.url not in self._images:
             data = self._read(image.url)
             if not data:
-                return TextPart(f"[an image ({image.media_type}) that is no longer kept]")
+                return TextPart(f"[an image ({image.media_type}) that is no longer stored]")
             self._images[image.url] = data
         return msgspec.structs.replace(image, data=self._images[image.url])
 

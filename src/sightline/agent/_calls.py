@@ -267,7 +267,7 @@ class Calls:
         try:
             return ImagePart(image.media_type, self._workplace.artifacts.keep(name, image.data))
         except OSError as error:
-            return TextPart(f"[an image ({image.media_type}) that could not be kept: {error.strerror}]")
+            return TextPart(f"[an image ({image.media_type}) that could not be stored: {error.strerror}]")
 
 
 class _Proposals:

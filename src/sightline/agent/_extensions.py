@@ -166,7 +166,7 @@ def load_extensions(agent: "Agent", files: Iterable[ExtensionFile]) -> None:
             loaded[file.name] = file.path
         except (Exception, SystemExit) as error:
             text = failure(file.path, error)
-            agent.stage.publish(Notice(text, "warning", "mend it, or move it away", source="agent"))
+            agent.stage.publish(Notice(text, "warning", "fix or remove the file", source="agent"))
 
 
 def _load(agent: "Agent", file: ExtensionFile, shown: Shown) -> None:

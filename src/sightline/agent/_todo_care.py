@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
 _FAILED = """\
 <system-reminder>
-Your last change of the todo list failed, so the person does not see how far you are. Look at the error and make the \
+Your last change of the todo list failed, so the user does not see how far you are. Look at the error and make the \
 change again with the todo tool.
 </system-reminder>"""
 _EDITED = """\
 <system-reminder>
-The person has edited the todo list. It is now:
+The user has edited the todo list. It is now:
 
 {list}
 Go by this list from here on.

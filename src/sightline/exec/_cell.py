@@ -56,7 +56,7 @@ class Cells:
                 told.finish()
             if id in self._cancelled:
                 self._cancelled.discard(id)
-                ended, exit_code, text = "cancelled", _CANCELLED, text or "cancelled; output kept"
+                ended, exit_code, text = "cancelled", _CANCELLED, text or "cancelled; output stored"
             failed = exit_code != 0 and ended != "cancelled"
             details = {"ui": {"kind": "command"}, "ended": ended, "bytes": sink.size, "kept": sink.kept}
             return ToolResult(id, text, details, failed, exit_code, loop.time() - began, source="exec")

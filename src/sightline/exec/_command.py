@@ -313,7 +313,7 @@ class Command:
         if self._stopped == "timeout":
             return self._result("timeout", _TIMED_OUT, f"timed out after {self._spec.timeout:g} s", returned)
         if self._stopped:
-            return self._result("cancelled", _CANCELLED, "cancelled; output kept", returned)
+            return self._result("cancelled", _CANCELLED, "cancelled; output stored", returned)
         code = 1 if returned is None else returned if returned >= 0 else 128 - returned
         return self._result("exit", code, "", returned)
 

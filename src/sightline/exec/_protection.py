@@ -102,7 +102,7 @@ class Protection:
             locks.release(self._lock)
             time.sleep(_BETWEEN_ATTEMPTS)
         raise OutsideFailure(
-            "what other commands in this workspace are kept from changing cannot be read",
+            "what other commands in this workspace must not change cannot be read",
             "end them, then try again",
         )
 

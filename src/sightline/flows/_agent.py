@@ -12,7 +12,7 @@ from sightline.flows._outcome import OUTPUT_CAP, Ended, brief
 from sightline.flows._written import Written
 from sightline.providers import REFUSED_EXIT_CODE, Ask, Outcome, Provider, Run, preview, start_run
 
-_REFUSED = "something was refused for want of permission"
+_REFUSED = "a permission was refused"
 
 
 class AgentAttempt:

@@ -76,7 +76,7 @@ def take_over(session: Session, tree: Tree) -> None:
 
 
 def _new_agent(now: str, before: str) -> Notice:
-    hint = f"{before} will not know what is said from here on"
+    hint = f"{before} will not know what follows"
     return Notice(f"The agent of this session changes from {before} to {now}", "warning", hint, source="sightline")
 
 

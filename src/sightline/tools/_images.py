@@ -151,7 +151,7 @@ def _needs_pillow(facts: ImageFacts, data: bytes, max_bytes: int, max_side: int)
     if facts.media_type not in _FOR_MODELS:
         return f"{facts.media_type} has to be converted for a model, which needs an extra: {_EXTRA}"
     if not facts.width:
-        return f"The size of this {facts.media_type} image cannot be told without an extra: {_EXTRA}"
+        return f"The size of this {facts.media_type} image cannot be recognised without an extra: {_EXTRA}"
     return (
         f"The image ({facts.width}x{facts.height}, {len(data)} bytes) is over the limit of {max_side} pixels a side "
         f"and {max_bytes} bytes; making it smaller needs an extra: {_EXTRA}"

@@ -270,7 +270,7 @@ async def test_what_could_not_be_kept_is_said(tmp_path: Path, monkeypatch: pytes
     """What the model reads is then not the end of the output."""
     monkeypatch.setattr("sightline.journal._artifact.ARTIFACT_CAP", 10_000)
     done = await ran(tmp_path, "seq 1 100000")
-    assert "[only the first 10000 of 588895 bytes could be kept; what came after them is lost]" in done.text
+    assert "[only the first 10000 of 588895 bytes could be stored; the rest is lost]" in done.text
     assert done.details["kept"] == 10_000
 
 
@@ -293,7 +293,7 @@ async def test_async_returns_at_once_and_says_how_to_wait(tmp_path: Path) -> Non
     done = await ran(tmp_path, "sleep 60", **{"async": True})
     job = done.details["job"]
     assert done.text.split("\n") == [
-        f"Background job {job}: started in the background. You are told when it ends.",
+        f"Background job {job}: started in the background. A message reports its end.",
         f'Wait for it with job {{"poll": ["{job}"]}}, end it with job {{"cancel": ["{job}"]}}; '
         f"what it writes: {done.details['artifact']}",
     ]

@@ -81,7 +81,7 @@ def test_a_command_is_told_whole(command: object, columns: int | None, row: str)
 
 def test_a_refusal_is_told_whole() -> None:
     """What to do about it comes at its end."""
-    why = f"refused: run `{LONG}` needs a person's approval and nobody is there to give it. Go on without it."
+    why = f"refused: run `{LONG}` needs the user's approval, and no user is there to give it. Continue without it."
     result = ToolResult("1", why, {"ended": "refused"}, True)
     assert PlainRenderer(EVERYTHING).render([result]) == f"  ✕ {why}\n"
 

@@ -390,7 +390,7 @@ class FakeServer:
     async def _cancel(self, request: Request) -> Response:
         id = request.path_params["id"]
         self.cancels.append(id)
-        await self.end(id, 130, "cancelled", "cancelled; output kept")
+        await self.end(id, 130, "cancelled", "cancelled; output stored")
         return Response(status_code=202)
 
 

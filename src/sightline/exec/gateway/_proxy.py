@@ -190,7 +190,7 @@ class _Question:
             if client[0].at_eof() or client[1].is_closing():
                 raise EOFError  # whoever wanted it has left
             if loop.time() >= until:
-                return Ruling(False, "", "nobody answered in time")
+                return Ruling(False, "", "no answer in time")
             await asyncio.wait({self.task}, timeout=_SECONDS_BETWEEN_LOOKS)
         return self.task.result()
 

@@ -35,8 +35,8 @@ _IN_THE_DIFF = frozenset(("old_string", "new_string", "replace_all", "edits", "c
 _KEPT_HERE = frozenset(("localSettings", "projectSettings"))
 _MODES = {"acceptEdits": "changes to files without asking", "bypassPermissions": "everything without asking"}
 _CHOICE = ("label", "description")
-_REFUSED = "The person refused this."
-_UNANSWERED = "The person did not answer."
+_REFUSED = "The user refused this."
+_UNANSWERED = "The user did not answer."
 
 
 class Asking(msgspec.Struct, frozen=True):
@@ -120,7 +120,7 @@ def _approval(wanted: _ToolUse, asking: Asking) -> Asked:
             return _allow(wanted.input)
         if isinstance(choice, str) and choice in longer:
             return {**_allow(wanted.input), "updatedPermissions": longer[choice]}
-        return _deny(f"{_REFUSED} They said: {reason}" if reason else _REFUSED)
+        return _deny(f"{_REFUSED} Reason: {reason}" if reason else _REFUSED)
 
     return Asked(event, answer)
 

@@ -90,7 +90,7 @@ class AppServer:
         result, reason = to_result(answer)
         self._send({"id": id, "result": result})
         if reason:
-            self._steering = asyncio.get_running_loop().create_task(self.steer(f"I said no. {reason}"))
+            self._steering = asyncio.get_running_loop().create_task(self.steer(f"I refused this. {reason}"))
         return True
 
     async def steer(self, text: str) -> bool:

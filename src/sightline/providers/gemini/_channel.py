@@ -247,7 +247,7 @@ class GeminiChannel:
         self._prompt = 0
         reason, self._reason = self._reason, ""
         if reason and not self._stopping and message.error is None:
-            self._say(f"I said no. {reason}")
+            self._say(f"I refused this. {reason}")
             return self._source.turn_over()
         return self._source.run_over(message.result, message.error)
 

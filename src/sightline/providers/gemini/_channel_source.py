@@ -3,7 +3,7 @@
 Rules of this wire:
 
 - `session/update` has words in pieces, thoughts whole, and calls. Nothing marks the end of a text, as in the stream.
-- A call that is asked about is told by the question alone; one that was refused by the person has no end, one that was
+- A call that is asked about is told by the question alone; one that was refused by the user has no end, one that was
   refused by Gemini's own rules has no beginning. A call to a tool that does not exist is not told at all.
 - What a call says while it goes on is each time all it has said.
 - A change of the approval mode is told as words of the model.
@@ -43,7 +43,7 @@ _STOPS = {
     "max_turn_requests": "Gemini stopped: it repeated itself, or reached the most rounds its settings allow",
     "refusal": "Gemini refused to go on",
 }
-_REFUSED = "refused by the person"
+_REFUSED = "refused by the user"
 
 
 class ChannelSource(GeminiSource):

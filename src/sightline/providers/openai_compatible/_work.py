@@ -188,7 +188,7 @@ class ChatWork:
                 await asyncio.to_thread(save_conversation, conversation)
                 self.session = conversation.id
             except (OSError, ValueError) as problem:
-                text = f"the conversation cannot be kept: {getattr(problem, 'strerror', '') or problem}"
+                text = f"the conversation cannot be stored: {getattr(problem, 'strerror', '') or problem}"
                 last.insert(0, Notice(text, "warning", "it cannot be resumed", source=NAME))
         await self._tell(last)
 

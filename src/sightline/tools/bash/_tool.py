@@ -79,7 +79,7 @@ class BashTool(Tool[BashParams]):
         "Servers of commands that run at the same time reach each other on localhost. It gets no input. Use `read`, "
         "`search`, `find`, `edit` and `write` instead of cat, grep, ls, sed and echo where they do the job. `cd` "
         "within the working folder and exported variables last for the next commands; the result says so. Output is "
-        "cut to its last 50 KB; the whole of it is kept as an artifact you can `read`. Long-running commands: pass "
+        "cut to its last 50 KB; the whole of it is stored as an artifact you can `read`. Long-running commands: pass "
         "async: true."
     )
     params = BashParams

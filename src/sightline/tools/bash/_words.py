@@ -26,7 +26,7 @@ def result_text(command: RunningCommand, result: ToolResult) -> str:
 def begun_text(command: RunningCommand, job: str, why: str) -> str:
     so_far = _output(command)
     lines = [
-        f"Background job {job}: {why}. You are told when it ends.",
+        f"Background job {job}: {why}. A message reports its end.",
         f'Wait for it with job {{"poll": ["{job}"]}}, end it with job {{"cancel": ["{job}"]}}; '
         f"what it writes: {command.artifact}",
     ]
@@ -55,7 +55,7 @@ def _ending(result: ToolResult, details: dict[str, Any]) -> str:
 
 def _not_kept(details: dict[str, Any]) -> str:
     kept, size = details.get("kept", 0), details.get("bytes", 0)
-    return f"[only the first {kept} of {size} bytes could be kept; what came after them is lost]" if kept < size else ""
+    return f"[only the first {kept} of {size} bytes could be stored; the rest is lost]" if kept < size else ""
 
 
 def _output(command: RunningCommand) -> str:

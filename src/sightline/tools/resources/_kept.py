@@ -63,7 +63,7 @@ def history(rest: str, context: ToolContext) -> Resource:
         raise ToolError(f"'history://{rest}' names no session. Use history://SESSION, or history:// for this one.")
     kept = context.workplace.history
     if kept is None:
-        raise ToolError("No conversation is kept here, so history:// has nothing to show.")
+        raise ToolError("No conversation is stored here, so history:// has nothing to show.")
     text = kept.read(session)
     if text is None:
         raise ToolError(f"There is no session '{session}'. history:// alone is this session's conversation.")

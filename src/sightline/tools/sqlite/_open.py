@@ -159,9 +159,9 @@ def explain(problem: BaseException, path: Path) -> str:
     said = (isinstance(problem, OSError) and problem.strerror) or str(problem) or type(problem).__name__
     for sign, message in _EXPLAINED.items():
         if sign in said:
-            return message.format(name=path.name, said=said)
+            return message.format(name=path.name, reason=said)
     return (
-        f"SQLite could not do this with {path.name}: {said}. Check the statement, or read {path.name} for its tables."
+        f"SQLite could not do this with {path.name}: {reason}. Check the statement, or read {path.name} for its tables."
     )
 
 
@@ -172,19 +172,19 @@ _EXPLAINED = {
     "interrupted": f"The query on {{name}} took more than {SECONDS:.0f} seconds and was stopped. Ask for less.",
     "not authorized": _REFUSED,
     "authorization denied": _REFUSED,
-    "is prohibited": _REFUSED + " {said}.",
+    "is prohibited": _REFUSED + " {reason}.",
     "too big": f"A value in {{name}} is larger than {VALUE_BYTES // 2**20} MiB ({_SQUARE_BYTES // 2**10} KiB beside "
     "instr or replace). Choose other columns with ?q=SELECT …",
-    "no such column": "{name} has {said}. " + _SCHEMA,
-    "no such table": "{name} has {said}. " + _SCHEMA,
-    "no such function": "SQLite has {said} here ({name}). Use another one, or compute it from the rows.",
-    "syntax error": "The SQL for {name} has a mistake: {said}. Correct it there.",
-    "incomplete input": "The SQL for {name} ends too early: {said}. Complete it.",
-    "unrecognized token": "The SQL for {name} has a mistake: {said}. Correct it there.",
-    "constraint failed": "The row was not written to {name}: {said}. Give values that the table allows.",
+    "no such column": "{name} has {reason}. " + _SCHEMA,
+    "no such table": "{name} has {reason}. " + _SCHEMA,
+    "no such function": "SQLite has {reason} here ({name}). Use another one, or compute it from the rows.",
+    "syntax error": "The SQL for {name} has a mistake: {reason}. Correct it there.",
+    "incomplete input": "The SQL for {name} ends too early: {reason}. Complete it.",
+    "unrecognized token": "The SQL for {name} has a mistake: {reason}. Correct it there.",
+    "constraint failed": "The row was not written to {name}: {reason}. Give values that the table allows.",
     "attempt to write a readonly": "{name} is read-only. Change its permissions, or write to a copy.",
-    "unable to open": "{name} could not be opened: {said}. Check that it exists and can be read.",
-    "malformed": "{name} is damaged: {said}.",
+    "unable to open": "{name} could not be opened: {reason}. Check that it exists and can be read.",
+    "malformed": "{name} is damaged: {reason}.",
     "not a database": "{name} is not a SQLite database, or it is encrypted.",
     "one statement": "Only one SQL statement at a time.",
     "number of bindings": _UNBOUND,

@@ -97,7 +97,7 @@ def reminder(workplace: Workplace) -> str:
     listed = "\n".join([f"- {task.content}" for task in open_tasks])
     return (
         f"<system-reminder>\nThe todo list still has open tasks:\n{listed}\n"
-        "Go on with them; or, if they are done or no longer wanted, say so with the todo tool.\n</system-reminder>"
+        "Continue with them; or, if they are done or no longer wanted, say so with the todo tool.\n</system-reminder>"
     )
 
 

@@ -45,7 +45,7 @@ ABOUT = {
     "tree_label": "label an entry, or remove its label",
     "tree_filter_next": "the next filter",
     "tree_filter_previous": "the filter before",
-    "tree_filter_default": "what was said and done",
+    "tree_filter_default": "messages and calls",
     "tree_filter_no_tools": "the same without results of tools",
     "tree_filter_user_only": "your own messages",
     "tree_filter_labeled_only": "what has a label",

@@ -150,7 +150,7 @@ async def open_extensions(desk: "Desk", environ: Mapping[str, str]) -> Extension
     said = {getattr(entry, "text", "") for entry in desk.state.entries} if problems else set()
     for problem in problems:
         if problem not in said:
-            desk.tell(problem, "warning", "mend it, or move it away")
+            desk.tell(problem, "warning", "fix or remove the file")
     desk.drawing.renderers = extensions.renderers
     return extensions
 

@@ -51,7 +51,7 @@ def run(
             application.display.adopt(painted.rows, painted.cursor, painted.size)
             console.prompt.set_text(painted.text)
         for problem in application.bindings.problems:
-            console.tell(f"settings, console.keys: {problem}", "warning", "/keys shows and mends them")
+            console.tell(f"settings, console.keys: {problem}", "warning", "/keys shows and fixes them")
         application.spawn(console.sessions.begin(host_fd))
         if prompt:
             console.entering.enter(Submission(prompt))

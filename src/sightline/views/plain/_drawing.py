@@ -152,7 +152,7 @@ class Drawing:
         pieces = [piece for piece in call.pieces if piece.offset >= start and piece.text]
         lost = call.received - start - sum(piece.size for piece in pieces)
         if lost > 0:
-            gone = "was deleted" if deleted else "was not kept"
+            gone = "was deleted" if deleted else "was not stored"
             yield self.block.remark(f"… {size_words(lost)} of output {gone} …")
         for piece in pieces:
             yield self.block.feed(piece.text, piece.stream)

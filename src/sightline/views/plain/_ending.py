@@ -32,7 +32,7 @@ class Ending(msgspec.Struct, frozen=True):
         good = self.exit_code == 0
         parts = [self._words(), duration_words(self.duration), self.job]
         if self.kept < self.bytes:
-            parts.insert(2, f"{size_words(self.bytes - self.kept)} of output not kept")
+            parts.insert(2, f"{size_words(self.bytes - self.kept)} of output not stored")
         sign = f"{palette.good if good else palette.bad}{STEP['ok' if good else 'error']}{palette.reset}"
         return f"{sign} {palette.dim}{' · '.join(parts)}{palette.reset}"
 

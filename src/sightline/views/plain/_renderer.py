@@ -320,7 +320,7 @@ def _not_shown(event: ToolResult) -> str:
         return ""
     size = event.details.get("bytes")
     what = f"binary output, {size_words(size)}" if isinstance(size, int) else "binary output"
-    return f"{what}: kept, not shown; sightline logs {event.id} has it"
+    return f"{what}: stored, not shown; sightline logs {event.id} has it"
 
 
 def _failure(event: ToolResult) -> str:

@@ -181,7 +181,7 @@ async def _passed_from(asked: _Asked) -> int:
     finally:
         client.close()
     if ending is not None and ending.kept < ending.bytes:
-        write_message(2, "warning", f"{size_words(ending.bytes - ending.kept)} of output could not be kept")
+        write_message(2, "warning", f"{size_words(ending.bytes - ending.kept)} of output could not be stored")
     return _CANCELLED if ending is None else _told(ending)
 
 

@@ -93,7 +93,7 @@ async def _shown(output: _Raw | _Shown, store: Store, job: str, *, follow: bool)
     await output.close()
     listed = store.index.jobs().get(job)
     if listed is not None and listed.bytes > size:
-        what = f"note: {size_words(listed.bytes - size)} more was printed; it was not kept, or was deleted"
+        what = f"note: {size_words(listed.bytes - size)} more was printed; it was not stored, or was deleted"
         await write_patiently(2, f"{what}\n".encode())
     if not follow:
         return 0

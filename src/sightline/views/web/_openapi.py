@@ -60,7 +60,7 @@ _ROW = {"first": ("integer", "number of the first row; rows are counted from 0")
 
 _TALK: list[tuple[str, Any, str]] = [
     ("prompt", PromptBody, "Say something to the agent of a session that is running."),
-    ("shell", ShellBody, "Run a command line as the person; the agent reads what came of it unless it is private."),
+    ("shell", ShellBody, "Run a command line as the user; the agent reads the output unless it is private."),
     ("abort", EmptyBody, "Stop what the agent does. What was queued comes back in `data`."),
     ("unqueue", EmptyBody, "Take back what waits for the agent; it works on."),
     ("approval", ApprovalBody, "Go by this approval level from now on."),
@@ -155,7 +155,7 @@ _OPERATIONS = [
     ),
     _Operation(
         path="/api/sessions/{id}/images/{name}",
-        summary="An image kept with a session: PNG, JPEG, GIF or WebP.",
+        summary="An image stored with a session: PNG, JPEG, GIF or WebP.",
         media=_BYTES,
         also=_UNKNOWN,
     ),
@@ -170,7 +170,7 @@ _OPERATIONS = [
     _Operation(
         path="/api/jobs/{id}/cancel",
         method="post",
-        summary="End a job and all it started, or a running call of an agent; the output is kept. Answers at once.",
+        summary="End a job and all it started, or a running call of an agent; the output stays stored. Answers at once.",
         asks=CancelBody,
         answers=Cancelled,
         status=202,

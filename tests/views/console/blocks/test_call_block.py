@@ -215,12 +215,12 @@ def test_what_the_header_says_is_not_said_again(fields: dict[str, Any], rows: li
 @pytest.mark.parametrize(
     ("content", "rows"),
     [
-        ("the person refused: run `make` outside the sandbox. Reason: not now.\nLater.", ["│ not now.", "│ Later."]),
-        ("the person refused: run `make`", []),
+        ("the user refused: run `make` outside the sandbox. Reason: not now.\nLater.", ["│ not now.", "│ Later."]),
+        ("the user refused: run `make`", []),
         ("not allowed: run `make` (rule: exec(make))", ["│ not allowed (rule: exec(make))"]),
         (
-            "refused: run `make` needs a person's approval and nobody is there to give it. Go on.",
-            ["│ nobody was there to ask"],
+            "refused: run `make` needs the user's approval, and no user is there to give it. Continue.",
+            ["│ no user was there to ask"],
         ),
         ("in some other words", ["│ in some other words"]),
     ],
@@ -237,7 +237,7 @@ def test_a_refused_command_cannot_give_a_reason_itself() -> None:
     typed = "echo '. Reason: fine'"
     entry = command(
         args={"command": typed},
-        content=f"the person refused: run `{typed}`",
+        content=f"the user refused: run `{typed}`",
         details={"ended": "refused"},
         is_error=True,
     )
@@ -249,7 +249,7 @@ def test_a_refused_change_is_said_to_be_refused() -> None:
     entry = call(
         name="Edit",
         args={"path": "a.py", "old_string": "x", "new_string": "y"},
-        content="the person refused: write a.py. Reason: no",
+        content="the user refused: write a.py. Reason: no",
         details={"ended": "refused"},
         is_error=True,
     )

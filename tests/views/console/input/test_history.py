@@ -89,7 +89,7 @@ def test_consoles_that_write_at_once_lose_nothing(tmp_path, monkeypatch):
 def test_a_folder_that_cannot_be_written_is_told(tmp_path):
     """What went wrong, in words; nothing is raised."""
     (tmp_path / "file").write_text("x")
-    assert "not kept" in PromptHistory(tmp_path / "file").add("hello", "/")
+    assert "not stored" in PromptHistory(tmp_path / "file").add("hello", "/")
 
 
 async def test_up_goes_back_to_earlier_sessions(tmp_path, history):

@@ -67,7 +67,7 @@ def test_the_sign_a_text_begins_with_says_what_it_is(editor, written, handed_in)
     ("written", "role", "title"),
     [
         pytest.param("!", "warning", "shell", id=f"{SECTION}/! is bash mode"),
-        pytest.param("!!", "warning", "shell, not told to the model", id="a private command"),
+        pytest.param("!!", "warning", "shell, hidden from the model", id="a private command"),
         pytest.param("$", "info", "Python", id=f"{SECTION}/$ is python mode"),
         pytest.param("${", "border", "", id=f"{SECTION}/$ of a template is none"),
         pytest.param("words", "border", "", id="words"),

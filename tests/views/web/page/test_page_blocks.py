@@ -59,7 +59,7 @@ async def test_cancel_keeps_what_was_printed(page_server, open_page):
     await block.get_by_role("button", name="Cancel").click()
     await expect(block.locator(".state")).to_have_text("cancelled")
     await expect(block.get_by_role("button", name="Cancel")).to_be_hidden()
-    await expect(block.get_by_text("cancelled; output kept")).to_be_visible()
+    await expect(block.get_by_text("cancelled; output stored")).to_be_visible()
     await expect(block.locator(".row")).to_have_text(["half"])
     assert page_server.cancels == [job]
 

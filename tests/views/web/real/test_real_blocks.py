@@ -25,7 +25,7 @@ async def test_cancel_keeps_the_partial_output_and_ends_every_process(machine, o
     await block.get_by_role("button", name="Cancel").click()
     await expect(block.locator(".state")).to_have_text("cancelled")
     await expect(block.locator(".facts")).to_contain_text("exit 130")
-    await expect(block.locator(".note")).to_contain_text("output kept")
+    await expect(block.locator(".note")).to_contain_text("output stored")
     await expect(block.locator(".row")).to_have_text([" ".join(map(str, pids)), "half a row"])
     await expect(block.get_by_role("button", name="Cancel")).to_be_hidden()
     await eventually(lambda: not any(alive(pid) for pid in pids))

@@ -8,12 +8,12 @@ if TYPE_CHECKING:
 
 async def reasoning(console: "Console", args: str) -> None:
     console.show_reasoning(_wanted(args, console.drawing.reasoning))
-    _say(console, "what the model thinks is said", console.drawing.reasoning)
+    _say(console, "reasoning is read out", console.drawing.reasoning)
 
 
 async def unfold(console: "Console", args: str) -> None:
     console.unfold(_wanted(args, console.drawing.unfolded))
-    _say(console, "more of every block is said", console.drawing.unfolded)
+    _say(console, "more of every block is read out", console.drawing.unfolded)
 
 
 async def output(console: "Console", args: str) -> None:

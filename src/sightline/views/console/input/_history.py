@@ -76,7 +76,7 @@ class PromptHistory:
                 if size > LARGEST_FILE and locks.acquire(descriptor, "exclusive") and _is_still(descriptor, self._file):
                     self._shorten()
         except OSError as problem:
-            return f"prompts are not kept in the history: {problem.strerror or problem}: {self._file}"
+            return f"prompts are not stored in the history: {problem.strerror or problem}: {self._file}"
         return ""
 
     @contextmanager

@@ -40,7 +40,7 @@ from sightline.views.console.input._submission import Attachment, Mode, Submissi
 
 _BORDERS: dict[Mode, str] = {"prompt": "border", "shell": "warning", "python": "info"}
 _TITLES: dict[Mode, str] = {"prompt": "", "shell": "shell", "python": "Python"}
-_PRIVATE = ", not told to the model"
+_PRIVATE = ", hidden from the model"
 
 
 class PromptHost(Protocol):

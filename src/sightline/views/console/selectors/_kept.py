@@ -45,7 +45,7 @@ async def _changed(desk: Desk, name: str, write: Callable[[Path], object], proje
         return getattr(error, "message", "") or str(error)
     desk.settings = _with(desk.settings, settings, name)
     if unused:
-        desk.tell(f"{name} is kept, but {unused}", "warning")
+        desk.tell(f"{name} is stored, but {unused}", "warning")
     reply = await desk.submit(Reload())
     later = reply.data.get("later") if reply.ok and isinstance(reply.data, dict) else None
     if isinstance(later, list) and name in later:

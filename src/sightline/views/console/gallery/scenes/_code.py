@@ -22,8 +22,8 @@ def _states(stage: Stage) -> Iterator[State]:
         ("Python", _PYTHON, "python", False),
         ("with line numbers", _PYTHON, "python", True),
         ("a shell script", _SHELL, "sh", False),
-        ("a language nobody knows", "some := words |> here", "nosuch", False),
-        ("longer than a row: folded, every character kept", _LONG, "python", False),
+        ("an unknown language", "some := words |> here", "nosuch", False),
+        ("longer than a row: folded, every character there", _LONG, "python", False),
     ):
         code = Code(text, language, line_numbers=numbers, theme=stage.theme)
         code.finish()

@@ -29,7 +29,7 @@ def _states(stage: Stage) -> Iterator[State]:
         ("some of it", 37, 100, "downloading"),
         ("all of it", 100, 100, "downloading"),
         ("without words", 5, 8, ""),
-        ("nobody knows how much there is", 1234, None, "read"),
+        ("unknown total", 1234, None, "read"),
     ):
         yield State(caption, ProgressBar(value, total, label, theme=stage.theme))
     if stage.moving:

@@ -22,7 +22,7 @@ def _states(stage: Stage) -> Iterator[State]:
     yield State("cut at the edge", Text(_PROSE, wrap=False, theme=theme))
     yield State("indented on both sides", Text(_PROSE, padding_x=4, theme=theme))
     yield State("in a role", Text("could not read the file: permission denied", "error", theme=theme))
-    yield State("style that came with it is kept, other sequences are not", Text(_OUTPUT, theme=theme))
+    yield State("style that came with it stays, other sequences are not", Text(_OUTPUT, theme=theme))
     yield State("empty: no row at all", Text("", theme=theme))
 
 
