@@ -28,13 +28,13 @@ _RESULT_IN_A_SUMMARY = 2000  # characters of one result, written out for whoever
 
 SUMMARISER = """\
 You summarise the work of a coding agent so that it can continue without the conversation itself. Write for the \
-agent, in plain sections: the task as the user put it, decisions and why, what was done (files, commands, outcomes), what \
-is open, and facts needed to continue (names, paths, numbers, error texts, exactly). Leave out pleasantries. Do not \
-continue the task yourself."""
+agent, in plain sections: the task as the user put it, decisions and why, what was done (files, commands, outcomes), \
+what is open, and facts needed to continue (names, paths, numbers, error texts, exactly). Leave out pleasantries. Do \
+not continue the task yourself."""
 
 BRANCH_SUMMARISER = """\
-You summarise a branch of a conversation that is being left for another one, for an agent that continues elsewhere. Say \
-what was tried, what came of it, what changed on disk, and what is worth knowing. Be brief and exact."""
+You summarise a branch of a conversation that is being left for another one, for an agent that continues elsewhere. \
+Say what was tried, what came of it, what changed on disk, and what is worth knowing. Be brief and exact."""
 
 
 def tokens_in(message: Message) -> int:

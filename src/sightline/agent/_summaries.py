@@ -16,7 +16,7 @@ from sightline.agent._compaction import (
 from sightline.agent._hooks import Cancelled, Summary
 from sightline.agent._memory import remembered
 from sightline.conversation import AssistantMessage, Message, TextPart, UserMessage
-from sightline.events import Notice, State, TurnEnded
+from sightline.events import Notice, State, TurnEnded, TurnStarted
 from sightline.exceptions import UserMistake
 from sightline.journal import Entry
 from sightline.models import Done, Model, ModelError, ModelRequest, Retrying
@@ -87,20 +87,20 @@ class Summaries:
         return {"moved": True, "leaf": tree.leaf, "prefill": move.prefill, "summary": summary}
 
     async def summary(self, system: str, messages: list[Message], instructions: str = "") -> str:
-        """In the words of the model for small work."""
+        """In the words of the model for small work. It is a turn: what it costs is part of what the session costs."""
         agent = self._agent
         small = agent.settings.models.small
         model = agent.open_model(small) if small else agent.model
+        answers: list[AssistantMessage] = []
+        agent.stage.publish(TurnStarted(source="agent"))
         try:
-            said = await summarised(model, system, messages, instructions, self._tell_wait, self._count)
-            return encodable(agent.secrets.masked(said))
+            text = await summarised(model, system, messages, instructions, self._tell_wait, answers.append)
+            return encodable(agent.secrets.masked(text))
         finally:
+            usage, cost = (answers[0].usage, answers[0].cost) if answers else (None, None)
+            agent.stage.publish(TurnEnded(usage, cost, "summary", source="agent"))
             if model is not agent.model:
                 await model.close()
-
-    def _count(self, answer: AssistantMessage) -> None:
-        """What a summary costs is part of what the session costs."""
-        self._agent.stage.publish(TurnEnded(answer.usage, answer.cost, "summary", source="agent"))
 
     def _tell_wait(self, wait: Retrying) -> None:
         text = f"{wait.reason}; retrying in {wait.seconds:.0f} s"

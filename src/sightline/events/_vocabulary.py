@@ -153,7 +153,7 @@ class RunStarted(Envelope, frozen=True, gc=False, tag="run_started"):
 
 
 class TurnStarted(Envelope, frozen=True, gc=False, tag="turn_started"):
-    """One request to the model begins, inside a run."""
+    """One request to the model begins, inside a run or for a summary of the conversation."""
 
 
 class TurnEnded(Envelope, frozen=True, gc=False, tag="turn_ended"):

@@ -161,7 +161,7 @@ def explain(problem: BaseException, path: Path) -> str:
         if sign in said:
             return message.format(name=path.name, reason=said)
     return (
-        f"SQLite could not do this with {path.name}: {reason}. Check the statement, or read {path.name} for its tables."
+        f"SQLite could not do this with {path.name}: {said}. Check the statement, or read {path.name} for its tables."
     )
 
 

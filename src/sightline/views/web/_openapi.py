@@ -170,7 +170,7 @@ _OPERATIONS = [
     _Operation(
         path="/api/jobs/{id}/cancel",
         method="post",
-        summary="End a job and all it started, or a running call of an agent; the output stays stored. Answers at once.",
+        summary="End a job and all it started, or a running call of an agent; the output stays. Answers at once.",
         asks=CancelBody,
         answers=Cancelled,
         status=202,
