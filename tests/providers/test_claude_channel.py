@@ -376,7 +376,7 @@ def test_a_question_without_an_answer_is_not_answered_for_the_person() -> None:
     second = made.answer({"chosen": [], "text": "My own words"})
     assert not isinstance(second, dict)
     assert (second.event.text, second.event.id == made.event.id) == ("Second?", False)
-    assert second.answer(None) == {"behavior": "deny", "message": "The person did not answer."}
+    assert second.answer(None) == {"behavior": "deny", "message": "The user did not answer."}
     done = second.answer({"chosen": ["a", "b"]})
     assert isinstance(done, dict)
     assert done["updatedInput"]["answers"] == {"First?": "My own words", "Second?": "a, b"}

@@ -89,7 +89,7 @@ def test_a_refusal_is_told_whole() -> None:
 def test_binary_output_is_told() -> None:
     """As in the console: how much there is, and where; below what came before it, above how the call ended."""
     details = {"ended": "exit", "binary": True, "bytes": 3013}
-    row = "  binary output, 2.9 KB: kept, not shown; sightline logs k3m9qz-1 has it\n"
+    row = "  binary output, 2.9 KB: stored, not shown; sightline logs k3m9qz-1 has it\n"
     use = ToolUse("k3m9qz-1", "Bash", arg="x")
     output = ToolOutput("k3m9qz-1", "before\n")
     failed = ToolResult("k3m9qz-1", "(binary output)", details, True, 4)
