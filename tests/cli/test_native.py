@@ -346,7 +346,7 @@ def test_a_folder_that_is_gone(work: Path) -> None:
     command = f'rmdir "$PWD"; exec {SIGHTLINE} -p go --model {script(work, HELLO)}'
     done = subprocess.run(["sh", "-c", command], cwd=work, capture_output=True, timeout=30)
     assert done.returncode == 2
-    assert b"folder is gone" in done.stderr
+    assert b"the current folder does not exist any more" in done.stderr
     assert b"hint: " in done.stderr
 
 
@@ -359,7 +359,7 @@ def test_other_commands_in_a_folder_that_is_gone(work: Path, words: str) -> None
         ["sh", "-c", f'rmdir "$PWD"; exec {SIGHTLINE} {words}'], cwd=work, capture_output=True, timeout=30
     )
     assert (done.returncode, done.stdout) == (2, b"")
-    assert done.stderr == b"error: the current folder is gone\nhint: change to one that exists\n"
+    assert done.stderr == b"error: the current folder does not exist any more\nhint: change to another folder\n"
 
 
 def test_names_that_are_no_text(work: Path, tmp_path: Path) -> None:
@@ -381,7 +381,7 @@ def test_names_that_are_no_text(work: Path, tmp_path: Path) -> None:
     for words in (("resume", "-"), ("tree", "-"), ("fork", "-")):
         done = sightline(*words, cwd=odd)
         assert done.returncode == 2
-        assert b"no conversation in this folder" in done.stderr
+        assert b"no session in this folder" in done.stderr
 
 
 @pytest.mark.parametrize("words", [("-p",), ("-p", "-"), ("--prompt",)])
@@ -466,8 +466,8 @@ def test_binary_output_is_said_and_can_be_had(work: Path) -> None:
     """With -v, to whoever attaches, and all of it with the command that is named."""
     turns = [[bash("printf 'before\\n\\0\\0\\nafter\\n'")], [{"text": "Done."}]]
     said = native(work, turns, "-v").stdout.decode().splitlines()
-    call = f"{store().sessions()[0]}-1"
-    rows = ["  before", f"  binary output, 16 B: kept, not shown; sightline logs {call} has it"]
+    call = f"{store().sessions()[0]}-100001"
+    rows = ["  before", f"  binary output, 16 B: stored, not shown; sightline logs {call} has it"]
     assert said == ["● Bash printf 'before\\n\\0\\0\\nafter\\n'", *rows, "Done."]
     assert sightline("attach", store().sessions()[0]).stdout.decode().splitlines()[2:4] == rows
     assert sightline("logs", call).stdout == b"before\n\0\0\nafter\n"

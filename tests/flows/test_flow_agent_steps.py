@@ -182,11 +182,12 @@ def test_a_subagents_path_follows_the_steps(made_up: Any) -> None:
     assert ended.path == "review/Explore-1"
 
 
-def test_words_before_and_after_a_call_do_not_run_together(run: Run, tmp_path: Path, monkeypatch: Any) -> None:
+def test_words_before_and_after_a_call_do_not_run_together(
+    run: Run, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Each block of an agent's words begins on a line of its own in the step's output."""
     recording = Path(__file__).parents[1] / "captures" / "claude" / "single_tool.jsonl"
-    program = tmp_path / "bin" / "claude"
-    program.parent.mkdir()
+    program = tmp_path_factory.mktemp("bin") / "claude"  # no program of the workspace is run
     program.write_text(f"#!/bin/sh\ncat {recording}\n")
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")

@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from sightline.tools import _ripgrep
+from sightline.tools import ToolError, _ripgrep
 from sightline.tools._globs import Globs, expression
 from sightline.tools._walk import walk
 
@@ -150,7 +150,7 @@ async def test_no_file_descriptor_is_left(tmp_path: Path) -> None:
     before = psutil.Process().num_fds()
     for _ in range(5):
         await listed(tmp_path)
-        with pytest.raises(FileNotFoundError):
+        with pytest.raises(ToolError, match="nowhere"):
             await listed(tmp_path / "nowhere")
     assert psutil.Process().num_fds() == before
 

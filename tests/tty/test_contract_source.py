@@ -10,7 +10,7 @@ import sightline.tty
 
 TTY = Path(sightline.tty.__file__).parent
 FIDELITY = Path(sightline.testing.fidelity.__file__).parent
-REFERENCE = Path(__file__).parents[2] / "docs" / "reference" / "terminal.md"
+REFERENCE = Path(__file__).parents[2] / "docs" / "internals" / "terminal.md"
 UPDATE_PATH = ("_composer", "_display", "_ledger", "_overlays", "_painter", "_reflow", "_rows", "_scheduler")
 
 

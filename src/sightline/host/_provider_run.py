@@ -9,9 +9,10 @@ Rules:
 - A new session that cannot be stored is no reason not to run: that is reported, and the run goes unrecorded.
 """
 
+import logging
 import os
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import aclosing, asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
+from contextlib import aclosing, asynccontextmanager, contextmanager
 
 from sightline.agent import Secrets
 from sightline.events import Event, Notice, RunEnded, RunStarted, Text, User
@@ -22,7 +23,7 @@ from sightline.host._provider_memory import ProviderMemory
 from sightline.host._session import Session
 from sightline.host._working import opened_journal
 from sightline.journal import Store
-from sightline.providers import Ask, EventStream, Outcome, Provider, Run, Words
+from sightline.providers import Ask, DisplayEventSource, EventStream, Outcome, Provider, Run, Words
 from sightline.text import clean_line, clean_text, cut_graphemes, first_line, without_credentials
 
 _TITLE = 80
@@ -56,15 +57,16 @@ class ProviderRun:
                 yield batch
 
     async def raw(self) -> AsyncGenerator[bytes, None]:
-        source = self._provider.source
-        stream = None if source is None else EventStream(source())
+        """Its lines, unread. They are read for the record only: a bug there costs the record, never a line."""
         async with self._recorded() as record, aclosing(self._run.raw()) as chunks:
+            with _reported():
+                record.read_with(self._provider.source)
             async for chunk in chunks:
-                if stream is not None:
-                    record.add(stream.feed(chunk))
+                with _reported():
+                    record.read(chunk)
                 yield chunk
-            if stream is not None:
-                record.add(stream.end())
+            with _reported():
+                record.read_to_the_end()
 
     @asynccontextmanager
     async def _recorded(self) -> AsyncIterator["_Record"]:
@@ -98,12 +100,32 @@ class ProviderRun:
         prune_now_and_then(self._store)
 
 
+@contextmanager
+def _reported() -> Iterator[None]:
+    try:
+        yield
+    except Exception:
+        logging.getLogger("sightline").exception("a line could not be read for the record")
+
+
 class _Record:
     """Where a batch is put on its way to the reader. `first`: what the reader is told before the run says anything."""
 
     def __init__(self, recording: "_Recording | None", first: list[Event]) -> None:
         self._recording = recording
+        self._stream: EventStream | None = None
         self.first = first
+
+    def read_with(self, source: Callable[[], DisplayEventSource] | None) -> None:
+        self._stream = None if source is None else EventStream(source())
+
+    def read(self, chunk: bytes) -> None:
+        if self._stream is not None:
+            self.add(self._stream.feed(chunk))
+
+    def read_to_the_end(self) -> None:
+        if self._stream is not None:
+            self.add(self._stream.end())
 
     def add(self, events: list[Event]) -> None:
         if self._recording is not None and events:

@@ -147,8 +147,8 @@ async def test_a_folder_that_cannot_be_listed_is_an_error(
         return scandir(folder)
 
     monkeypatch.setattr(os, "scandir", refuse)
-    assert "\n  (Permission denied)" in (await read(context, "/")).text
-    with pytest.raises(ToolError, match="Permission denied"):
+    assert "\n  (permission denied)" in (await read(context, "/")).text
+    with pytest.raises(ToolError, match="permission denied"):
         await read(context, "sub")
 
 

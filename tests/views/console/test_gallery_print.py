@@ -87,7 +87,7 @@ def test_the_list_names_every_scene(own_home):
             "did you mean text or table or tree or tabs or transcript or theme",
         ),
         (["--print", "--", "\x1b[31mx"], "no scene of that name", "sightline gallery --list"),
-        (["--print", "--width", "0"], "not a number of columns from 1 to 1000: 0", "--help"),
+        (["--print", "--width", "0"], "not a number from 1 to 1000: 0", "--help"),
         (["--print", "--list"], "not allowed with argument", "--help"),
         (["--colours", "all"], "invalid choice: 'all'", ""),
     ],

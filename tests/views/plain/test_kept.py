@@ -81,8 +81,8 @@ def test_what_was_found_is_shown_below(store):
 
 def test_nothing_is_said_in_words(store):
     """None yet, none here, none found."""
-    assert table(store) == "no conversations yet: start one with sightline -p PROMPT\n"
-    assert table(store, cwd="/x").startswith("no conversations yet in this folder")
+    assert table(store) == "no sessions yet: start one with sightline\n"
+    assert table(store, cwd="/x").startswith("no sessions yet in this folder")
     assert table(store, "needle").startswith("nothing found")
     assert conversations_json(store, "", cwd=None, limit=1) == b"[]\n"
 

