@@ -105,7 +105,7 @@ def _reported() -> Iterator[None]:
     try:
         yield
     except Exception:
-        logging.getLogger("sightline").exception("a line could not be read for the record")
+        logging.getLogger("sightline").debug("a line could not be read for the record", exc_info=True)
 
 
 class _Record:

@@ -234,17 +234,21 @@ async def test_a_reader_that_does_not_read_is_brought_up_to_date_by_a_snapshot(t
     watches.close()
 
 
-async def test_many_jobs_of_one_session_are_told_apart(served):
+async def test_many_jobs_of_one_session_are_told_apart(served, tmp_path):
     """Each job's rows are its own, in order, whatever the others print."""
     first = await in_thread(served.start, "sleep", "60")
     session = session_of(first)
     jobs = {}
+    go = tmp_path / "go"
     for number in range(20):
-        script = f"for i in 1 2 3 4 5; do echo job {number} line $i; sleep 0.1; done"
+        script = (
+            f"until [ -e {go} ]; do sleep 0.05; done; for i in 1 2 3 4 5; do echo job {number} line $i; sleep 0.1; done"
+        )
         answer = await in_thread(served.post, f"/api/sessions/{session}/jobs", {"argv": ["sh", "-c", script]})
         jobs[answer.json()["job"]] = number
     newest: dict[str, list[str]] = {}
     async with served.stream(f"/api/page?session={session}") as said:
+        go.touch()
         async for kind, data, _ in said:
             if kind == "rows":
                 newest[data["id"]] = [row[0][0] for row in data["rows"]]

@@ -287,7 +287,7 @@ async def test_each_setting_is_explained_with_its_values(desk):
     task = opened(desk, _settings, "permissions.approval")
     await desk.until_shown(Choice)
     rows = " ".join(desk.rows())
-    assert "does without asking" in rows
+    assert "may do without asking" in rows
     assert "default: auto" in rows
     await desk.go("enter")
     await desk.until_rows("edits files, runs sandboxed commands", "reads only; no edits, no commands")

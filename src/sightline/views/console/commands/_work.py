@@ -28,7 +28,7 @@ async def queue(console: "Console", args: str) -> None:
         console.tell(reply.error, "error", reply.hint)
         console.set_draft(f"/queue {args}")
     elif console.drawing.linear:
-        console.tell("it waits until the agent is done", hint="/unqueue takes it back")
+        console.tell("queued until the agent is done", hint="/unqueue to edit")
 
 
 def _say_queue(console: "Console") -> None:
@@ -38,7 +38,7 @@ def _say_queue(console: "Console") -> None:
         return
     when = {"follow_up": "when the agent is done"}
     said = [f"{when.get(str(one.get('how')), 'next')}: {one.get('text', '')}" for one in waiting]
-    console.tell("\n".join(said), hint="/unqueue takes it back")
+    console.tell("\n".join(said), hint="/unqueue to edit")
 
 
 async def unqueue(console: "Console", args: str) -> None:
