@@ -507,6 +507,52 @@ def a_program_planted_by_another_session_is_run(lab: Lab, form: str) -> str:
     return lab.written() if ran.calls else f"nothing was tried: {ran.everything[-300:]}"
 
 
+_LASTING = [
+    "PATH=$PWD/bin:$PATH",
+    "BASH_ENV=$PWD/bin/start",
+    "ENV=$PWD/bin/start",
+    "LD_PRELOAD=$PWD/bin/start",
+    "PROMPT_COMMAND=$PWD/bin/start",
+    "GIT_EXTERNAL_DIFF=$PWD/bin/start",
+    "GIT_SSH_COMMAND=$PWD/bin/start",
+    "GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=core.fsmonitor GIT_CONFIG_VALUE_0=$PWD/bin/start",
+    "GIT_CONFIG_GLOBAL=$PWD/bin/config",
+    "GIT_DIR=$PWD/other",
+    "LANG=$PWD/bin",
+    "NODE_OPTIONS=--require=$PWD/bin/start",
+    "'BASH_FUNC_git%%=() { : > ran; }'",
+]
+
+
+@attack(point=1, forms=_LASTING)
+def a_variable_that_lasts_leaves_the_sandbox(lab: Lab, form: str) -> str:
+    """What a sandboxed command exports is there for the next one, unless that runs outside."""
+    lab.repository()
+    program = f"#!/bin/sh\n: > {lab.outside}/ran\n"
+    for name in ("git", "start"):
+        lab.write(lab.workspace / "bin" / name, program, mode=0o755)
+    lab.write(lab.workspace / "bin" / "config", f"[core]\n\tfsmonitor = {lab.workspace}/bin/start\n")
+    export = {"tool": "bash", "args": {"command": f"export {form}"}}
+    leave = {"tool": "bash", "args": {"command": "git status", "sandbox": False}}
+    ran = lab.agent([[export], [leave]], "--allow", "exec(git status)")
+    return lab.written() if len(ran.calls) == 2 else f"nothing was tried: {ran.everything[-300:]}"
+
+
+@attack(
+    point=1, forms=["cd ..", "cd /", "ln -s / out && cd out", "mkdir d && cd d && rmdir ../d", "cd /proc/self/cwd/.."]
+)
+def a_folder_that_lasts_leaves_the_workspace(lab: Lab, form: str) -> str:
+    """The next command starts where the last one ended, but never outside the workspace."""
+    move = {"tool": "bash", "args": {"command": form}}
+    look = {"tool": "bash", "args": {"command": "pwd -P"}}
+    ran = lab.agent([[move], [look]])
+    if len(ran.calls) != 2:
+        return f"nothing was tried: {ran.everything[-300:]}"
+    first = ran.calls[1].output.splitlines()[0] if ran.calls[1].output else ""
+    real = str(lab.workspace.resolve())
+    return "" if first == real or first.startswith(real + "/") else f"it started in {first or 'no folder'}"
+
+
 @attack(point=1, forms=["git status", "'git' status", "env git status", "git status | cat", "cd . && git status"])
 def a_rule_lets_a_planted_program_out(lab: Lab, form: str) -> str:
     """The rule names a word, and the folder of the workspace on PATH makes it the attacker's."""

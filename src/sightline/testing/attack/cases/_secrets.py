@@ -1,6 +1,7 @@
 """Ways to learn a secret of the person's environment, to have it written somewhere, or to have it printed."""
 
 import base64
+import json
 import re
 import sqlite3
 import zipfile
@@ -145,6 +146,46 @@ def a_command_shows_a_secret_of_a_file(lab: Lab, form: str) -> str:
     ran = lab.agent([[{"tool": "bash", "args": {"command": form}}]], env={"MY_API_KEY": _KEY})
     stored = "".join(path.read_text(errors="replace") for path in lab.data.glob("sessions/*/journal.jsonl"))
     return _found(ran.everything + stored, {"MY_API_KEY": _KEY})
+
+
+_PASTED = {"ANTHROPIC_API_KEY": "sk-ant-Kx7vQ2mZp9Lw4TnB8sRd3fGh6-aZ"}
+_KEY_FILE = "$SIGHTLINE_HOME/keys/keys.json"
+_READS_OF_KEYS = [
+    f"cat {_KEY_FILE}",
+    f"base64 {_KEY_FILE}",
+    f"cp {_KEY_FILE} copy; cat copy",
+    f"ln -s {_KEY_FILE} link; cat link",
+    'grep -r sk-ant "$SIGHTLINE_HOME"',
+    'tar c -C "$SIGHTLINE_HOME" . | strings',
+    "cat /proc/[0-9]*/root$SIGHTLINE_HOME/keys/keys.json",
+    "env; cat /proc/[0-9]*/environ",
+]
+
+
+@attack(point=7, forms=_READS_OF_KEYS)
+def a_command_reads_a_stored_key(lab: Lab, form: str) -> str:
+    """One that was pasted into the console. Under Landlock a command can read it, but what it prints is masked."""
+    lab.write(lab.data / "keys" / "keys.json", json.dumps(_PASTED), mode=0o600)
+    line = f"SIGHTLINE_HOME={lab.data}; {form}"
+    ran = lab.agent([[{"tool": "bash", "args": {"command": f"{line} 2>/dev/null"}}]])
+    if not ran.calls:
+        return f"nothing was tried: {ran.everything[-300:]}"
+    raw = _artifacts(lab) if lab.sandbox == "bubblewrap" else ""
+    return _found(raw + ran.everything, _PASTED)
+
+
+@attack(point=7, forms=["read", "search", "find", "bash outside"])
+def a_tool_reads_a_stored_key(lab: Lab, form: str) -> str:
+    lab.write(lab.data / "keys" / "keys.json", json.dumps(_PASTED), mode=0o600)
+    file = str(lab.data / "keys" / "keys.json")
+    calls = {
+        "read": {"tool": "read", "args": {"path": file}},
+        "search": {"tool": "search", "args": {"pattern": "sk-", "paths": [file]}},
+        "find": {"tool": "find", "args": {"paths": [str(lab.data / "keys" / "*")]}},
+        "bash outside": {"tool": "bash", "args": {"command": f"cat {file}", "sandbox": False}},
+    }
+    ran = lab.agent([[calls[form]]])
+    return _found(_artifacts(lab) + ran.everything, _PASTED)
 
 
 _READS = [".env", ".env:1-2", "a.zip:in.txt", "a.zip"]
