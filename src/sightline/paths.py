@@ -3,6 +3,7 @@
 import errno
 import os
 import stat
+from collections.abc import Callable
 from pathlib import Path
 
 _OWNER_ONLY = 0o700
@@ -22,6 +23,18 @@ def data_folder() -> Path:
         return Path(home)
     data = os.environ.get("XDG_DATA_HOME")
     return Path(data) / "sightline" if data else Path.home() / ".local" / "share" / "sightline"
+
+
+def default_data_folders() -> list[Path]:
+    """Where that folder is, or was, without `SIGHTLINE_HOME`."""
+    data = os.environ.get("XDG_DATA_HOME")
+    return [*([Path(data) / "sightline"] if data else []), Path.home() / ".local" / "share" / "sightline"]
+
+
+def own_data() -> Callable[[str], bool]:
+    """Whether a real path is in what we store, here or where it is by default."""
+    folders = tuple({os.path.realpath(folder) for folder in (data_folder(), *default_data_folders())})
+    return lambda path: any(path == folder or path.startswith(folder + os.sep) for folder in folders)
 
 
 def keys_folder() -> Path:

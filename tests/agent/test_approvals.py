@@ -83,15 +83,16 @@ async def test_once_is_once(tmp_path: Path) -> None:
 
 async def test_a_session_can_allow_a_command_with_any_arguments(tmp_path: Path) -> None:
     """The answer shows its rule, which is no more than that, and is not remembered."""
-    turns = [[outside("pytest --version")], [outside("pytest --help")], [{"text": "ok"}]]
-    async with lab(tmp_path, turns, approval="edit", attended=True) as here:
-        wider = "Yes, for this session: exec(pytest *)"
+    turns = [[{"tool": "bash", "args": {"command": f"pytest --{each}"}}] for each in ("version", "help")]
+    boxed = {"permissions.sandbox": "true"}
+    async with lab(tmp_path, [*turns, [{"text": "ok"}]], settings=boxed, approval="edit", attended=True) as here:
+        wider = "Yes, for this session: exec(pytest *) sandboxed"
         request = await answered(here, {"choice": wider})
         assert request.choices == ["once", "this session", wider, "always here", "no"]
-        assert request.details["prefix"] == "exec(pytest *)"
+        assert request.details["prefix"] == "exec(pytest *) sandboxed"
         await here.ended()
         assert len(here.of(Request)) == 1
-        assert [rule.rule for rule in here.agent.approvals.rules] == ["exec(pytest *)"]
+        assert [rule.rule for rule in here.agent.approvals.rules] == ["exec(pytest *) sandboxed"]
         assert remembered_rules(here.agent.approvals.policy.workspace).allow == ()
 
 

@@ -494,4 +494,4 @@ def test_a_question_nobody_answers_is_told(work: Path) -> None:
     """With what to do about it."""
     question = {"tool": "ask", "args": {"question": "Which one?"}}
     done = native(work, [[question], [{"text": "Done."}]])
-    assert b"a question without a viewer to answer it: Which one?\nhint: answer it in the prompt\n" in done.stderr
+    assert b"a question, and no user to answer it: Which one?\nhint: answer it in the prompt\n" in done.stderr

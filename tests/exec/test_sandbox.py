@@ -28,6 +28,7 @@ from sightline.exec import (
     sandboxed,
     work_in,
 )
+from sightline.settings import store_key
 
 from .running import how_to_start
 
@@ -328,7 +329,7 @@ def test_our_own_files_stay_as_they_are_inside_the_workspace(workspace, monkeypa
     script = "; ".join([*attempts, "echo x > other"]).format("share/deep/sightline", rename)
     run_argv(["sh", "-c", script], SandboxSpec(workspace=str(workspace)), "bubblewrap", workspace)
     assert (workspace / "other").exists()
-    kept = [path.read_text() for path in own.iterdir() if path.name not in ("workspaces", "used-workspaces")]
+    kept = [path.read_text() for path in own.iterdir() if path.name not in ("workspaces", "used-workspaces", "keys")]
     assert kept == (["kept"] if exists else [])
 
 
@@ -616,3 +617,30 @@ def test_a_spec_travels_as_json():
     """It goes over a socket."""
     spec = SandboxSpec(workspace="/w", network=True, read_only=("/w/a",))
     assert msgspec.json.decode(msgspec.json.encode(spec), type=SandboxSpec) == spec
+
+
+@needs_bubblewrap
+def test_nothing_we_store_is_seen_by_a_command(workspace: Path, outside: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keys, prompts and sessions, also where they are by default, and a key that is stored while the command runs."""
+    monkeypatch.setenv("HOME", str(outside))
+    monkeypatch.setenv("SIGHTLINE_HOME", str(outside / "moved"))
+    default = outside / ".local" / "share" / "sightline"
+    (default / "keys").mkdir(parents=True)
+    (default / "keys" / "keys.json").write_text("secret-by-default")
+    (outside / "moved").mkdir()
+    (outside / "moved" / "prompts.jsonl").write_text("secret-prompt")
+    (outside / "seen").write_text("seen")
+    waits = "touch started; until [ -e go ]; do sleep 0.01; done"
+    script = f"{waits}; cd {outside}; cat {default}/keys/* moved/* moved/keys/* seen"
+    box = sandboxed(["sh", "-c", script], str(workspace), SandboxSpec(workspace=str(workspace)))
+    given = how_to_start(box, os.environ)
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen(box.argv, cwd=workspace, **streams, **given) as process:
+        deadline = time.monotonic() + 60
+        while not (workspace / "started").exists() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        store_key("ANTHROPIC_API_KEY", "secret-pasted")
+        (workspace / "go").touch()
+        output, _ = process.communicate(timeout=60)
+    box.cleanup()
+    assert output == b"seen"

@@ -173,7 +173,7 @@ async def test_a_conversation_that_cannot_be_kept_does_not_fail_the_run(home):
     async with ChatServer(answer()) as server:
         events, outcome = await run(server)
     assert (outcome.exit_code, outcome.session) == (0, "")
-    assert "cannot be kept" in only(Notice, events).text
+    assert "cannot be stored" in only(Notice, events).text
     assert isinstance(events[-1], RunEnded)
 
 

@@ -18,8 +18,9 @@ from sightline.tools import Need
     ],
 )
 def test_a_command_with_other_arguments(command, rule):
-    """The subcommand belongs to the prefix, and to a script its name."""
-    assert prefix_rule(command) == rule
+    """The subcommand belongs to the prefix, and to a script its name. Outside the sandbox arguments decide what is
+    written and run: there is none."""
+    assert prefix_rule(command) == ""
     assert prefix_rule(command, sandboxed=True) == f"{rule} sandboxed"
 
 
@@ -76,14 +77,19 @@ def test_what_writes_where_it_is_told_is_for_the_sandbox():
 
 
 def test_a_policy_offers_what_then_allows_and_no_more(tmp_path):
-    """In its folder; a rule that denies still wins, and another command is still asked about."""
+    """In the sandbox and its folder; a rule that denies still wins, and another command is still asked about."""
     policy = Policy("edit", [], [], tmp_path, guarded=())
-    rule = policy.prefix(Need("exec", "npm test -- a", where=str(tmp_path / "app")))
-    assert rule == "exec(npm test *) in app"
+
+    def boxed(command: str) -> Need:
+        return Need("exec", command, True, where=str(tmp_path / "app"))
+
+    rule = policy.prefix(boxed("npm test -- a"))
+    assert rule == "exec(npm test *) sandboxed in app"
     allowed = policy.with_allowed(rule)
-    assert allowed.decide(Need("exec", "npm test -- b", where=str(tmp_path / "app"))).verdict == "allow"
+    assert allowed.decide(boxed("npm test -- b")).verdict == "allow"
     for other in ("npm install x", "npm test; rm x", "npm test $(rm x)", "npm test > x"):
-        assert allowed.decide(Need("exec", other, where=str(tmp_path / "app"))).verdict == "ask", other
-    assert allowed.decide(Need("exec", "npm test")).verdict == "ask"
+        assert allowed.decide(boxed(other)).verdict == "ask", other
+    assert allowed.decide(Need("exec", "npm test", where=str(tmp_path / "app"))).verdict == "ask"
+    assert policy.prefix(Need("exec", "npm test -- a", where=str(tmp_path / "app"))) == ""
     denying = Policy("edit", [], ["exec(npm test *)"], tmp_path, guarded=())
-    assert denying.prefix(Need("exec", "npm test -- a")) == ""
+    assert denying.prefix(boxed("npm test -- a")) == ""

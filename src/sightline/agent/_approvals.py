@@ -245,7 +245,7 @@ class Approvals:
         why = f" ({need.why})" if need.exposed else ""
         if need.planted:
             why, hint = f" ({_planted_words(need, '')})", "name the program by its path, in the command and in the rule"
-        self._stage.publish(Notice(f"refused, no viewer to ask: {what}{why}", "warning", hint, agent=agent))
+        self._stage.publish(Notice(f"refused, no user to ask: {what}{why}", "warning", hint, agent=agent))
         raise Refusal(
             f"refused: {what} needs the user's approval, and no user is there to give it. "
             "Continue without it, or say in your answer what you could not do."

@@ -78,9 +78,9 @@ class NetworkJudge:
     def _refuse(self, entrance: Entrance, decision: Decision, name: str) -> Ruling:
         if name not in self._told:
             self._told.add(name)
-            text = f"refused, no viewer to ask: a command wants to connect to {name}"
+            text = f"refused, no user to ask: a command wants to connect to {name}"
             self._stage.publish(Notice(text, "warning", way_to_allow(decision.suggestion)))
-        return Ruling(False, decision.rule, "no rule allows it, and there is no viewer to ask")
+        return Ruling(False, decision.rule, "no rule allows it, and there is no user to ask")
 
     def _names(self, rule: str, name: str) -> bool:
         """Whether this rule is about this host and not about many."""

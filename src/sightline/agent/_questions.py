@@ -16,7 +16,7 @@ def asked(
 
     async def ask(question: Question) -> Answer:
         if not attended():
-            text = f"a question without a viewer to answer it: {clean_line(question.text)}"
+            text = f"a question, and no user to answer it: {clean_line(question.text)}"
             publish(Notice(text, "warning", "answer it in the prompt", source="agent"))
             return Answer(nobody=True)
         details = {

@@ -21,6 +21,7 @@ from sightline.conversation import AssistantMessage, CallPart
 from sightline.events import Error, Notice, RunEnded, RunStarted, State, ToolResult, Usage
 from sightline.exceptions import OutsideFailure, SightlineError
 from sightline.models import Model, ModelError, ModelRequest
+from sightline.settings import stored_keys
 from sightline.text import clean_line, clean_text, without_credentials
 
 if TYPE_CHECKING:
@@ -72,6 +73,7 @@ class Run:
         cwd = clean_line(str(agent.workplace.cwd))
         self._stage.publish(RunStarted(self._stage.session, agent.model_name, cwd, source="agent"))
         refused_before = len(agent.approvals.refused)
+        agent.secrets.learn(stored_keys())  # one may have been pasted since
         try:
             if agent.take_prompts(first=True) or self._stopped:
                 outcome = await self._work(refused_before)

@@ -47,8 +47,18 @@ class Secrets:
 
     def __init__(self, environ: Mapping[str, str], others: Mapping[str, str] | None = None) -> None:
         """`others`: secrets from elsewhere, by what they are called."""
+        self._known = {**secret_variables(environ), **(others or {})}
+        self._prepare()
+
+    def learn(self, others: Mapping[str, str]) -> None:
+        """Secrets that came up since: a key that was pasted. Streams that are open do not look for them."""
+        if any(self._known.get(name) != value for name, value in others.items()):
+            self._known |= others
+            self._prepare()
+
+    def _prepare(self) -> None:
         values: dict[str, str] = {}
-        for name, value in {**secret_variables(environ), **(others or {})}.items():
+        for name, value in self._known.items():
             for label, part in _parts(name, value):
                 # Without what is removed from every text that is shown, such as the carriage returns in a key.
                 values |= {form: label for form in (part, clean_text(part)) if _is_looked_for(form)}

@@ -92,12 +92,13 @@ def _start_debug_log(path: str | None) -> None:
     import logging
 
     from sightline.agent import Secrets
+    from sightline.settings import stored_keys
     from sightline.text import without_credentials
 
     class Formatter(logging.Formatter):
         """A log is sent to others, and a traceback quotes what was at hand."""
 
-        secrets = Secrets(os.environ)
+        secrets = Secrets(os.environ, stored_keys())
 
         def format(self, record: logging.LogRecord) -> str:
             return without_credentials(self.secrets.masked(super().format(record)))

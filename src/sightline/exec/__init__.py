@@ -17,7 +17,7 @@ if TYPE_CHECKING:
         sockets_in,
     )
     from sightline.exec._jobs import CancelOutcome, Jobs, JobSnapshot
-    from sightline.exec._launching import bare_environment, trusted_environment
+    from sightline.exec._launching import bare_environment, out_of_the_way, trusted_environment
     from sightline.exec._orphans import as_guest
     from sightline.exec._passing import Passing
     from sightline.exec._programs import (
@@ -61,6 +61,7 @@ __all__ = [
     "filtered_environment",
     "find_program",
     "is_withheld",
+    "out_of_the_way",
     "passed_variables",
     "planted_programs",
     "program",
@@ -91,6 +92,7 @@ _LATER = {
     "Sink": "_spec",
     "UntrustedProgram": "_programs",
     "bare_environment": "_launching",
+    "out_of_the_way": "_launching",
     "as_guest": "_orphans",
     "trusted_environment": "_launching",
     "descends_from_command": "_descent",

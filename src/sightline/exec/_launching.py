@@ -14,6 +14,7 @@ Rules:
   into a workspace, or to wherever they happen to be started.
 """
 
+import fcntl
 import os
 import re
 from collections.abc import Mapping
@@ -28,8 +29,17 @@ LEFT_BY_SHELLS = ("SHLVL", "_", "PWD", "OLDPWD")
 _LOADED_FROM = frozenset(
     {"GCONV_PATH", "LOCPATH", "NLSPATH", "OPENSSL_CONF", "OPENSSL_MODULES", "OPENSSL_ENGINES", "NODE_PATH", "BASH_ENV"}
 )
+_LOWEST_HANDED_OVER = 20
 _OF_LOADERS = ("LD_", "DYLD_")
 _between_entries = re.compile(r"[:;\s]")
+
+
+def out_of_the_way(descriptor: int) -> int:
+    """Under a number that the shell in front of bubblewrap does not use for itself (it opens 9)."""
+    try:
+        return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, _LOWEST_HANDED_OVER)
+    finally:
+        os.close(descriptor)
 
 
 class Handover:
@@ -37,7 +47,7 @@ class Handover:
     closed by whoever starts that."""
 
     def __init__(self) -> None:
-        self.descriptor = os.memfd_create("environment", os.MFD_CLOEXEC)
+        self.descriptor = out_of_the_way(os.memfd_create("environment", os.MFD_CLOEXEC))
 
     def fill(self, environment: Mapping[str, str]) -> dict[str, str]:
         """Takes a whole environment; returns the one to start with, which has the mark of the run alone."""

@@ -150,7 +150,7 @@ def _in_bubblewrap(argv: Sequence[str], cwd: str, spec: SandboxSpec, workspace: 
             closed=protection.protected.closed,
             opened=protection.opened,
             protected=tuple(dict.fromkeys((*protection.read_only, *_kept(workspace, spec.read_only)))),
-            hidden=(*_own_sockets(), *_keys(), *_sessions(workspace, cwd)),
+            hidden=_outermost((*_own_sockets(), *_own_data(workspace, cwd))),
             sockets=_others(spec.sockets),
         )
         words = _bubblewrap.wrapped(
@@ -243,18 +243,27 @@ def _own_sockets() -> tuple[str, ...]:
     return tuple(folder for folder in folders if os.path.isdir(folder))
 
 
-def _keys() -> tuple[str, ...]:
-    """Where API keys are stored."""
-    folder = os.path.realpath(paths.keys_folder())
-    return (folder,) if os.path.isdir(folder) else ()
+def _own_data(workspace: str, cwd: str) -> tuple[str, ...]:
+    """All we store: keys, prompts, sessions with what a user ran in private (`!!`). A model is shown of it only what an
+    address names and a rule permits. Also where it is by default, when it was moved (the demo does that). Made if
+    need be: what is missing cannot be hidden, and a key may be stored while the command runs. What a command works in
+    is not hidden from it, but for the keys."""
+    keys = os.path.realpath(_made(paths.keys_folder()))
+    folders = [os.path.realpath(folder) for folder in (paths.data_folder(), *paths.default_data_folders())]
+    works_in = [os.path.realpath(each) for each in (workspace, cwd) if each]
+    hidden = [folder for folder in folders if not any(_holds(folder, each) for each in works_in)]
+    return tuple(folder for folder in dict.fromkeys((*hidden, keys)) if os.path.isdir(folder))
 
 
-def _sessions(workspace: str, cwd: str) -> tuple[str, ...]:
-    """What sessions keep, that a model is shown by address and permission only: what a person ran in private (`!!`)
-    is there too. Not hidden from a command that works in it."""
-    folder = os.path.realpath(paths.data_folder() / "sessions")
-    works_there = any(_holds(folder, os.path.realpath(each)) for each in (workspace, cwd) if each)
-    return (folder,) if os.path.isdir(folder) and not works_there else ()
+def _outermost(folders: Sequence[str]) -> tuple[str, ...]:
+    """Without those that are in another one."""
+    return tuple(path for path in folders if not any(path != other and _holds(other, path) for other in folders))
+
+
+def _made(folder: Path) -> Path:
+    with suppress(OSError):  # where nothing can be stored, no key can
+        paths.private_folder(folder)
+    return folder
 
 
 def _others(sockets: Sequence[str]) -> tuple[str, ...]:

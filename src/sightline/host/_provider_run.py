@@ -24,6 +24,7 @@ from sightline.host._session import Session
 from sightline.host._working import opened_journal
 from sightline.journal import Store
 from sightline.providers import Ask, DisplayEventSource, EventStream, Outcome, Provider, Run, Words
+from sightline.settings import stored_keys
 from sightline.text import clean_line, clean_text, cut_graphemes, first_line, without_credentials
 
 _TITLE = 80
@@ -70,7 +71,7 @@ class ProviderRun:
 
     @asynccontextmanager
     async def _recorded(self) -> AsyncIterator["_Record"]:
-        secrets = Secrets(dict(os.environ))
+        secrets = Secrets(dict(os.environ), stored_keys())
         prompt = clean_text(secrets.masked(self._ask.prompt))
         title = without_credentials(cut_graphemes(clean_line(first_line(prompt)), _TITLE))
         try:

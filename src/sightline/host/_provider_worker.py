@@ -47,6 +47,7 @@ from sightline.host._provider_queue import Queued, Shelf, given_back, name_of, w
 from sightline.host._session import Session
 from sightline.journal import Tree
 from sightline.providers import Ask, Outcome, Provider, Run, get_provider, provider_names
+from sightline.settings import stored_keys
 from sightline.text import clean_line, clean_text, without_credentials
 
 _QUEUED_AT_MOST = 100
@@ -114,7 +115,7 @@ class ProviderWorker:
         self._attached = 0
         self._heard: list[str] = []  # what the person ran themselves, for the next prompt
         environ = dict(os.environ)
-        self._secrets = Secrets(environ)
+        self._secrets = Secrets(environ, stored_keys())
         self._connection = Connection(session, provider, ask, self._follow, self._secrets.masked)
         self._person = PersonRuns(session, cwd=ask.cwd, environ=environ, secrets=self._secrets, tell_model=self._hear)
         session.publish(State("provider", provider.name, source=provider.name))

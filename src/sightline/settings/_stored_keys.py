@@ -5,6 +5,7 @@ Only models are opened with stored keys: no command and no other agent's CLI eve
 """
 
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -31,6 +32,8 @@ def with_stored_keys(environ: Mapping[str, str]) -> dict[str, str]:
 def store_key(name: str, key: str) -> Path:
     """Returns the file it is in now."""
     with held(_file()):
+        with suppress(FileNotFoundError):
+            _file().chmod(0o600)  # a replaced file has the mode of the one before
         replace(_file(), msgspec.json.format(msgspec.json.encode({**stored_keys(), name: key})) + b"\n")
     return _file()
 

@@ -371,8 +371,10 @@ class Screen:
 
     def _edit(self, how: str, count: int) -> None:
         column = self._cursor_column
+        if self._line.size > _WIDE:  # no terminal has such a row, and moving its cells about would take long
+            return
         if how == "@":
-            most = self._columns or self._most(self._y)
+            most = self._columns or _WIDE
             self._line.insert(column, min(count, most - column), most, self._blank)
         elif how == "P":
             self._line.delete(column, count)

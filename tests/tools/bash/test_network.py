@@ -86,7 +86,7 @@ async def test_a_host_nobody_allowed_is_refused_with_nobody_there(tmp_path: Path
     assert done.result.exit_code != 0
     assert [verdict for _, verdict, _ in told(here)] == ["refused", "refused"]
     assert (
-        "connections were refused: secret.example.test:443 (no rule allows it, and there is no viewer to ask)"
+        "connections were refused: secret.example.test:443 (no rule allows it, and there is no user to ask)"
         in done.text
     )
     hints = [event.hint for event in here.of(Notice)]

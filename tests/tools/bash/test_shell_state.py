@@ -30,6 +30,12 @@ def settings(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
     return BOXED
 
 
+@pytest.fixture(autouse=True)
+def not_in_ci(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the tests run is not what a command exported."""
+    monkeypatch.delenv("CI", raising=False)
+
+
 @pytest.fixture
 def work(tmp_path: Path) -> Path:
     (tmp_path / "work" / "sub").mkdir(parents=True)

@@ -135,7 +135,7 @@ async def test_conversations_are_read(context: ToolContext) -> None:
     assert (await resolve("history://", context)).text.endswith("mine")
     assert (await resolve("history://bbbbbb", context)).text.endswith("another")
     context.workplace.history = None
-    with pytest.raises(ToolError, match="No conversation is kept"):
+    with pytest.raises(ToolError, match="No conversation is stored"):
         await resolve("history://", context)
 
 

@@ -24,7 +24,7 @@ from typing import Any
 
 import msgspec
 
-from sightline.exec import is_withheld
+from sightline.exec import is_withheld, out_of_the_way
 from sightline.handles import Swapped
 from sightline.settings import is_harmless
 from sightline.tools._context import ToolContext
@@ -89,8 +89,9 @@ class ShellReport:
 
     def __init__(self) -> None:
         self.handed_on = False  # to a job, which closes it
-        self._output, self._its_end = os.pipe()
-        self._script, writing = os.pipe()
+        self._output, its_end = os.pipe()
+        script, writing = os.pipe()
+        self._its_end, self._script = out_of_the_way(its_end), out_of_the_way(script)
         with suppress(OSError, AttributeError):
             fcntl.fcntl(self._its_end, fcntl.F_SETPIPE_SZ, _REPORT_BYTES)
         # A report that does not fit is given up: a shell must not wait for somebody to read it.

@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Meta
 
 from sightline.handles import judged, real_path
+from sightline.paths import own_data
 from sightline.tools import _paths
 from sightline.tools._context import ToolContext
 from sightline.tools._tool import Need, Outcome, Tool, ToolError
@@ -126,6 +127,10 @@ def _judged_path(target: Target, name: str, context: ToolContext) -> str:
     real = real_path(opened)
     if _paths.is_outside(Path(real), context.cwd):
         raise ToolError(f"'{name}' is the only path that ends like this, and leads elsewhere.")
+    if own_data()(real):
+        raise ToolError(
+            f"'{name}' is the only path that ends like this, and is Sightline's own. Name it whole to read it."
+        )
     if is_denied is not None and is_denied(_paths.shown(real)):
         raise ToolError(f"'{name}' is the only path that ends like this, and a rule forbids to read it.")
     return real

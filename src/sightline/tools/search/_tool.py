@@ -5,12 +5,15 @@ import math
 import re
 import shutil
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 from msgspec import Meta
 
+from sightline.handles import real_path
+from sightline.paths import own_data
 from sightline.tools._context import ToolContext
 from sightline.tools._paths import read_need
 from sightline.tools._tool import Need, Outcome, Tool, ToolError
@@ -112,8 +115,17 @@ def _query(params: SearchParams, pattern: str, skip: int, scope: "Scope", contex
         after=context.settings.search.context_after,
         skip=skip,
         targets=scope.targets,
-        is_denied=context.workplace.is_denied,
+        is_denied=_left_out(scope, context),
     )
+
+
+def _left_out(scope: "Scope", context: ToolContext) -> Callable[[str], bool] | None:
+    """What a walk passes over: what a rule forbids to read, and what Sightline stores, unless that was named itself and
+    so was judged."""
+    is_denied, is_ours = context.workplace.is_denied, own_data()
+    if any(is_ours(real_path(target.path)) for target in scope.targets):
+        return is_denied
+    return lambda path: is_ours(path) or (is_denied is not None and is_denied(path))
 
 
 async def _found(query: Query) -> Found:

@@ -13,7 +13,7 @@ from sightline.exceptions import SightlineError
 from sightline.host import SetModel, Stop, connect, running
 from sightline.journal import Store
 from sightline.paths import data_folder
-from sightline.settings import store_key, stored_keys
+from sightline.settings import with_stored_keys
 from sightline.transcript import Words
 from sightline.views.console.status import Facts
 from sightline.views.plain.demo import ALLOWED, demo_place, demo_script, write_script
@@ -32,10 +32,8 @@ def run_demo() -> int:
     from sightline.views.console._run import run
 
     script = demo_script()
-    keys = stored_keys()
+    os.environ.update(with_stored_keys(os.environ))  # the demo has a home of its own, without the stored keys
     with _signals_leave() as came, demo_place(script["files"]) as folder:
-        for name, key in keys.items():  # its home is another one, and gone with it afterwards
-            store_key(name, key)
         model = f"scripted:../{write_script(folder, script, paced=True).name}"
         wanted = {"cwd": str(folder / "shop"), "model": model, "allow": ALLOWED}
         hosts: set[int] = set()
@@ -56,8 +54,9 @@ def take_over(console: "Console") -> None:
             return True
         try:
             model, _ = await asyncio.to_thread(_real_model)
-        except SightlineError as error:
-            console.tell("the demo is over, and there is no model to continue with", "warning", error.hint)
+        except SightlineError:
+            hint = "leave with ctrl+d and start sightline: it offers ways to set one up. The demo's folder is deleted"
+            console.tell("the demo is over, and there is no model to continue with", "warning", hint)
             return False
         reply = await console.submit(SetModel(model=model))
         if not reply.ok:

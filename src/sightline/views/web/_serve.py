@@ -129,7 +129,7 @@ def _say(url: str, port: int) -> None:
     lines = [
         url,
         f"from another machine: ssh -L {port}:{_HOST}:{port} HOST, then open the same URL there",
-        "Ctrl+C ends the server; what runs goes on",
+        "Ctrl+C ends this server; your sessions keep running",
     ]
     sys.stdout.write("\n".join(lines) + "\n")
     sys.stdout.flush()

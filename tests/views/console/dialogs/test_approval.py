@@ -8,6 +8,7 @@ from sightline.tty._keys import character_key, parse_key
 from sightline.views.console.dialogs import ApprovalDialog, dialog_for
 from tests.views.console.dialogs.support import HOSTILE, WIDTHS, Bench, check_rows, coloured, drawing
 
+WIDER = "Yes, for this session: exec(pytest *) sandboxed"  # which only some requests offer
 DIFF = "--- a/x.py\n+++ b/x.py\n@@ -1 +1 @@\n-old = 1\n+new = 2\n"
 
 
@@ -187,6 +188,7 @@ def test_always_takes_the_rule_that_is_shown_at_once() -> None:
         (["once", "this session", "always here", "no"], "3", "always here"),
         (["once", "this session", "no"], "2", "this session"),
         (["once", "no"], "1", "once"),
+        (["once", "this session", WIDER, "always here", "no"], "3", WIDER),
     ],
 )
 def test_the_digit_of_an_answer_is_shown_and_gives_it(choices: list[str], digit: str, answer: str) -> None:

@@ -126,7 +126,8 @@ class ApprovalDialog(Dialog):
     def _items(self) -> Iterator[Item]:
         for choice in self._choices:
             too_low, has_keys, seen, has_reasons = self._shape
-            key = next(iter(self.bindings.keys(_ACTIONS.get(choice, ""))), "") if has_keys else ""
+            action = _ACTIONS.get(choice)  # an answer that only this request offers has none
+            key = next(iter(self.bindings.keys(action)), "") if action and has_keys else ""
             label = _LABELS.get(choice, choice) + (f" ({key})" if key else "")
             if choice == NO or not too_low:
                 disabled = choice != NO and not seen
