@@ -14,6 +14,8 @@ import os
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from contextlib import aclosing, asynccontextmanager, contextmanager
 
+import msgspec
+
 from sightline.agent import Secrets
 from sightline.events import Event, Notice, RunEnded, RunStarted, Text, User
 from sightline.exceptions import OutsideFailure, UserMistake
@@ -52,9 +54,9 @@ class ProviderRun:
     async def events(self) -> AsyncGenerator[list[Event], None]:
         async with self._recorded() as record, aclosing(self._run.events()) as batches:
             if record.first:
-                yield record.first
+                yield [msgspec.structs.replace(event, seq=0) for event in record.first]
             async for batch in batches:
-                record.add(batch)
+                record.add([msgspec.structs.replace(event) for event in batch])  # the session numbers its own copies
                 yield batch
 
     async def raw(self) -> AsyncGenerator[bytes, None]:

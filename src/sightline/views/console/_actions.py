@@ -179,10 +179,10 @@ ACTIONS: dict[str, Action] = {
     "view_before": Action("viewer", ("left", "[")),
     "view_after": Action("viewer", ("right", "]")),
     "view_close": Action("viewer", ("q",)),
-    "approve_once": Action("approval", ("y", "1")),
-    "approve_session": Action("approval", ("s", "2")),
-    "approve_always": Action("approval", ("a", "3")),
-    "approve_no": Action("approval", ("n", "4")),
+    "approve_once": Action("approval", ("y",)),
+    "approve_session": Action("approval", ("s",)),
+    "approve_always": Action("approval", ("a",)),
+    "approve_no": Action("approval", ("n",)),
     "approve_rule": Action("approval", ("e",)),
 }
 
