@@ -181,6 +181,11 @@ def open_folder(path: str | Path) -> int:
         os.close(folder)
 
 
+def folder_exactly(path: str) -> int:
+    """A descriptor of the folder at this absolute path: no part of it may be a link."""
+    return _walked(path, None)
+
+
 def read_at_most(path: str | Path, most: int) -> bytes:
     """The beginning of a regular file, at most so many bytes."""
     descriptor = open_regular(path)

@@ -365,3 +365,15 @@ async def test_nothing_is_left_open():
         await asyncio.gather(*(sh("echo x; echo y >&2").run() for _ in range(5)), Ran("no-such").run())
         await Ran("echo", "t", pty=True).run()
     assert len(os.listdir("/proc/self/fd")) == before
+
+
+async def test_a_folder_that_was_judged_is_where_it_starts(tmp_path: Path):
+    """By a path that has become a link since, it does not start."""
+    (tmp_path / "judged").mkdir()
+    (tmp_path / "elsewhere").mkdir()
+    there = await Ran("pwd", "-P", cwd=str(tmp_path / "judged"), exact_cwd=True).run()
+    assert there.text() == f"{tmp_path / 'judged'}\n"
+    (tmp_path / "judged").rename(tmp_path / "moved")
+    (tmp_path / "judged").symlink_to("elsewhere")
+    swapped = await Ran("pwd", "-P", cwd=str(tmp_path / "judged"), exact_cwd=True).run()
+    assert (swapped.text(), swapped.result.details["ended"]) == ("", "spawn")

@@ -122,7 +122,13 @@ class Command:
                 self._emit(Notice(wrapped.message, "warning", source="exec"))
         terminal = (spec.columns, spec.rows) if spec.pty else None
         self._spawned = spawn(
-            argv, cwd=spec.cwd, env=env, terminal=terminal, pass_fds=spec.descriptors, handover=handover
+            argv,
+            cwd=spec.cwd,
+            exact_cwd=spec.exact_cwd,
+            env=env,
+            terminal=terminal,
+            pass_fds=spec.descriptors,
+            handover=handover,
         )
         self._outputs = [Output(stream, fd, self._on_read) for stream, fd in self._spawned.outputs.items()]
         self._notice_end(self._spawned)

@@ -12,8 +12,10 @@ import shlex
 import shutil
 import struct
 import subprocess
+import sys
 import termios
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 import msgspec
 
@@ -47,13 +49,15 @@ def spawn(
     argv: Sequence[str],
     *,
     cwd: str,
+    exact_cwd: bool = False,
     env: Mapping[str, str],
     terminal: tuple[int, int] | None = None,
     pass_fds: Sequence[int] = (),
     handover: Handover | None = None,
 ) -> Spawned:
     """Start it. `terminal` is the size of one, in columns and rows. `pass_fds`: what it has open besides. `handover`:
-    how a sandboxed command gets its environment; it is closed."""
+    how a sandboxed command gets its environment; it is closed. `exact_cwd`: `cwd` is a real path, and may not have
+    become another since."""
     mark = _marks.new_mark()
     environment = _marks.marked_environment(env, cwd, mark)
     if terminal is not None:
@@ -64,11 +68,11 @@ def spawn(
             raise ValueError("there is no command")
         if handover is not None:
             environment, pass_fds = handover.fill(environment), (*pass_fds, handover.descriptor)
-        with _marks.limit(mark):
+        with _marks.limit(mark), _opened(cwd if exact_cwd else "") as place:
             if terminal is None:
-                process, outputs = _on_pipes(argv, cwd, environment, pass_fds)
+                process, outputs = _on_pipes(argv, place or cwd, environment, pass_fds)
             else:
-                process, outputs = _on_terminal(argv, cwd, environment, pass_fds, *terminal)
+                process, outputs = _on_terminal(argv, place or cwd, environment, pass_fds, *terminal)
     except (OSError, ValueError, subprocess.SubprocessError) as error:
         raise _explained(error, argv, cwd) from error
     finally:
@@ -79,6 +83,22 @@ def spawn(
     for fd in outputs.values():
         os.set_blocking(fd, False)
     return Spawned(process, outputs, mark, born)
+
+
+@contextmanager
+def _opened(folder: str) -> Iterator[str]:
+    """A path to a folder that is open, whatever its name comes to mean. The child changes to it before it closes what
+    it does not keep. Nothing where none was named, or where no path leads to what is open."""
+    if not folder or sys.platform != "linux":
+        yield ""
+        return
+    from sightline.handles import folder_exactly
+
+    descriptor = folder_exactly(folder)
+    try:
+        yield f"/proc/self/fd/{descriptor}"
+    finally:
+        os.close(descriptor)
 
 
 def _on_pipes(

@@ -13,6 +13,7 @@ class CommandSpec(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 
     argv: tuple[str, ...]
     cwd: str = ""
+    exact_cwd: bool = False  # it was judged by this very path: no part of that may be a link when it starts
     env: dict[str, str] | None = None
     pty: bool = False
     columns: int = 80

@@ -39,6 +39,7 @@ from sightline.exec import (
     unprotected,
 )
 from sightline.exec.gateway import Entrance
+from sightline.handles import real_path
 from sightline.text import clean_line, cut_graphemes
 from sightline.tools._context import ToolContext
 from sightline.tools._paths import display, read_need, reason_of, resolve
@@ -221,6 +222,7 @@ class BashTool(Tool[BashParams]):
         return CommandSpec(
             argv=(_shell(settings.bash.shell), "-c", params.command),
             cwd=str(folder),
+            exact_cwd=sandbox is None and folder != context.cwd,
             env=env if report is None else report.environment(env),
             timeout=None if params.background and params.timeout is None else timeout,
             sandbox=sandbox,
@@ -241,6 +243,11 @@ class BashTool(Tool[BashParams]):
         return params.sandbox and context.workplace.sandbox and sandbox_status().kind != "none"
 
     def _folder(self, params: BashParams, context: ToolContext) -> Path:
+        """Where it leads now: what is judged is where it runs."""
+        folder = self._named_folder(params, context)
+        return folder if folder == context.cwd else Path(real_path(folder))
+
+    def _named_folder(self, params: BashParams, context: ToolContext) -> Path:
         if not params.cwd:
             persists = context.settings.bash.persist_state
             return context.shared(ShellState).folder(context) if persists else context.cwd

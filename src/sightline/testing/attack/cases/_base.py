@@ -538,6 +538,20 @@ def a_variable_that_lasts_leaves_the_sandbox(lab: Lab, form: str) -> str:
     return lab.written() if len(ran.calls) == 2 else f"nothing was tried: {ran.everything[-300:]}"
 
 
+@attack(point=5, forms=["cwd", "cd"], sandboxes=("bubblewrap",))
+def a_rule_runs_in_a_folder_that_was_swapped(lab: Lab, form: str) -> str:
+    """The rule holds in the workspace; a job exchanges the folder for a link while the next command is decided about."""
+    elsewhere = lab.make(lab.home / "elsewhere")
+    lab.make(lab.workspace / "x")
+    swap = f"while :; do mv x y; ln -s {elsewhere} x; rm x; mv y x; done"
+    job = {"tool": "bash", "args": {"command": f"timeout 20 sh -c '{swap}'", "async": True}}
+    move = [[{"tool": "bash", "args": {"command": "cd x"}}]] if form == "cd" else []
+    where = {"cwd": "x"} if form == "cwd" else {}
+    look = [{"tool": "bash", "args": {"command": "pwd -P", "sandbox": False, **where}}]
+    ran = lab.agent([[job], *move, *([look] * 30)], "--allow", "exec(pwd -P)")
+    return "it ran elsewhere" if str(elsewhere) in "".join(call.output for call in ran.calls) else ""
+
+
 @attack(
     point=1, forms=["cd ..", "cd /", "ln -s / out && cd out", "mkdir d && cd d && rmdir ../d", "cd /proc/self/cwd/.."]
 )
