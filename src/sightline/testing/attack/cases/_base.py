@@ -540,7 +540,7 @@ def a_variable_that_lasts_leaves_the_sandbox(lab: Lab, form: str) -> str:
 
 @attack(point=5, forms=["cwd", "cd"], sandboxes=("bubblewrap",))
 def a_rule_runs_in_a_folder_that_was_swapped(lab: Lab, form: str) -> str:
-    """The rule holds in the workspace; a job exchanges the folder for a link while the next command is decided about."""
+    """The rule holds in the workspace; a job exchanges the folder for a link while the next command is judged."""
     elsewhere = lab.make(lab.home / "elsewhere")
     lab.make(lab.workspace / "x")
     swap = f"while :; do mv x y; ln -s {elsewhere} x; rm x; mv y x; done"
