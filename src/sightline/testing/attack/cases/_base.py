@@ -543,12 +543,14 @@ def a_rule_runs_in_a_folder_that_was_swapped(lab: Lab, form: str) -> str:
     """The rule holds in the workspace; a job exchanges the folder for a link while the next command is judged."""
     elsewhere = lab.make(lab.home / "elsewhere")
     lab.make(lab.workspace / "x")
-    swap = f"while :; do mv x y; ln -s {elsewhere} x; rm x; mv y x; done"
-    job = {"tool": "bash", "args": {"command": f"timeout 20 sh -c '{swap}'", "async": True}}
+    lab.link(lab.workspace / "l", elsewhere)
+    exchange = "c.renameat2(-100, bytes([120]), -100, bytes([108]), 2)"  # x and l at once: neither is ever missing
+    swap = f'timeout 20 python3 -c "import ctypes; c = ctypes.CDLL(None); [{exchange} for _ in iter(int, 1)]"'
+    job = {"tool": "bash", "args": {"command": swap, "async": True}}
     move = [[{"tool": "bash", "args": {"command": "cd x"}}]] if form == "cd" else []
     where = {"cwd": "x"} if form == "cwd" else {}
     look = [{"tool": "bash", "args": {"command": "pwd -P", "sandbox": False, **where}}]
-    ran = lab.agent([[job], *move, *([look] * 30)], "--allow", "exec(pwd -P)")
+    ran = lab.agent([[job], *move, *([look] * 60)], "--allow", "exec(pwd -P)")
     return "it ran elsewhere" if str(elsewhere) in "".join(call.output for call in ran.calls) else ""
 
 
