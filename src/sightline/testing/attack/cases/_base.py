@@ -549,8 +549,10 @@ def a_rule_runs_in_a_folder_that_was_swapped(lab: Lab, form: str) -> str:
     job = {"tool": "bash", "args": {"command": swap, "async": True}}
     move = [[{"tool": "bash", "args": {"command": "cd x"}}]] if form == "cd" else []
     where = {"cwd": "x"} if form == "cwd" else {}
-    look = [{"tool": "bash", "args": {"command": "pwd -P", "sandbox": False, **where}}]
-    ran = lab.agent([[job], *move, *([look] * 60)], "--allow", "exec(pwd -P)")
+    look = [
+        {"tool": "bash", "args": {"command": "readlink /proc/self/cwd", "sandbox": False, **where}}
+    ]  # bash asks by name
+    ran = lab.agent([[job], *move, *([look] * 60)], "--allow", "exec(readlink /proc/self/cwd)")
     return "it ran elsewhere" if str(elsewhere) in "".join(call.output for call in ran.calls) else ""
 
 
