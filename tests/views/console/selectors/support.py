@@ -1,6 +1,7 @@
 """A desk for selectors: it shows them, presses keys, answers for the host, and remembers what was asked of it."""
 
 import asyncio
+from types import SimpleNamespace
 
 from sightline.host import Label, Move, Outline, Reply
 from sightline.host._outlined import outlined
@@ -39,6 +40,11 @@ class Desk:
         self.shown = []
         self.tasks = set()
         self.failed = []  # what would have ended the program
+        self.application = SimpleNamespace(run_program=self.programs.append)
+        self.sessions = SimpleNamespace(use_provider=self._use_provider)
+
+    async def _use_provider(self, name):
+        self.switched.append(name)
 
     def set_draft(self, text):
         self.draft = text
