@@ -124,6 +124,9 @@ def test_resuming_yesterdays_session(person: Person) -> None:
     screen.press(CTRL_D)
     screen.ended()
     again = person.opens()
+    again.sees("Paste an API key")  # no model is set up: that is offered first
+    again.press(ESCAPE)
+    again.sees_no("Paste an API key")
     again.press("/resume", ENTER)
     again.sees("an old question")
     again.press(ENTER)
