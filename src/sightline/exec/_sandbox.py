@@ -261,8 +261,9 @@ def _outermost(folders: Sequence[str]) -> tuple[str, ...]:
 
 
 def _made(folder: Path) -> Path:
-    with suppress(OSError):  # where nothing can be stored, no key can
-        paths.private_folder(folder)
+    if not folder.is_dir():
+        with suppress(OSError):  # where nothing can be stored, no key can
+            paths.private_folder(folder)
     return folder
 
 
