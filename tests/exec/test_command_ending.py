@@ -304,6 +304,42 @@ def test_a_program_that_dies_takes_all_its_commands_along(tmp_path: Path, number
     wait_for(lambda: all(is_gone(pid) for pid in pids), "all of them ended")
 
 
+_KILLED_TOO_EARLY = """
+import os, signal, sys, time
+from pathlib import Path
+from sightline.exec import _guard
+
+def die(*_):
+    while not Path("stray").exists() or not Path("stray").read_text().endswith("\\n"):
+        time.sleep(0.01)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+_guard.watch = die
+if sys.argv[1] == "process":
+    from sightline.exec._process import Process
+    Process(["sh", "-c", sys.argv[2]])
+else:
+    from sightline.exec._spawn import spawn
+    spawn(["sh", "-c", sys.argv[2]], cwd="", env=os.environ)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["process", "command"])
+@pytest.mark.parametrize("way", ["daemon", "clean daemon"])
+def test_a_program_that_dies_before_it_knows_its_command_takes_it_along(tmp_path: Path, kind: str, way: str):
+    """Between starting a command and hearing which process it is, there is time to be killed."""
+    program = subprocess.Popen(
+        [sys.executable, "-c", _KILLED_TOO_EARLY, kind, f"echo $$ > root\n{WAYS[way]}{FOREVER}"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+        stdin=subprocess.DEVNULL,
+    )
+    root, stray = noted(tmp_path, "root"), noted(tmp_path, "stray")
+    assert program.wait(90) == -signal.SIGKILL
+    wait_for(lambda: is_gone(root) and is_gone(stray), "both ended")
+
+
 _NAMED_AS_ANOTHER = """
 import ctypes, sys, time
 ctypes.CDLL(None).prctl(15, f"\\n{sys.argv[1]} (".encode(), 0, 0, 0)

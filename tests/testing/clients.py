@@ -10,14 +10,14 @@ TOOL_SCHEMA = {"type": "object", "properties": {"command": {"type": "string"}}, 
 
 async def post(url: str, body: dict[str, Any]) -> httpx2.Response:
     """A POST that goes to loopback and nowhere else."""
-    async with httpx2.AsyncClient(trust_env=False, timeout=90) as client:
+    async with httpx2.AsyncClient(trust_env=False, timeout=90, verify=False) as client:
         return await client.post(url, json=body)
 
 
 async def receive(url: str, body: dict[str, Any], into: bytearray) -> None:
     """A POST whose answer is collected as it arrives, so that the beginning of a broken one is not lost."""
     async with (
-        httpx2.AsyncClient(trust_env=False, timeout=90) as client,
+        httpx2.AsyncClient(trust_env=False, timeout=90, verify=False) as client,
         client.stream("POST", url, json=body) as response,
     ):
         async for chunk in response.aiter_bytes():

@@ -174,7 +174,7 @@ async def test_a_cut_breaks_a_whole_answer_once() -> None:
 async def test_requests_are_kept() -> None:
     """Tests can look at what a client asked, and how often; what was meant for elsewhere is listed apart."""
     async with StandIn(THREE_TURNS) as server:
-        async with httpx2.AsyncClient(trust_env=False) as client:
+        async with httpx2.AsyncClient(trust_env=False, verify=False) as client:
             await client.head(f"{server.url}/")
             models = await client.get(f"{server.url}/v1/models")
             counted = await client.post(f"{server.url}/v1/messages/count_tokens", json={})
@@ -192,10 +192,10 @@ async def test_requests_are_kept() -> None:
 
 def test_it_serves_code_without_an_event_loop() -> None:
     """`in_thread` is for code that is not asynchronous, and is gone afterwards."""
-    with StandIn.in_thread([[{"text": "Hi."}]]) as server, httpx2.Client(trust_env=False) as client:
+    with StandIn.in_thread([[{"text": "Hi."}]]) as server, httpx2.Client(trust_env=False, verify=False) as client:
         url = f"{server.url}/v1/messages"
         assert words(client.post(url, json=messages_body())) == "Hi."
-    with httpx2.Client(trust_env=False) as client, pytest.raises(httpx2.ConnectError):
+    with httpx2.Client(trust_env=False, verify=False) as client, pytest.raises(httpx2.ConnectError):
         client.post(url, json=messages_body())
 
 
@@ -208,7 +208,7 @@ def test_it_runs_as_a_program(tmp_path: Path) -> None:
         try:
             assert process.stdout is not None
             url = process.stdout.readline().strip()
-            with httpx2.Client(trust_env=False) as client:
+            with httpx2.Client(trust_env=False, verify=False) as client:
                 assert words(client.post(f"{url}/v1/messages", json=messages_body())) == "Hi."
         finally:
             process.terminate()

@@ -102,7 +102,7 @@ class CellProcess:
         try:
             await Ending(ProcessTree(process.pid, self._spawned.mark, self._spawned.born), grace).run()
         finally:
-            _guard.unwatch(process.pid)
+            _guard.unwatch(self._spawned.mark)
             process.poll()
             _orphans.forget(process.pid)
             _orphans.collect()

@@ -252,7 +252,7 @@ class Command:
         if self._children_end and self._end_task is None and _orphans.any_left():
             self._end_all(self._spawned, grace=0.0)
         elif not self._stopped:
-            _guard.unwatch(self._spawned.process.pid)
+            _guard.unwatch(self._spawned.mark)
         self._drain()
 
     def _drain(self) -> None:
@@ -298,7 +298,7 @@ class Command:
         finally:
             self._on_exit()
             if self._spawned.process.poll() is not None:
-                _guard.unwatch(self._spawned.process.pid)
+                _guard.unwatch(self._spawned.mark)
             if self._drain_until is None:  # stuck in the kernel; it is not waited for
                 self._close_pidfd()
                 self._drain()

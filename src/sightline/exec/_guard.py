@@ -2,9 +2,10 @@
 
 A program that is killed outright gets no chance to end its children, and asking the kernel to do it (a parent-death
 signal) needs code between fork and exec. So a shell that waits on a pipe only we hold open stands beside the program,
-one for all its runs, while there are any: the pipe closes when we are gone, however we went. The shell is told over the
-same pipe which runs there are (`+ pid mark limit`, `- pid`). When it closes, the shell ends each run's first process,
-its descendants, what is in its session (where there is no /proc: in its process group), and on Linux also what has the
+one for all its runs, while there are any: the pipe closes when we are gone, however we went. The shell reads from the
+same pipe which runs there are: `+ mark limit` before a run is started, because we can be killed before we know its
+first process; `+ mark limit pid` once we do; `- mark`. When it closes, the shell ends each run's first process, its
+descendants, what is in its session (where there is no /proc: in its process group), and on Linux also what has the
 run's mark in its environment or as its limit. Out of its reach is only what has left all five: its parent dead, a
 session, an environment and a limit of its own.
 """
@@ -12,6 +13,7 @@ session, an environment and a limit of its own.
 import contextlib
 import os
 import subprocess
+from collections.abc import Iterator
 
 from sightline.exec import _orphans, _programs
 
@@ -22,18 +24,16 @@ from sightline.exec import _orphans, _programs
 _SCRIPT = r"""
 runs=
 without() { for run in $runs; do [ "${run%%:*}" = "$1" ] || printf '%s ' "$run"; done; }
-while read -r what pid mark limit; do
-    case $what in
-        +) runs="$runs $pid:$mark:$limit" ;;
-        -) runs=$(without "$pid") ;;
-    esac
+while read -r what mark limit pid; do
+    runs=$(without "$mark")
+    [ "$what" = - ] || runs="$runs $mark:$limit:$pid"
 done
 sessions= marks= limits=
 for run in $runs; do
     rest=${run#*:}
-    sessions="$sessions ${run%%:*}" marks="$marks -e ${rest%%:*}" limits="$limits ${rest#*:}"
+    marks="$marks -e ${run%%:*}" limits="$limits ${rest%%:*}" sessions="$sessions ${rest#*:}"
 done
-[ -n "$sessions" ] || exit 0
+[ -n "$runs" ] || exit 0
 known=$sessions
 marked() {
     grep -als $marks /proc/[0-9]*/environ 2>/dev/null | cut -d/ -f3
@@ -79,27 +79,43 @@ kill -s KILL $known 2>/dev/null
 
 _GRACE = 5
 
-_watched: dict[int, str] = {}
+_watched: dict[str, str] = {}  # by their marks: the line that tells of them
 _shell: "subprocess.Popen[bytes] | None" = None
 _owner = 0
 
 
-def watch(pid: int, mark: str) -> None:
-    """From now on this session ends with us. Where there is no room for one more process, it is not watched over."""
-    _start_anew_after_fork()
-    _watched[pid] = f"+ {pid} {mark} {int(mark, 16)}\n"
-    if _shell is None or not _tell(_watched[pid]):
-        _start()
+@contextlib.contextmanager
+def starting(mark: str) -> Iterator[None]:
+    """What is started inside ends with us from its first moment. Where there is no room for one more process, it is
+    not watched over."""
+    _watch(mark, f"+ {mark} {int(mark, 16)}\n")
+    try:
+        yield
+    except BaseException:
+        unwatch(mark)
+        raise
 
 
-def unwatch(pid: int) -> None:
-    """The session is over, or we ended it."""
+def watch(mark: str, pid: int) -> None:
+    """It has started, and this is its first process."""
+    _watch(mark, f"+ {mark} {int(mark, 16)} {pid}\n")
+
+
+def unwatch(mark: str) -> None:
+    """The run is over, or we ended it."""
     _start_anew_after_fork()
-    if _watched.pop(pid, None) is None:
+    if _watched.pop(mark, None) is None:
         return
     if not _watched:
         _dismiss()
-    elif not _tell(f"- {pid}\n"):
+    elif not _tell(f"- {mark}\n"):
+        _start()
+
+
+def _watch(mark: str, line: str) -> None:
+    _start_anew_after_fork()
+    _watched[mark] = line
+    if _shell is None or not _tell(line):
         _start()
 
 

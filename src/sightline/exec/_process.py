@@ -55,7 +55,7 @@ class Process:
         if handover is not None:
             environment = handover.fill(environment)
         _orphans.adopt()  # before it starts: a shell can have made its first orphan within a millisecond
-        with _marks.limit(self._mark):
+        with _guard.starting(self._mark), _marks.limit(self._mark):
             self._popen = subprocess.Popen(
                 list(argv),
                 bufsize=0,
@@ -67,6 +67,7 @@ class Process:
                 start_new_session=True,
                 pass_fds=() if handover is None else (handover.descriptor,),
             )
+        _guard.watch(self._mark, self._popen.pid)
         self._born = _orphans.run_started(self._popen.pid)
         assert self._popen.stdin is not None
         assert self._popen.stdout is not None
@@ -85,7 +86,6 @@ class Process:
         self._draining_until: float | None = None
         self._late_bytes = _PIPE_CAPACITY
         self._write()
-        _guard.watch(self._popen.pid, self._mark)
 
     @property
     def exit_code(self) -> int | None:
@@ -266,7 +266,7 @@ class Process:
         _orphans.collect()
 
     def _dismiss_guard(self) -> None:
-        _guard.unwatch(self._popen.pid)
+        _guard.unwatch(self._mark)
 
     def _close_pidfd(self) -> None:
         if self._pidfd >= 0:

@@ -68,7 +68,7 @@ def spawn(
             raise ValueError("there is no command")
         if handover is not None:
             environment, pass_fds = handover.fill(environment), (*pass_fds, handover.descriptor)
-        with _marks.limit(mark), _opened(cwd if exact_cwd else "") as place:
+        with _guard.starting(mark), _marks.limit(mark), _opened(cwd if exact_cwd else "") as place:
             if terminal is None:
                 process, outputs = _on_pipes(argv, place or cwd, environment, pass_fds)
             else:
@@ -78,8 +78,8 @@ def spawn(
     finally:
         if handover is not None:
             handover.close()
+    _guard.watch(mark, process.pid)
     born = _orphans.run_started(process.pid)
-    _guard.watch(process.pid, mark)
     for fd in outputs.values():
         os.set_blocking(fd, False)
     return Spawned(process, outputs, mark, born)

@@ -138,6 +138,14 @@ async def test_a_second_click_does_not_allow_what_slides_under_it(machine, open_
     assert sorted(path.name for path in outside.iterdir()) == ["0", "1"]
 
 
+# It goes on moving, so that it has not stood still by the time a slow machine clicks.
+_MOVING = """() => {
+  const card = document.querySelector(".card");
+  let margin = 40;
+  window.moving = setInterval(() => { card.style.marginBottom = `${(margin = 81 - margin)}px`; }, 50);
+}"""
+
+
 async def test_a_yes_that_moved_takes_no_click(machine, open_page):
     """Whatever moved it: it has to stand still for a moment first; no is answered at once."""
     async with agent_host(machine.folder, _ask("touch here")) as host:
@@ -145,9 +153,10 @@ async def test_a_yes_that_moved_takes_no_click(machine, open_page):
         await _say(page, "go")
         allow = page.get_by_role("button", name="Yes, this once")
         await expect(allow).to_be_enabled()
-        await page.evaluate("document.querySelector('.card').style.marginBottom = '40px'")
+        await page.evaluate(_MOVING)
         await page.mouse.click(*await _middle(allow))
         await expect(allow).to_have_attribute("aria-disabled", "true")
+        await page.evaluate("clearInterval(window.moving)")
         await page.get_by_role("button", name="No", exact=True).click()
         await expect(page.get_by_text("All done.")).to_be_visible()
     assert not (machine.folder / "here").exists()
