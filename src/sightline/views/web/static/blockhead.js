@@ -75,6 +75,7 @@ export class BlockHead {
     const { suffix, added, removed, kind } = entry.shape ?? {};
     const facts = entry.by === "person" ? [entry.private ? "run by you, hidden from the agent" : "run by you"] : [];
     if (entry.is_job) facts.push(jobName(entry.id));
+    if (entry.outside) facts.push("outside the sandbox");
     if (suffix) facts.push(suffix);
     if (kind === "diff" && added !== undefined) facts.push(`+${added} −${removed ?? 0}`);
     if (entry.exit_code !== null && entry.exit_code !== undefined && (entry.own || entry.exit_code)) facts.push(`exit ${entry.exit_code}`);
