@@ -36,7 +36,8 @@ async def _enter(prompt, text):
 async def test_a_command_does_what_it_does_in_the_console(page_server, open_page, text, posted):
     """It is asked of the host, and never sent to the model as words."""
     page, prompt = await _prompt(page_server, open_page)
-    await _enter(prompt, text)
+    async with page.expect_response("**/api/sessions/abcdef/*"):
+        await _enter(prompt, text)
     await expect(prompt).to_have_value("")
     await expect(page.locator("#talk-problem")).to_be_hidden()
     assert page_server.posts == [posted]

@@ -143,7 +143,7 @@ async def test_levels_are_described_in_the_words_of_the_console(page_server, ope
     options = page.locator("#new-level option")
     ours = [f"{name}: {LEVELS[name]}" for name in ("plan", "edit", "auto")]
     await expect(options).to_have_text(["as the settings say (auto)", *ours])
-    await page.get_by_label("Agent").select_option("claude")
+    await page.get_by_label("Agent", exact=True).select_option("claude")
     theirs = [f"{name}: {LEVELS_OF_OTHERS[name]}" for name in ("plan", "auto")]
     await expect(options).to_have_text(["as its own settings say", *theirs])
 
