@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from sightline.host._console_launch import start_host
     from sightline.host._console_wanted import HostWanted, launch_agent, started
     from sightline.host._here import hosting
-    from sightline.host._hosts import attach, find, running
+    from sightline.host._hosts import attach, find, is_lost, running
     from sightline.host._kept import Kept, kept_jobs, recover
     from sightline.host._masked_artifact import MaskedArtifact, secrets_here
     from sightline.host._native import NativeRun, native_run
@@ -91,6 +91,7 @@ __all__ = [
     "find",
     "host",
     "hosting",
+    "is_lost",
     "kept_jobs",
     "last_conversation",
     "launch",
@@ -117,7 +118,7 @@ _MODULES = {
     "_console_launch": "start_host",
     "_console_wanted": "HostWanted launch_agent started",
     "_here": "hosting",
-    "_hosts": "attach find running",
+    "_hosts": "attach find is_lost running",
     "_kept": "Kept kept_jobs recover",
     "_masked_artifact": "MaskedArtifact secrets_here",
     "_native": "NativeRun native_run",

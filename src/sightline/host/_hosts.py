@@ -6,7 +6,7 @@ import time
 from sightline.exceptions import OutsideFailure, UserMistake
 from sightline.host._client import Client, HostRefused, connect
 from sightline.host._kept import Kept, recover
-from sightline.host._runtime import forget_socket, sessions_with_sockets
+from sightline.host._runtime import forget_socket, sessions_with_sockets, socket_path
 from sightline.host._wire import Hello
 from sightline.journal import Store, is_job_id, is_session_id, session_of
 
@@ -18,6 +18,11 @@ async def running(store: Store) -> list[Hello]:
     """Every host that answers, those started last first. The socket a killed host left behind is cleared away."""
     found = await asyncio.gather(*(_greeted(store, session) for session in sessions_with_sockets()))
     return sorted((hello for hello in found if hello is not None), key=lambda hello: hello.started, reverse=True)
+
+
+def is_lost(store: Store, session: str) -> bool:
+    """Whether its host was killed: one that ends removes its socket before it releases the session."""
+    return socket_path(session).exists() and not store.is_running(session)
 
 
 async def attach(store: Store, session: str) -> Client | Kept:

@@ -21,6 +21,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 import sightline.views
+from sightline.views._levels import LEVELS, LEVELS_OF_OTHERS
 
 STATIC = Path(sightline.views.__file__).parent / "web" / "static"
 POLICY = (
@@ -206,7 +207,8 @@ class FakeServer:
 
     async def know(self, session: str, **facts: Any) -> None:
         """What is known of a session as a whole: replaces what was."""
-        self.facts[session] = {"live": True, "talks": True, "running": False, "requests": [], "agents": [], **facts}
+        known = {"live": True, "lost": None, "talks": True, "running": False, "requests": [], "agents": []}
+        self.facts[session] = {**known, "levels": LEVELS, **facts}
         self._send("facts", self.facts[session], session)
 
     async def stand(self, session: str, **standing: Any) -> None:
@@ -316,10 +318,12 @@ class FakeServer:
         folder = request.query_params["cwd"] or "/home/ada/app"
         if folder == "/nowhere":
             return JSONResponse({"error": "no folder /nowhere", "hint": "name one that exists"}, 400)
-        claude = {"name": "claude", "title": "Claude Code", "levels": ["plan", "auto"]}
+        theirs = {name: LEVELS_OF_OTHERS[name] for name in ("plan", "auto")}
+        claude = {"name": "claude", "title": "Claude Code", "levels": theirs}
+        ours = {name: LEVELS[name] for name in ("plan", "edit", "auto")}
         folders = [folder, "/home/ada/site"]
         choices = {"cwd": folder, "folders": folders, "agents": [claude], "models": ["local/m1"], "level": "auto"}
-        return JSONResponse(choices)
+        return JSONResponse({**choices, "levels": ours})
 
     async def _start_agent(self, request: Request) -> Response:
         if self.refusal:
@@ -333,8 +337,18 @@ class FakeServer:
     async def _talk(self, request: Request) -> Response:
         if self.refusal:
             return JSONResponse({"error": self.refusal, "hint": "try again"}, 409)
-        self.posts.append((request.path_params["what"], await request.json()))
+        id, what, asked = request.path_params["id"], request.path_params["what"], await request.json()
+        self.posts.append((what, asked))
+        self._change_list(id, what, asked)
         return JSONResponse({"id": "", "data": {"queued": []}}, 202)
+
+    def _change_list(self, id: str, what: str, asked: Any) -> None:
+        changes = {"rename": {"title": asked.get("title")}, "archive": asked, "stop": {"state": "ended"}}
+        if what == "delete":
+            del self.sessions[id]
+        elif what in changes:
+            self.sessions[id].update(changes[what])
+        self._tell_list()
 
     async def _page(self, request: Request) -> Response:
         session = request.query_params.get("session")

@@ -12,6 +12,7 @@ PATHS = [
     "/api/sessions",
     "/api/openapi.json",
     "/api/page",
+    "/api/sessions/k3m9qz/delete",
     "/api/jobs/k3m9qz-1",
     "/api/jobs/k3m9qz-1/artifact?ticket=x",
     "/index.html",

@@ -89,7 +89,6 @@ def _command(id: str, params: dict[str, Any], call: str, changes: Changes) -> As
         "rule": shlex.join(amendment),
         "args": {"command": command},
         "cwd": wanted.cwd or "",
-        "sandboxed": False,
         "leaves": True,
     }
     always = {"acceptWithExecpolicyAmendment": {"execpolicy_amendment": amendment}}
@@ -105,7 +104,6 @@ def _file_change(id: str, params: dict[str, Any], call: str, changes: Changes) -
         **_about(tool, call, "write", path, wanted.reason),
         "path": path,
         "diff": diff,
-        "sandboxed": False,
         "leaves": leaves_sandbox("write", path, wanted.cwd or ""),
         **({} if diff else {"unseen": "what it would change is not known"}),
     }

@@ -23,12 +23,15 @@ from sightline.models import usable
 from sightline.providers import get_provider, provider_names
 from sightline.settings import load
 from sightline.text import clean_line
+from sightline.views._levels import LEVELS, LEVELS_OF_OTHERS
 from sightline.views.web._asked import Refused, body, json_answer
 from sightline.views.web._bodies import AgentBody, AgentChoices, AgentStarted, EmptyBody, OtherAgent
 from sightline.views.web._catalog import Catalog
 
 _MOST_FOLDERS = 20
 _MOST_MODELS = 200
+# `full` would also answer what is asked just then: it is named in a terminal.
+_CHOSEN_HERE = ("plan", "edit", "auto")
 
 
 class AgentApi:
@@ -84,6 +87,7 @@ class AgentApi:
             agents=_installed(),
             models=[clean_line(name) for name in models[:_MOST_MODELS]],
             level=settings.permissions.approval,
+            levels={level: LEVELS[level] for level in _CHOSEN_HERE},
         )
 
     def _folders(self, first: str) -> list[str]:
@@ -124,6 +128,6 @@ def _installed() -> list[OtherAgent]:
         provider = get_provider(name)
         assert provider.command is not None
         if shutil.which(provider.command.binary):
-            levels: list[str] = [level for level in ("plan", "edit", "auto") if level in provider.command.approvals]
-            found.append(OtherAgent(name, provider.title, levels))
+            theirs = [level for level in _CHOSEN_HERE if level in provider.command.approvals]
+            found.append(OtherAgent(name, provider.title, {level: LEVELS_OF_OTHERS[level] for level in theirs}))
     return found

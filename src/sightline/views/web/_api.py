@@ -14,6 +14,7 @@ from sightline.views.web._asked import Refused, after, body, json_answer, number
 from sightline.views.web._bodies import CancelBody, Cancelled, JobList, StartBody, Started
 from sightline.views.web._catalog import LISTED, Catalog
 from sightline.views.web._feed import Feed
+from sightline.views.web._list_api import ListApi
 from sightline.views.web._output_api import Nobody, OutputApi
 from sightline.views.web._page import Page, list_only, recording_page
 from sightline.views.web._pictures import Pictures
@@ -43,6 +44,7 @@ class Api:
         self.pictures = Pictures(store, self._known_session)
         self.agents = AgentApi(store, self._catalog, self._known_session)
         self.talk = TalkApi(self._known_session, store.folder)
+        self.list = ListApi(store, self._catalog, self._known_session)
 
     def close(self) -> None:
         self._catalog.close()

@@ -34,12 +34,13 @@ class SessionBody(msgspec.Struct, frozen=True):
     kind: Literal["session", "recording"]
     title: str
     cwd: str
-    state: Literal["running", "ended"]
+    state: Literal["running", "ended", "lost"]  # lost: its host was killed
     started: float
     jobs: list[JobBody]
     agent: bool = False  # somebody talks, or can talk, with an agent in it
     busy: bool = False  # the agent works
     waiting: int = 0  # requests that nobody has answered yet
+    archived: bool = False
 
 
 class Sessions(msgspec.Struct, frozen=True):
@@ -130,6 +131,31 @@ class ApprovalBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     level: Literal["plan", "edit", "auto", "full"]
 
 
+class CompactBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What the summary should dwell on; empty: nothing in particular."""
+
+    focus: str = ""
+
+
+class ModelBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Another model, or another thinking level, from the next request on. Empty: as it is."""
+
+    model: str = ""
+    thinking: str = ""
+
+
+class RenameBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Another title in lists."""
+
+    title: str
+
+
+class ArchiveBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Whether it is left out of lists."""
+
+    archived: bool = True
+
+
 class AgentBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A session to start, with an agent in it. What is empty is as the settings of the folder say."""
 
@@ -144,21 +170,23 @@ class AgentStarted(msgspec.Struct, frozen=True):
 
 
 class OtherAgent(msgspec.Struct, frozen=True):
-    """An agent of another program that is installed here, and the approval levels it has."""
+    """An agent of another program that is installed here, and the approval levels it has with what each lets it do."""
 
     name: str
     title: str
-    levels: list[str]
+    levels: dict[str, str]
 
 
 class AgentChoices(msgspec.Struct, frozen=True):
-    """What a session can be started with in `cwd`. `level`: the one its settings name."""
+    """What a session can be started with in `cwd`. `level`: the one its settings name; `levels`: those of sightline's
+    own agent, with what each lets it do."""
 
     cwd: str
     folders: list[str]
     agents: list[OtherAgent]
     models: list[str]
     level: str
+    levels: dict[str, str]
 
 
 class EmptyBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -12,7 +12,7 @@ from collections.abc import Callable
 import msgspec
 
 from sightline.exceptions import SightlineError
-from sightline.host import kept_jobs
+from sightline.host import is_lost, kept_jobs
 from sightline.journal import Header, JobRecord, SessionRecord, Store
 from sightline.views.web._bodies import JobBody, SessionBody, Sessions
 from sightline.views.web._hosts import Hosts, Standing, mark_of
@@ -29,6 +29,7 @@ class Catalog:
         self._store = store
         self._sessions = store.folder("")
         self._path = self._sessions.parent / "jobs.jsonl"
+        self._titles = self._sessions.parent / "titles.json"  # and which sessions are archived
         self._recordings = recordings
         self._headers: dict[str, Header] = {}
         self._seen: object = None
@@ -37,6 +38,7 @@ class Catalog:
         self._agents: set[str] = set()  # of those that run: somebody to talk to is in them
         self._untitled: set[str] = set()  # conversations in which nothing was said yet
         self._conversations: dict[str, SessionRecord] = {}
+        self._archived: set[str] = set()
         self._listeners: dict[Callable[[], None], str] = {}  # and the session each shows
         self._marks: dict[Callable[[], None], object] = {}  # how that was when its listener was called last
         self._looking: asyncio.Task[None] | None = None
@@ -137,20 +139,24 @@ class Catalog:
         looked_at = {session for session in (*self._running, *self._listeners.values()) if session}
         grown = [mark_of(self._sessions / session / "journal.jsonl") for session in sorted(self._untitled)]
         running = [self._store.is_running(session) for session in sorted(looked_at)]
-        return mark_of(self._path), mark_of(self._sessions), grown, running, self._hosts.standings
+        files = [mark_of(path) for path in (self._path, self._sessions, self._titles)]
+        return files, grown, running, self._hosts.standings
 
     def _read(self) -> Sessions:
         self.jobs = {job.id: job for job in kept_jobs(self._store)}
-        self._conversations = {record.id: record for record in self._store.conversations(limit=LISTED)}
+        archived = self._store.conversations(limit=LISTED, archived=True)
+        self._archived = {record.id for record in archived}
+        listed = [*self._store.conversations(limit=LISTED), *archived]
+        self._conversations = {record.id: record for record in listed}
         known = {*self._conversations, *(job.session for job in self.jobs.values())}
         newest = [id for id in self._store.sessions()[:_MAY_BE_SILENT] if id not in known]
         self._untitled = {id for id in newest if self._store.is_running(id)}
         self._conversations.update({id: SessionRecord(id=id, running=True) for id in self._untitled})
-        listed = self.listed(LISTED)
-        running = [session for session in listed.sessions if session.state == "running"]
+        sessions = self.listed(LISTED)
+        running = [session for session in sessions.sessions if session.state == "running"]
         self._running = {session.id for session in running}
         self._agents = {session.id for session in running if session.agent}
-        return listed
+        return sessions
 
     def _session(self, id: str, jobs: list[JobRecord]) -> SessionBody:
         header, talk = self._header(id), self._conversations.get(id)
@@ -161,14 +167,15 @@ class Catalog:
         return SessionBody(
             id=id,
             kind="session",
-            title=header.title or said or (jobs[0].command if jobs else ""),
+            title=said or header.title or (jobs[0].command if jobs else ""),
             cwd=header.cwd or (jobs[0].cwd if jobs else ""),
-            state="running" if running else "ended",
+            state="running" if running else "lost" if is_lost(self._store, id) else "ended",
             started=header.created or (jobs[0].started if jobs else 0.0),
             jobs=[self.body(job) for job in jobs],
             agent=talk is not None,
             busy=standing.busy,
             waiting=standing.waiting,
+            archived=id in self._archived,
         )
 
     def _header(self, session: str) -> Header:

@@ -68,6 +68,7 @@ def _call(number: int, call: Call, outputs: Outputs, *, live: bool) -> dict[str,
         "is_job": call.is_job,
         "job": _job(details),
         "private": call.is_private,
+        "outside": details.get("sandboxed") is False and not call.is_persons,  # no sandbox held it
         "name": call.name,
         "arg": call.arg,
         "command": str(args.get("command") or ""),

@@ -18,13 +18,15 @@ from sightline.events import (
     State,
     TurnEnded,
 )
-from sightline.transcript import Message, Snapshot, Words
+from sightline.transcript import Call, Message, Remark, Snapshot, Words
+from sightline.views._levels import LEVELS, LEVELS_OF_OTHERS
 from sightline.views.web._shapes import plan_of
 
 _MOST_AGENTS = 200
 _TELLING = (AgentEnded, AgentStarted, Request, RequestResolved, RunEnded, RunStarted, State, TurnEnded)
 _PASSED_ON = (
     "approval",
+    "commands",
     "thinking",
     "context",
     "queue",
@@ -42,11 +44,14 @@ def tells(event: Event) -> bool:
     return isinstance(event, _TELLING)
 
 
-def facts_of(now: Snapshot, *, live: bool) -> dict[str, Any]:
-    """`live`: the session has a host, so somebody hears an answer."""
+def facts_of(now: Snapshot, *, live: bool, killed: bool = False, last: float = 0.0) -> dict[str, Any]:
+    """`live`: the session has a host, so somebody hears an answer. `killed`: its host is known to have ended without a
+    word; `last`: when its last event was."""
     waiting = now.requests.values() if live else ()
     return {
         "live": live,
+        "lost": last if not live and (killed or _cut_off(now)) else None,
+        "levels": LEVELS_OF_OTHERS if now.state.get("provider") else LEVELS,
         "talks": talks(now),
         "resumable": not live and talks(now),
         "running": live and now.running,
@@ -59,6 +64,16 @@ def facts_of(now: Snapshot, *, live: bool) -> dict[str, Any]:
         "requests": list(waiting),
         **{key.replace(".", "_"): now.state[key] for key in _PASSED_ON if now.state.get(key) is not None},
     }
+
+
+def _cut_off(now: Snapshot) -> bool:
+    """Whether what is stored ends in the middle of something: a run, or calls that ended with their host."""
+    for entry in reversed(now.entries):
+        if isinstance(entry, Call) and isinstance(entry.details, dict) and entry.details.get("ended") == "host":
+            return True
+        if not isinstance(entry, Remark):
+            break
+    return now.running
 
 
 def talks(now: Snapshot) -> bool:

@@ -16,15 +16,19 @@ from sightline.views.web._bodies import (
     AgentStarted,
     AnswerBody,
     ApprovalBody,
+    ArchiveBody,
     CancelBody,
     Cancelled,
+    CompactBody,
     DownloadBody,
     EmptyBody,
     FoundBody,
     JobBody,
     JobList,
+    ModelBody,
     Problem,
     PromptBody,
+    RenameBody,
     RowsBody,
     Sessions,
     ShellBody,
@@ -55,7 +59,7 @@ class _Operation(msgspec.Struct, frozen=True, kw_only=True):
 _UNKNOWN = {404: "there is no such session or job"}
 _BAD = {400: "a parameter or the body is not what it should be"}
 _REFUSED = {409: "the session is over, the job has ended, or its host refused"}
-_REQUIRED = (StartBody, PromptBody, ShellBody, ApprovalBody)
+_REQUIRED = (StartBody, PromptBody, ShellBody, ApprovalBody, RenameBody)
 _ROW = {"first": ("integer", "number of the first row; rows are counted from 0")}
 
 _TALK: list[tuple[str, Any, str]] = [
@@ -64,7 +68,13 @@ _TALK: list[tuple[str, Any, str]] = [
     ("abort", EmptyBody, "Stop what the agent does. What was queued comes back in `data`."),
     ("unqueue", EmptyBody, "Take back what waits for the agent; it works on."),
     ("approval", ApprovalBody, "Go by this approval level from now on."),
+    ("compact", CompactBody, "Summarise the older part of the conversation. `data` says whether there was any."),
+    ("model", ModelBody, "Ask another model, or think more or less, from the next request on."),
     ("requests/{request}", AnswerBody, "Answer a request. The first answer counts."),
+    ("stop", EmptyBody, "End a session: its jobs are cancelled, then its host goes."),
+    ("rename", RenameBody, "Give a session another title in lists."),
+    ("archive", ArchiveBody, "Leave a session out of lists, or no longer."),
+    ("delete", EmptyBody, "Delete a session for good, with its jobs and their output. Refused while it is running."),
 ]
 
 _OPERATIONS = [

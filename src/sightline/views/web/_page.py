@@ -53,7 +53,9 @@ async def recording_page(catalog: Catalog, recording: Recording) -> AsyncIterato
         yield part
         if not said:
             said = True
-            yield event("facts", _encode({**facts_of(recording.snapshot, live=False), "resumable": False}))
+            yield event(
+                "facts", _encode({**facts_of(recording.snapshot, live=False), "resumable": False, "lost": None})
+            )
             yield event("entries", _encode({"reset": True, "entries": bodies}), recording.snapshot.seq)
 
 
@@ -130,7 +132,9 @@ class Page:
             parts.append(event("list", self._catalog.encoded))
         if unsaid.facts and self._watch.known.is_set():
             unsaid.facts, self._said_live = False, self._watch.live
-            parts.append(event("facts", _encode(facts_of(self._watch.now, live=self._watch.live))))
+            watch = self._watch
+            facts = facts_of(watch.now, live=watch.live, killed=watch.killed, last=watch.last)
+            parts.append(event("facts", _encode(facts)))
         if unsaid.whole or unsaid.entries:
             parts.append(self._entries())
         if unsaid.gone:

@@ -179,7 +179,8 @@ def _question(details: dict[str, Any], call: Call) -> Shape | None:
     else:
         return None
     question = clean_text(details["question"])[:_MOST_TEXT]
-    return {"kind": "question", "question": question, "said": said, "whole": True}
+    titled = clean_line(question) == clean_line(call.arg)  # the row itself says it
+    return {"kind": "question", "question": "" if titled else question, "said": said, "whole": True}
 
 
 def _said(answer: dict[str, Any]) -> list[str]:

@@ -7,10 +7,30 @@ from pathlib import Path
 from starlette.requests import Request
 from starlette.responses import Response
 
-from sightline.host import Abort, AnswerRequest, Command, Prompt, SetApproval, Shell, Unqueue, all_details
+from sightline.host import (
+    Abort,
+    AnswerRequest,
+    Command,
+    Compact,
+    Prompt,
+    SetApproval,
+    SetModel,
+    Shell,
+    Unqueue,
+    all_details,
+)
 from sightline.text import clean_line
 from sightline.views.web._asked import Refused, body, json_answer
-from sightline.views.web._bodies import Accepted, AnswerBody, ApprovalBody, EmptyBody, PromptBody, ShellBody
+from sightline.views.web._bodies import (
+    Accepted,
+    AnswerBody,
+    ApprovalBody,
+    CompactBody,
+    EmptyBody,
+    ModelBody,
+    PromptBody,
+    ShellBody,
+)
 from sightline.views.web._start import submit
 
 
@@ -53,6 +73,14 @@ class TalkApi:
     async def approval(self, request: Request) -> Response:
         asked = await body(request, ApprovalBody)
         return await self._submitted(request, SetApproval(level=asked.level))
+
+    async def compact(self, request: Request) -> Response:
+        asked = await body(request, CompactBody)
+        return await self._submitted(request, Compact(asked.focus))
+
+    async def model(self, request: Request) -> Response:
+        asked = await body(request, ModelBody)
+        return await self._submitted(request, SetModel(asked.model.strip(), asked.thinking.strip()))
 
     async def _submitted(self, request: Request, command: Command) -> Response:
         session = self._known(request.path_params["id"])

@@ -14,7 +14,7 @@ from typing import Protocol
 
 from sightline.events import Event, ToolOutput
 from sightline.exceptions import OutsideFailure, SightlineError
-from sightline.host import Client, Kept, connect, recover
+from sightline.host import Client, connect, is_lost, recover
 from sightline.journal import Store
 from sightline.transcript import Call, Snapshot, Transcript
 from sightline.views.web._hosts import mark_of
@@ -43,6 +43,8 @@ class Watch:
         self.session = session
         self.transcript = Transcript()
         self.live = True
+        self.killed = False  # its host ended without a word
+        self.last = 0.0  # when the last event was that is stored
         self.known = asyncio.Event()  # set once the fold is that of the session
         self.listeners: set[Listener] = set()
         self._store = store
@@ -75,7 +77,7 @@ class Watch:
     def look_again(self) -> None:
         """A session that has ended may have been resumed: then there is more, or more comes."""
         if not self.live and (self._store.is_running(self.session) or self._journal() != self._ended_as):
-            self.live = True
+            self.live, self.killed = True, False
             self._task = asyncio.ensure_future(self._follow())
 
     def tell_who_is_there(self) -> None:
@@ -120,7 +122,8 @@ class Watch:
         """All of it is over, or its host has no socket: then it is looked at again and again."""
         running = self._store.is_running(self.session)
         try:
-            snapshot = await asyncio.to_thread(_kept, self._store, self.session, running)
+            snapshot, self.last = await asyncio.to_thread(_kept, self._store, self.session, running)
+            self.killed = is_lost(self._store, self.session)
         except (OSError, SightlineError):  # deleted, or not yet written
             snapshot = self.now
         if snapshot.seq != self.now.seq or not self.known.is_set():
@@ -204,7 +207,12 @@ class Watches:
         watch.close()
 
 
-def _kept(store: Store, session: str, running: bool) -> Snapshot:
+def _kept(store: Store, session: str, running: bool) -> tuple[Snapshot, float]:
+    """What is stored, and when the last event of it was."""
     if not running:
         recover(store, session)
-    return Kept(store, session).snapshot()
+    transcript, last = Transcript(), 0.0
+    for event in store.read(session).events():
+        transcript.apply(event)
+        last = event.time
+    return transcript.now, last

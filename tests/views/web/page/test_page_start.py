@@ -18,8 +18,8 @@ async def test_a_session_is_started_with_what_was_chosen(page_server, open_page)
     await expect(page.locator("#new-level option")).to_have_text(
         [
             "as the settings say (auto)",
-            "plan: reads files, changes nothing",
-            "edit: edits files, asks before commands",
+            "plan: reads only; no edits, no commands",
+            "edit: edits files, asks before it runs commands",
             "auto: edits files, runs sandboxed commands",
         ]
     )

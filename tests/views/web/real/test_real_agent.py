@@ -106,6 +106,7 @@ async def test_a_whole_session_is_seen_and_led_from_the_page(machine, open_page)
         await block.get_by_role("button", name="Unfold").click()
         await expect(block.locator(".row")).to_have_text(["approved"])
         await expect(block.locator(".state")).to_have_text("ok")
+        await expect(block.locator(".outside")).to_have_text("outside the sandbox")
         await expect(page.locator("#status-state")).to_have_text("✓ ready")
         await expect(page.locator("#status-facts")).to_contain_text("1.2k in, 34 out")
         assert (machine.folder / "proof").read_text() == "approved\n"

@@ -13,21 +13,10 @@ from sightline.host import Reply, SetApproval
 from sightline.settings import shown_rule, typed_rule
 from sightline.text import clean_line
 from sightline.tty.components import Item
+from sightline.views._levels import LEVELS, LEVELS_OF_OTHERS
 from sightline.views.console._desk import Desk
 from sightline.views.console.selectors._panel import Choice
 
-ABOUT = {
-    "plan": "reads only; no edits, no commands",
-    "edit": "edits files, asks before it runs commands",
-    "auto": "edits files, runs sandboxed commands",
-    "full": "does everything without asking, commands without the sandbox",
-}
-_ABOUT_OTHERS = {
-    "plan": "reads only",
-    "edit": "edits files",
-    "auto": "as its own settings say",
-    "full": "does everything without asking",
-}
 _CYCLE = ("plan", "edit", "auto")
 _ORIGINS = {
     "session": "for this session",
@@ -174,7 +163,7 @@ def _item(value: str, row: Row) -> Item:
 
 
 def _about(desk: Desk) -> dict[str, str]:
-    return _ABOUT_OTHERS if desk.state.state.get("provider") else ABOUT
+    return LEVELS_OF_OTHERS if desk.state.state.get("provider") else LEVELS
 
 
 def _data(reply: Reply) -> dict[str, Any]:

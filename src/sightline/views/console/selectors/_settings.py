@@ -18,14 +18,15 @@ from sightline.settings.keeping import HIDDEN, Shown, shown_settings, written
 from sightline.text import clean_line
 from sightline.tty import Rows
 from sightline.tty.components import Item, Text
+from sightline.views._levels import LEVELS
 from sightline.views.console._desk import Desk
-from sightline.views.console.selectors import _approvals, _thinking
+from sightline.views.console.selectors import _thinking
 from sightline.views.console.selectors._kept import forget, keep
 from sightline.views.console.selectors._panel import Choice, Question
 
 _SHOWN = 200
 _VALUES = {
-    "permissions.approval": _approvals.ABOUT,
+    "permissions.approval": LEVELS,
     "models.thinking": _thinking.ABOUT,
     "console.theme": {"auto": "as the terminal's background"},
     "console.keymap": {"emacs": "the usual keys of a shell", "vim": "modes, as in vim"},

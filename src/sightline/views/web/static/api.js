@@ -98,4 +98,16 @@ export const answer = (session, request, value) => post(talk(session, `requests/
 export const requestDetails = async (session, request) =>
   (await ask(talk(session, `requests/${encodeURIComponent(request)}`))).json();
 
+export const compact = async (session, focus) => (await post(talk(session, "compact"), { focus })).json();
+
+export const setModel = async (session, body) => (await post(talk(session, "model"), body)).json();
+
+export const stop = (session) => post(talk(session, "stop"));
+
+export const rename = (session, title) => post(talk(session, "rename"), { title });
+
+export const archive = (session, archived) => post(talk(session, "archive"), { archived });
+
+export const remove = (session) => post(talk(session, "delete"));
+
 export const setApproval = async (session, level) => (await post(talk(session, "approval"), { level })).json();

@@ -12,6 +12,7 @@ import { NewSession } from "./newsession.js";
 import { Notices } from "./notify.js";
 import { Requests } from "./requests.js";
 import { say, toast } from "./say.js";
+import { SessionMenu } from "./sessionmenu.js";
 import { StartForm } from "./start.js";
 import { Status } from "./status.js";
 import { Stream } from "./stream.js";
@@ -22,10 +23,11 @@ import { Transcript } from "./transcript.js";
 const NEW = "new"; // the address of the form that starts a session
 const ASK = "Ask for something below.";
 
-const list = new List();
+const menu = new SessionMenu((session) => { if (session === chosen) location.hash = NEW; });
+const list = new List((session, title, opener) => menu.open(session, title, opener));
 const transcript = new Transcript(showEmptiness);
 const start = new StartForm(({ job }) => { location.hash = job; });
-const talk = new Talk();
+const talk = new Talk({ sent: () => transcript.follow(), create: () => { location.hash = NEW; }, sessions: showSessions });
 const newSession = new NewSession(started);
 const notices = new Notices((session) => { location.hash = session; });
 const status = new Status();
@@ -51,10 +53,7 @@ const stream = new Stream({
 
 new Keys({
   neighbour: (by) => transcript.neighbour(by),
-  sessions: () => {
-    showSidebar(true);
-    (document.querySelector(".sessions [aria-current]") ?? document.querySelector(".sessions a"))?.focus();
-  },
+  sessions: showSessions,
   start: () => (newSession.shown ? newSession.focus() : talk.usable ? talk.focus() : start.focus()),
   create: () => { location.hash = NEW; },
   requests: nextWaiting,
@@ -64,6 +63,11 @@ new Keys({
     byId("toggle-list").focus();
   },
 });
+
+function showSessions() {
+  showSidebar(true);
+  (document.querySelector(".sessions [aria-current]") ?? document.querySelector(".sessions a"))?.focus();
+}
 
 function takeList(message) {
   const { sessions } = message;
@@ -140,13 +144,14 @@ function takeFacts(message) {
 
 function chooseFirst(sessions) {
   if (location.hash.length > 1 || newSession.used) return;
-  if (sessions.length === 0) {
+  const listed = sessions.filter((session) => !session.archived);
+  if (listed.length === 0) {
     showNew(true);
     return;
   }
-  const busy = sessions.find((session) => session.jobs?.some((job) => job.state === "running"))
-    ?? sessions.find((session) => session.agent && session.state === "running");
-  history.replaceState(null, "", `#${(busy ?? sessions[0]).id}`);
+  const busy = listed.find((session) => session.jobs?.some((job) => job.state === "running"))
+    ?? listed.find((session) => session.agent && session.state === "running");
+  history.replaceState(null, "", `#${(busy ?? listed[0]).id}`);
   fromAddress();
 }
 

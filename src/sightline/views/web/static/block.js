@@ -1,5 +1,5 @@
 // A block: one call, live. Rules of folding: a call of an agent's that ended well is one row until it is opened; a command
-// of the user's own is that when it printed much; one that runs or failed is open. What the user chose wins over all, and
+// of the user's own is that when it printed much; one that runs or failed is open, and a question with its answer. What the user chose wins over all, and
 // a block that is being read stays open. Where a shape says all there is, the output is shown when asked for.
 
 import * as api from "./api.js";
@@ -119,7 +119,8 @@ export class Block {
   // Asked again while the rows of an ended command are still being counted.
   get shouldFold() {
     if (chosenFolds.has(this.id)) return chosenFolds.get(this.id);
-    const { state, binary, bytes: size = 0, own } = this.entry;
+    const { state, binary, bytes: size = 0, own, shape } = this.entry;
+    if (shape?.kind === "question") return false; // the answer is what one looks for
     if (!own) return (state === "ok" || state === "job") && !this.keptOpen && !this.isRead;
     const long = this.store.total > FOLDS_ABOVE || (this.store.total === 0 && size > LONG_BYTES && !binary);
     return state === "ok" && long && !this.keptOpen && !this.isRead;

@@ -20,6 +20,7 @@ export class BlockHead {
     this.fold = button("", actions.fold, { className: "fold", "aria-expanded": "true", "aria-controls": `${id}-body` });
     this.sign = make("span", { className: "sign", "aria-hidden": "true" });
     this.state = make("span", { className: "state" });
+    this.outside = make("span", { className: "outside", text: "outside the sandbox", hidden: true });
     this.facts = make("span", { className: "facts" });
     this.time = make("span", { className: "time" });
     this.cancel = button("Cancel", actions.cancel, { className: "danger", hidden: true });
@@ -33,7 +34,7 @@ export class BlockHead {
     this.tools = make("div", { className: "tools", role: "group" },
       this.follow, this.output, this.args, this.search, this.copy, this.copyCommand, this.download);
     this.title = make("h3", { id: `${id}-title` }, this.label, this.command);
-    this.standing = make("p", { className: "standing" }, this.state, this.facts, this.time);
+    this.standing = make("p", { className: "standing" }, this.state, this.outside, this.facts, this.time);
     this.element = make("header", {}, this.fold, this.sign, this.title, this.more, this.standing, this.cancel, this.tools);
     this.element.addEventListener("click", (event) => {
       if (!event.target.closest("button") && !getSelection().toString()) actions.fold();
@@ -53,6 +54,7 @@ export class BlockHead {
     this.entry = entry;
     this.tick();
     this.setFacts(entry, total);
+    this.outside.hidden = !entry.outside;
     this.cancel.hidden = !entry.running;
     this.follow.hidden = !entry.running;
     if (!entry.running) this.setCancelling(false);

@@ -21,6 +21,9 @@ const SHOWN = [
   ["?", "this list"],
 ];
 
+// A dialog or a menu is open.
+const isOver = () => document.querySelector("dialog[open], :popover-open") !== null;
+
 export class Keys {
   // actions: { neighbour(by), sessions(), start(), create(), requests(), escape() }
   constructor(actions) {
@@ -42,7 +45,7 @@ export class Keys {
       event.preventDefault();
       return block.search.show();
     }
-    if (event.ctrlKey || event.metaKey || event.altKey || !this.single.checked || this.dialog.open) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || !this.single.checked || isOver()) return;
     if (event.target.matches?.("input:not([type=checkbox], [type=radio]), textarea, select")) return;
     const act = this.actionFor(event.key, block);
     if (!act) return;
@@ -70,7 +73,7 @@ export class Keys {
   }
 
   escape(event, block) {
-    if (this.dialog.open) return; // the dialog closes itself
+    if (isOver()) return; // it closes itself
     if (block?.search.open) {
       event.preventDefault();
       return block.search.hide();

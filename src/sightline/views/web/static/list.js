@@ -1,7 +1,7 @@
 // The list of sessions and their jobs. Items are kept by id and changed in place, so that focus and scroll stay.
 
 import { Elapsed, startTicking } from "./clock.js";
-import { byId, make, setText } from "./dom.js";
+import { button, byId, make, setText } from "./dom.js";
 import { count, seconds, stateOf, when } from "./format.js";
 import { draw } from "./frame.js";
 
@@ -29,8 +29,12 @@ export const titleOf = (session) =>
   session.title || session.jobs?.[0]?.command || (session.agent ? "New session" : session.id);
 
 export class List {
-  constructor() {
+  // onMenu(session, title, button): the menu of a session is wanted.
+  constructor(onMenu) {
+    this.onMenu = onMenu;
     this.element = byId("sessions");
+    this.archived = byId("archived");
+    this.showArchived = false;
     this.older = byId("older");
     this.beyond = byId("beyond");
     this.sessions = [];
@@ -40,6 +44,10 @@ export class List {
     this.items = new Map(); // session id → { item, element, jobs }
     this.older.addEventListener("click", () => {
       this.shown += STEP;
+      draw(this);
+    });
+    this.archived.addEventListener("click", () => {
+      this.showArchived = !this.showArchived;
       draw(this);
     });
     startTicking(this);
@@ -59,8 +67,8 @@ export class List {
   }
 
   // facts: of the chosen session; empty as long as nothing is known of it.
-  know({ live, running, requests = [] }) {
-    this.known = live === undefined ? null : { busy: running, waiting: requests.length };
+  know({ live, running, requests = [], lost = null }) {
+    this.known = live === undefined ? null : { busy: running, waiting: requests.length, lost: lost !== null };
     draw(this);
   }
 
@@ -82,7 +90,8 @@ export class List {
   }
 
   draw() {
-    const shown = this.sessions.slice(0, this.shown);
+    const listed = this.sessions.filter((session) => !session.archived || this.showArchived || session.id === this.chosen);
+    const shown = listed.slice(0, this.shown);
     const ids = new Set(shown.map((session) => session.id));
     for (const [id, held] of this.items) {
       if (ids.has(id)) continue;
@@ -96,7 +105,11 @@ export class List {
       if (held.element === before) before = before.nextElementSibling;
       else this.element.insertBefore(held.element, before);
     }
-    this.older.hidden = this.sessions.length <= this.shown;
+    this.older.hidden = listed.length <= this.shown;
+    const archived = this.sessions.filter((session) => session.archived).length;
+    this.archived.hidden = archived === 0;
+    this.archived.setAttribute("aria-expanded", String(this.showArchived));
+    setText(this.archived, this.showArchived ? "Hide archived" : `Show archived (${archived})`);
     this.beyond.hidden = !this.older.hidden || !this.more;
     setText(this.beyond, `${count(this.more, "older job is", "older jobs are")} listed by \`sightline jobs\`.`);
   }
@@ -104,7 +117,9 @@ export class List {
   make(id) {
     const item = new Item(`#${id}`);
     const jobs = make("ol", { className: "jobs" });
-    const held = { item, jobs, element: make("li", {}, item.link, jobs), jobItems: new Map() };
+    const menu = button("⋯", () => this.onMenu(this.find(id), titleOf(this.find(id)), menu),
+      { className: "more-actions", "aria-expanded": "false", "aria-controls": "session-menu" });
+    const held = { item, jobs, menu, element: make("li", {}, make("div", { className: "entry" }, item.link, menu), jobs), jobItems: new Map() };
     this.items.set(id, held);
     return held;
   }
@@ -113,10 +128,13 @@ export class List {
     const jobs = session.jobs ?? [];
     const state = standing(session, jobs, this.agentOf(session));
     const running = jobs.filter((job) => job.state === "running").length;
-    const said = session.kind === "recording" ? "recording" : stateOf(state).word;
+    const said = session.kind === "recording" ? "recording" : `${session.archived ? "archived, " : ""}${stateOf(state).word}`;
     const many = running && session.agent ? `${count(running, "job", "jobs")} running` : jobs.length > 1 ? count(jobs.length, "job", "jobs") : "";
     held.item.set(titleOf(session), state, [said, many, this.folders.get(session.cwd), when(session.started)].filter(Boolean).join(" · "));
     held.item.link.title = session.cwd ?? "";
+    held.menu.hidden = !session.agent && (session.state !== "running" || session.kind === "recording");
+    held.menu.setAttribute("aria-label", `Actions for ${titleOf(session)}`);
+    held.element.classList.toggle("archived", Boolean(session.archived));
     const chosen = session.id === this.chosen;
     held.element.classList.toggle("chosen", chosen);
     if (chosen) held.item.link.setAttribute("aria-current", "true");
@@ -180,7 +198,8 @@ function standing(session, jobs, agent) {
   if (session.kind === "recording") return "ended";
   if (agent.waiting) return "waiting";
   if (agent.busy) return "working";
-  if (session.agent) return session.state === "running" ? "idle" : "ended"; // its jobs are said besides
+  if (session.agent && session.state === "running") return "idle"; // its jobs are said besides
+  if (session.agent) return agent.lost || session.state === "lost" ? "lost" : "ended";
   if (jobs.some((job) => job.state === "running")) return "running";
   return jobs.find((job) => job.state !== "ok")?.state ?? jobs.at(-1)?.state ?? session.state;
 }

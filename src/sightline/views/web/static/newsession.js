@@ -2,13 +2,8 @@
 // as it is follows the settings of the folder. What could not be sent stays in the form.
 
 import * as api from "./api.js";
+import { commandIn } from "./commands.js";
 import { byId, make, setText } from "./dom.js";
-
-export const LEVELS = {
-  plan: "plan: reads files, changes nothing",
-  edit: "edit: edits files, asks before commands",
-  auto: "auto: edits files, runs sandboxed commands",
-};
 
 export class NewSession {
   // onStarted(session, prompt): it can be shown, and takes the prompt.
@@ -72,18 +67,23 @@ export class NewSession {
 
   // Models are suggested for our own agent; another program names its own.
   showAgent() {
-    const { agents, models, level } = this.choices;
+    const { agents, models, level, levels } = this.choices;
     const other = agents.find(({ name }) => name === this.agent.value);
     byId("new-models").replaceChildren(...(other ? [] : models).map((value) => make("option", { value })));
     const chosen = this.level.value;
-    const names = Object.keys(LEVELS).filter((name) => !other || other.levels.includes(name));
+    const about = other ? other.levels : levels;
+    const names = Object.keys(about);
     const first = other ? "as its own settings say" : `as the settings say (${level})`;
-    this.level.replaceChildren(make("option", { value: "", text: first }), ...names.map((name) => make("option", { value: name, text: LEVELS[name] })));
+    this.level.replaceChildren(make("option", { value: "", text: first }), ...names.map((name) => make("option", { value: name, text: `${name}: ${about[name]}` })));
     this.level.value = names.includes(chosen) ? chosen : "";
   }
 
   async start() {
     if (this.starting) return;
+    if (commandIn(this.prompt.value)) {
+      this.tell("Commands work in a session: start it without a prompt first. Begin with a space to send this to the agent.");
+      return;
+    }
     this.setStarting(true);
     this.tell("");
     try {

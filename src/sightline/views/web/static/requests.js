@@ -111,9 +111,12 @@ class Card {
 // A command stands below in full; a title that repeats it would only be longer.
 function titleOf(request, { tool, access, sandboxed }) {
   const who = request.agent || "The agent";
-  if (request.what === "approval" && access === "exec") return `${who} wants to run a command ${sandboxed ? "in" : "outside"} the sandbox${tool && tool.toLowerCase() !== "bash" ? ` (${tool})` : ""}`;
+  if (request.what === "approval" && access === "exec") return `${who} wants to run a command${placeOf(sandboxed)}${tool && tool.toLowerCase() !== "bash" ? ` (${tool})` : ""}`;
   return request.text || `${who} waits for an answer`;
 }
+
+// An agent of another program has no sandbox of ours, and says nothing of it.
+const placeOf = (sandboxed) => (typeof sandboxed === "boolean" ? ` ${sandboxed ? "in" : "outside"} the sandbox` : "");
 
 const BODIES = { approval, question, dialog };
 
@@ -137,7 +140,7 @@ async function approval(card) {
 }
 
 function drawApproval(card, place) {
-  const { tool, access, cwd, why, passed, rule, about, unseen, leaves } = card.details;
+  const { tool, access, cwd, why, passed, rule, about, unseen } = card.details;
   const size = sizeOf(card.details);
   const { box, end } = contentOf(card);
   place.append(...(size ? [make("p", { className: "size", text: size })] : []),
@@ -157,13 +160,13 @@ function drawApproval(card, place) {
     [ALWAYS]: () => ({ choice: ALWAYS, rule: chosenRule() }),
     [NO]: () => ({ choice: NO, reason: reason.input.value.trim() }),
   };
-  const main = leaves === false && !unseen ? choices[0] : NO;
   const buttons = choices.map((choice) => button(LABELS[choice] ?? choice, () => card.answer((answers[choice] ?? (() => ({ choice })))()),
-    { className: choice === main ? "main" : "", "data-choice": choice }));
-  place.append(make("div", { className: "fields" }, ...(rule ? [ruled.row] : []), reason.row), make("div", { className: "choices" }, ...buttons));
+    { "data-choice": choice }));
+  const answering = make("div", { className: "answering" }, make("div", { className: "choices" }, ...buttons));
+  place.append(make("div", { className: "fields" }, ...(rule ? [ruled.row] : []), reason.row), answering);
   reason.input.addEventListener("keydown", (event) => { if (event.key === "Enter") card.answer(answers[NO]()); });
   const allowing = buttons.filter((each) => each.dataset.choice !== NO);
-  waitForEnd(card, box, end, allowing, place);
+  waitForEnd(card, box, end, allowing, answering);
   card.settling.hold(...allowing);
 }
 
@@ -184,7 +187,7 @@ function contentOf(card) {
 }
 
 // Where it does not all fit, there is no yes before the end was in sight.
-function waitForEnd(card, box, end, allowing, place) {
+function waitForEnd(card, box, end, allowing, answering) {
   const hint = make("p", { className: "to-end", role: "status" }, make("span", { text: "Scroll to the end to allow. " }),
     button("Go to the end", () => { box.scrollTop = box.scrollHeight; end.scrollIntoView({ block: "nearest" }); }, { className: "quiet" }));
   const set = (unseen) => {
@@ -196,7 +199,7 @@ function waitForEnd(card, box, end, allowing, place) {
     }
   };
   set(true);
-  place.append(hint);
+  answering.prepend(hint);
   const watch = new IntersectionObserver((entries) => {
     if (!entries.some((entry) => entry.isIntersecting)) return;
     watch.disconnect();
@@ -244,7 +247,7 @@ function dialog(card) {
   const close = () => card.answer({ value: null });
   if (message) card.add(make("p", { className: "message", text: message }));
   if (ui.kind === "confirm") {
-    const yes = button("Yes", () => card.answer({ value: true }), { className: "main" });
+    const yes = button("Yes", () => card.answer({ value: true }));
     card.settling.hold(yes);
     return card.add(make("div", { className: "choices" }, yes, button("No", () => card.answer({ value: false })), button("Close", close)));
   }

@@ -148,8 +148,8 @@ function foundLine(line) {
 }
 
 function question({ question: asked, said }) {
-  return [make("p", { className: "asked", text: asked }),
-    said.length ? make("ul", { className: "said" }, ...said.map((text) => make("li", { text }))) : make("p", { className: "soft", text: "Not answered." })];
+  return [...(asked ? [make("p", { className: "asked", text: asked })] : []),
+    said.length ? make("ul", { className: "said" }, ...said.map((text) => make("li", { text }))) : make("p", { className: "soft", text: "not answered" })];
 }
 
 // An image is asked for with the token, so not by the browser itself; and only when it comes into sight.

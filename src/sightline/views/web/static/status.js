@@ -4,11 +4,10 @@ import * as api from "./api.js";
 import { byId, make, setText } from "./dom.js";
 import { count, tokens } from "./format.js";
 import { toast } from "./say.js";
-import { LEVELS } from "./newsession.js";
 import { todo } from "./shapes.js";
 
 // What can be chosen here. `full` would also answer what is asked just then: it is named in a terminal.
-const CHOSEN = Object.keys(LEVELS);
+const CHOSEN = ["plan", "edit", "auto"];
 const DONE = new Set(["completed", "abandoned", "done", "cancelled"]);
 
 export class Status {
@@ -32,7 +31,7 @@ export class Status {
   }
 
   // The level is what the host says it is, never what was asked for here.
-  takeLevel(level, live) {
+  takeLevel(level, live, about) {
     this.inForce = level;
     this.level.parentElement.hidden = !level;
     const names = [...CHOSEN, ...(CHOSEN.includes(level) ? [] : [level])];
@@ -42,7 +41,7 @@ export class Status {
     this.level.value = level;
     this.level.disabled = !live;
     this.level.dataset.level = level;
-    this.level.title = LEVELS[level] ?? level;
+    this.level.title = about[level] ? `${level}: ${about[level]}` : level;
   }
 
   async setLevel(level) {
@@ -62,7 +61,7 @@ export class Status {
     setText(this.state, word);
     this.state.hidden = !word;
     setText(this.facts, said(facts).join(" · "));
-    this.takeLevel(facts.approval?.level ?? "", facts.live);
+    this.takeLevel(facts.approval?.level ?? "", facts.live, facts.levels ?? {});
     this.takeTodo(facts.todo ?? []);
     this.takeWidgets(facts.ui_widgets ?? {});
   }
@@ -86,8 +85,8 @@ export class Status {
   }
 }
 
-function standing({ live, running, requests = [], retry, compaction }) {
-  if (!live) return { state: "ended", word: "· ended" };
+function standing({ live, running, requests = [], retry, compaction, lost = null }) {
+  if (!live) return lost === null ? { state: "ended", word: "· ended" } : { state: "lost", word: "? lost" };
   if (requests.length) return { state: "waiting", word: "" }; // the card says it
   if (compaction?.running) return { state: "running", word: "● compacting the conversation" };
   if (retry) return { state: "running", word: "● retrying" };

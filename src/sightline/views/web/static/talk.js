@@ -1,17 +1,23 @@
 // Where the user talks to the agent. Enter sends; while it works that steers it, and Alt+Enter queues. A line that begins
-// with ! is run as a command (!! keeps it from the agent). A session that has ended is resumed with a button. What could not be sent stays where it is.
+// with ! is run as a command (!! keeps it from the agent), one that begins with / is a command of the page; a space before
+// either sends it to the agent. A session that has ended is resumed with a button. What could not be sent stays where it is.
 
 import * as api from "./api.js";
+import { commandIn, isHosts, run } from "./commands.js";
 import { byId, make, setText } from "./dom.js";
-import { toast } from "./say.js";
+import { when } from "./format.js";
+import { say, toast } from "./say.js";
 
 const narrow = matchMedia("(max-width: 760px)"); // a longer one would need two lines
 
 export class Talk {
-  constructor() {
+  // actions: { sent(), create(), sessions() }; sent: something went to the session.
+  constructor(actions) {
+    this.actions = actions;
     this.form = byId("talk");
     this.input = byId("prompt");
     this.problem = byId("talk-problem");
+    this.note = byId("talk-note");
     this.over = byId("talk-over");
     this.queue = byId("queue");
     this.waiting = byId("queued");
@@ -38,10 +44,13 @@ export class Talk {
 
   take(facts) {
     this.facts = facts;
-    const { talks = false, live = false, running = false, resumable = false, queue = [] } = facts;
+    const { talks = false, live = false, running = false, resumable = false, queue = [], lost = null } = facts;
     this.form.hidden = !talks || !live;
     this.over.hidden = !resumable;
-    setText(byId("talk-over-text"), resumable ? `This session has ended. In a terminal: sightline --resume ${this.session}` : "");
+    this.over.dataset.state = lost === null ? "ended" : "lost";
+    const how = lost === null ? "This session has ended." : `The host ended unexpectedly.${lost ? ` Last activity ${when(lost)}.` : ""}`;
+    setText(byId("talk-over-text"), resumable ? how : "");
+    setText(byId("talk-over-way"), resumable ? `Resume with: sightline --resume ${this.session}` : "");
     if (!resumable) this.tellResume("");
     byId("stop").hidden = byId("send-after").hidden = !running;
     setText(byId("send"), running ? "Steer" : "Send");
@@ -62,22 +71,52 @@ export class Talk {
 
   async send(when) {
     const { session } = this;
-    const text = this.input.value.trim();
-    if (!text || !session || this.sending) return;
-    const how = this.facts.running ? (when === "now" ? "steer" : when) : "prompt";
+    const written = this.input.value;
+    if (!written.trim() || !session || this.sending) return;
     this.sending = true;
     this.tell("");
     try {
-      const command = text.match(/^(!!?)\s*([\s\S]+)/);
-      if (command) await api.shell(session, command[2], command[1] === "!!");
-      else await api.prompt(session, text, how);
+      await this.sendTo(session, written, when);
       if (this.session !== session) this.drafts.delete(session);
-      else if (this.input.value.trim() === text) this.input.value = "";
+      else if (this.input.value === written) this.input.value = "";
     } catch (error) {
       this.tell(error.message);
     } finally {
       this.sending = false;
     }
+  }
+
+  async sendTo(session, written, when) {
+    const command = commandIn(written);
+    if (command && !isHosts(command, this.facts)) {
+      await this.run(command, session, written);
+      return;
+    }
+    const shell = written.match(/^(!!?)\s*([\s\S]+)/);
+    const how = this.facts.running ? (when === "now" ? "steer" : when) : "prompt";
+    if (shell) await api.shell(session, shell[2].trimEnd(), shell[1] === "!!");
+    else await api.prompt(session, written.trim(), how);
+    this.actions.sent();
+  }
+
+  // The field is empty while it is done: what a command gives back stands there alone.
+  async run(command, session, written) {
+    const { create, sessions } = this.actions;
+    const actions = { create, sessions, stop: () => this.stop(), unqueue: () => this.takeBack() };
+    this.input.value = "";
+    try {
+      this.show(await run(command, { session, facts: this.facts, actions }));
+    } catch (error) {
+      if (this.session === session && !this.input.value) this.input.value = written;
+      throw error;
+    }
+  }
+
+  // What a command has to say.
+  show(text) {
+    setText(this.note, text);
+    this.note.hidden = !text;
+    if (text) say(text);
   }
 
   async resume() {
@@ -129,6 +168,7 @@ export class Talk {
   tell(text) {
     setText(this.problem, text);
     this.problem.hidden = !text;
+    this.show("");
   }
 
   // What could not be sent when its session began.

@@ -1,16 +1,19 @@
 // The chosen session: entries by place. A patch replaces the entry at its place, so that hearing it twice changes
 // nothing; a call that comes with another place moves there (a job that ends does). Many entries at once (opening a long
 // session) are made over several frames.
+// `following` keeps the newest in sight, whatever grows, shrinks, opens or loads. Only the user's own scrolling ends it;
+// reaching the end, sending something and "Jump to latest" begin it again.
 
 import { Agents } from "./agents.js";
 import { Block } from "./block.js";
-import { byId } from "./dom.js";
+import { byId, setText } from "./dom.js";
 import { makeSaying } from "./entries.js";
 import { draw } from "./frame.js";
 import { Groups } from "./groups.js";
 import { noteJob } from "./jobs.js";
 
-const NEAR_END = 48; // px; within this the page counts as being at its end, and stays there
+const NEAR_END = 48; // px; within this the page counts as being at its end
+const HAND_MS = 1000; // what a wheel, a finger or a key scrolls begins within this
 
 export class Transcript {
   constructor(onChange) {
@@ -26,12 +29,20 @@ export class Transcript {
     this.groups = new Groups();
     this.session = "";
     this.asked = new Set(); // calls that wait for an answer
-    this.atEnd = true;
+    this.latest = byId("latest");
     this.wantedCall = null;
     this.watcher = new IntersectionObserver((seen) => this.seen(seen), { root: this.pane, rootMargin: "400px 0px" });
     this.pane.addEventListener("scroll", () => this.scrolled(), { passive: true });
-    this.list.addEventListener("hold", () => { this.atEnd = false; });
-    new ResizeObserver(() => { if (this.atEnd) this.toEnd(); }).observe(this.list);
+    this.watchHands();
+    this.list.addEventListener("hold", (event) => { this.opened = event.target; });
+    this.latest.addEventListener("click", () => {
+      this.follow();
+      this.pane.focus({ preventScroll: true }); // the pressed button disappears
+    });
+    const sizes = new ResizeObserver(() => this.resized());
+    sizes.observe(this.list);
+    sizes.observe(this.pane); // a card or a longer prompt takes some of its height
+    this.setFollowing(true);
   }
 
   clear(session = "") {
@@ -41,7 +52,8 @@ export class Transcript {
     this.waiting.clear();
     this.early.clear();
     this.earlyStatus.clear();
-    this.atEnd = true;
+    this.opened = null;
+    this.setFollowing(true);
     this.onChange();
   }
 
@@ -58,6 +70,7 @@ export class Transcript {
 
   takeRows(message) {
     const block = this.blocks.get(message.id);
+    if (block?.element !== this.opened) this.opened = null;
     if (block) block.takeRows(message);
     else this.early.set(message.id, message);
   }
@@ -85,6 +98,7 @@ export class Transcript {
 
   put(number, entry) {
     let held = this.held.get(number);
+    if (!held?.element.contains(this.opened)) this.opened = null; // what comes now is what is followed
     if (held && (held.kind !== entry.kind || held.id !== entry.id)) {
       this.remove(number);
       held = undefined;
@@ -111,6 +125,7 @@ export class Transcript {
     held.agent = entry.agent;
     held.element.dataset.n = number;
     this.held.set(number, held);
+    if (!this.following) this.countNew();
     this.insert(number, held.element, this.agents.container(entry.agent, number));
   }
 
@@ -159,12 +174,79 @@ export class Transcript {
     for (const { target, isIntersecting } of changes) target.block.setInView(isIntersecting);
   }
 
+  // What a hand does to scroll up. A scroll that comes of neither a hand nor an unchanged layout is the browser's: it
+  // moves what is shown when something above it, or the pane itself, gets another size.
+  watchHands() {
+    let over = 0;
+    const begin = () => {
+      this.byHand = true;
+      clearTimeout(over);
+      over = setTimeout(() => { this.byHand = false; }, HAND_MS);
+    };
+    this.pane.addEventListener("wheel", (event) => { if (event.deltaY < 0) begin(); }, { passive: true });
+    this.pane.addEventListener("touchmove", begin, { passive: true });
+    this.pane.addEventListener("pointerdown", (event) => { if (event.target === this.pane) begin(); }, { passive: true }); // the bar
+    document.addEventListener("keydown", (event) => { if (!event.target.matches?.("input, textarea, select")) begin(); });
+  }
+
   scrolled() {
-    this.atEnd = this.pane.scrollTop + this.pane.clientHeight >= this.pane.scrollHeight - NEAR_END;
+    const { scrollTop, scrollHeight, clientHeight } = this.pane;
+    const isUp = scrollTop < this.top - 1;
+    const isSame = scrollHeight === this.height && clientHeight === this.client;
+    const isEnd = scrollTop + clientHeight >= scrollHeight - NEAR_END;
+    this.measure();
+    if (isEnd) this.setFollowing(true);
+    else if (isUp && (isSame || this.byHand)) this.setFollowing(false);
+  }
+
+  measure() {
+    this.top = this.pane.scrollTop;
+    this.height = this.pane.scrollHeight;
+    this.client = this.pane.clientHeight;
+  }
+
+  // What the user opened keeps its head in sight; where it is longer than the pane, that is what is looked at now.
+  resized() {
+    const { opened } = this;
+    if (this.following && opened?.isConnected && this.aboveEnd(opened)) {
+      this.opened = null;
+      this.setFollowing(false);
+      this.pane.scrollTop += opened.getBoundingClientRect().top - this.pane.getBoundingClientRect().top;
+    }
+    if (this.following) this.toEnd();
+    else this.measure();
+  }
+
+  // Whether its head would be above the pane if the end were in sight.
+  aboveEnd(element) {
+    const below = this.pane.scrollHeight - this.pane.scrollTop - this.pane.clientHeight;
+    return element.getBoundingClientRect().top - below < this.pane.getBoundingClientRect().top;
+  }
+
+  setFollowing(on) {
+    this.following = on;
+    if (on) this.unseen = 0;
+    this.latest.hidden = on;
+    if (!on) this.showLatest();
+  }
+
+  countNew() {
+    this.unseen += 1;
+    this.showLatest();
+  }
+
+  showLatest() {
+    setText(this.latest, this.unseen ? `↓ Jump to latest (${this.unseen} new)` : "↓ Jump to latest");
+  }
+
+  follow() {
+    this.setFollowing(true);
+    this.toEnd();
   }
 
   toEnd() {
     this.pane.scrollTop = this.pane.scrollHeight;
+    this.measure();
   }
 
   // Shows a call as soon as it is there; it may have been named in the address before the session was loaded.
@@ -175,9 +257,11 @@ export class Transcript {
     this.wantedCall = null;
     this.agents.open(block.element);
     this.groups.open(block.element);
-    this.atEnd = block.element === this.list.lastElementChild; // it will grow, and shall stay in sight
-    if (this.atEnd) this.toEnd();
-    else block.element.scrollIntoView({ block: "start" });
+    if (block.element === this.list.lastElementChild) this.follow(); // it will grow, and shall stay in sight
+    else {
+      this.setFollowing(false);
+      block.element.scrollIntoView({ block: "start" });
+    }
     block.head.fold.focus({ preventScroll: true });
   }
 

@@ -1,0 +1,114 @@
+"""What begins with a slash: commands of the page, those of extensions, and those that only the console has."""
+
+import pytest
+
+from .glass import expect
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+async def _prompt(server, open_page, **facts):
+    server.session("abcdef", title="talk", agent=True)
+    known = {"model": "fable", "thinking": "high", "approval": {"level": "edit"}}
+    await server.know("abcdef", **{**known, **facts})
+    page = await open_page("#abcdef")
+    return page, page.get_by_role("textbox", name="Prompt")
+
+
+async def _enter(prompt, text):
+    await prompt.fill(text)
+    await prompt.press("Enter")
+
+
+@pytest.mark.parametrize(
+    ("text", "posted"),
+    [
+        ("/compact the tests", ("compact", {"focus": "the tests"})),
+        ("/model opus", ("model", {"model": "opus"})),
+        ("/thinking low", ("model", {"thinking": "low"})),
+        ("/approvals plan", ("approval", {"level": "plan"})),
+        ("/rename A better title", ("rename", {"title": "A better title"})),
+        ("/queue and then this", ("prompt", {"text": "and then this", "how": "follow_up"})),
+        ("/stop", ("abort", {})),
+        ("/unqueue", ("unqueue", {})),
+    ],
+)
+async def test_a_command_does_what_it_does_in_the_console(page_server, open_page, text, posted):
+    """It is asked of the host, and never sent to the model as words."""
+    page, prompt = await _prompt(page_server, open_page)
+    async with page.expect_response("**/api/sessions/abcdef/*"):
+        await _enter(prompt, text)
+    await expect(prompt).to_have_value("")
+    await expect(page.locator("#talk-problem")).to_be_hidden()
+    assert page_server.posts == [posted]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("/model", "Model fable. Change it with /model NAME"),
+        ("/thinking", "Thinking high. Change it with /thinking LEVEL"),
+        ("/approvals", "Approval level edit. Change it with /approvals plan|edit|auto"),
+        ("/", "Commands on this page: /approvals, /clear, /compact, /help, "),
+        ("/help", "The others work in the console."),
+    ],
+)
+async def test_a_command_says_how_it_stands(page_server, open_page, text, said):
+    """Nothing is sent for that."""
+    page, prompt = await _prompt(page_server, open_page)
+    await _enter(prompt, text)
+    await expect(page.locator("#talk-note")).to_contain_text(said)
+    await expect(prompt).to_have_value("")
+    assert page_server.posts == []
+
+
+@pytest.mark.parametrize("text", ["/theme dark", "/nonsense", "/constructor", "/approvals full"])
+async def test_what_does_not_work_here_is_not_sent_to_the_model(page_server, open_page, text):
+    """One line says what does, and the text stays to be changed."""
+    page, prompt = await _prompt(page_server, open_page)
+    await _enter(prompt, text)
+    problem = page.locator("#talk-problem")
+    await expect(problem).to_be_visible()
+    if text != "/approvals full":
+        await expect(problem).to_contain_text(f"{text.split()[0]} does not work on this page. Commands on this page: ")
+        await expect(problem).to_contain_text(
+            "The others work in the console. Begin with a space to send it to the agent."
+        )
+    await expect(prompt).to_have_value(text)
+    assert page_server.posts == []
+
+
+@pytest.mark.parametrize("text", [" /compact", "/usr/bin/env is missing", "//compact", "/a\nsecond line", " !ls"])
+async def test_what_is_no_command_is_sent_as_it_is(page_server, open_page, text):
+    """As in the console: a space before it, a path, or a second line."""
+    _, prompt = await _prompt(page_server, open_page)
+    await _enter(prompt, text)
+    await expect(prompt).to_have_value("")
+    assert page_server.posts == [("prompt", {"text": text.strip(), "how": "prompt"})]
+
+
+async def test_a_command_of_an_extension_is_run_by_the_host(page_server, open_page):
+    """It gets the text, as it does from the console."""
+    _, prompt = await _prompt(page_server, open_page, commands=[{"name": "deploy", "about": "ship it"}])
+    await _enter(prompt, "/deploy now")
+    await expect(prompt).to_have_value("")
+    assert page_server.posts == [("prompt", {"text": "/deploy now", "how": "prompt"})]
+
+
+async def test_new_and_resume_lead_there(page_server, open_page):
+    """`/new` shows the form, `/resume` the list of sessions."""
+    page, prompt = await _prompt(page_server, open_page)
+    await _enter(prompt, "/resume")
+    await expect(page.locator("#sessions [aria-current]")).to_be_focused()
+    await _enter(prompt, "/new")
+    await expect(page.get_by_role("heading", name="New session")).to_be_visible()
+    assert page_server.posts == []
+
+
+async def test_a_first_prompt_that_is_a_command_starts_nothing(page_server, open_page):
+    """There is no session yet that it could be about."""
+    page = await open_page("#new")
+    await page.get_by_label("First prompt").fill("/compact")
+    await page.get_by_role("button", name="Start session").click()
+    await expect(page.get_by_role("alert")).to_contain_text("Commands work in a session")
+    assert page_server.posts == []
