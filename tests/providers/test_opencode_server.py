@@ -87,8 +87,8 @@ def completed(text: str, **more: Any) -> dict[str, Any]:
     return {"status": "completed", "input": {"command": "make"}, "output": text, "metadata": metadata}
 
 
-def printed(*states: dict[str, Any]) -> list[Event]:
-    talk = Talk()
+def printed(*states: dict[str, Any], data: Path | None = None) -> list[Event]:
+    talk = Talk(data="" if data is None else str(data))
     part = {"type": "tool", "id": "prt_1", "callID": "c", "tool": "bash", "messageID": "m"}
     return [event for state in states for event in talk.on_part({**part, "state": state})]
 
@@ -129,7 +129,7 @@ def test_an_output_that_was_cut_is_read_where_it_was_saved(saved: bool, tmp_path
     if saved:
         path.write_text(ROWS)
     cut = completed(ROWS, truncated=True, outputPath=str(path)) | {"output": f"...output truncated...\n\n{ROWS[-900:]}"}
-    told = output(printed(running(ROWS[:1000]), cut))
+    told = output(printed(running(ROWS[:1000]), cut, data=tmp_path / "opencode"))
     if saved:
         assert told == ROWS
     else:
@@ -137,26 +137,39 @@ def test_an_output_that_was_cut_is_read_where_it_was_saved(saved: bool, tmp_path
 
 
 @pytest.mark.parametrize(
-    "name", ["opencode/tool-output/other", "opencode/tool-output/../../tool_1", "link", "etc/tool_1"]
+    "name",
+    [
+        "opencode/tool-output/other",
+        "opencode/tool-output/../../tool_1",
+        "link",
+        "etc/tool_1",
+        "elsewhere/opencode/tool-output/tool_1",
+        "linked/opencode/tool-output/tool_1",
+    ],
 )
 def test_no_other_file_is_read(name: str, tmp_path: Path) -> None:
-    """A name that is not one of OpenCode's own, and a link in its place."""
+    """A name that is not one of OpenCode's own, a folder that is not its own, and a link in its place or on the way."""
     secret = tmp_path / "opencode" / "tool-output" / "other"
     secret.parent.mkdir(parents=True)
     (tmp_path / "etc").mkdir()
-    for path in (secret, tmp_path / "tool_1", tmp_path / "etc" / "tool_1"):
+    other = tmp_path / "elsewhere" / "opencode" / "tool-output"
+    other.mkdir(parents=True)
+    (tmp_path / "linked" / "opencode").mkdir(parents=True)
+    (tmp_path / "linked" / "opencode" / "tool-output").symlink_to(other)
+    for path in (secret, tmp_path / "tool_1", tmp_path / "etc" / "tool_1", other / "tool_1"):
         path.write_text("row 1\nsecret\n")
     link = tmp_path / "opencode" / "tool-output" / "tool_2"
     link.symlink_to(secret)
     path = link if name == "link" else tmp_path / name
     cut = completed("row 1\nrow 2\n", truncated=True, outputPath=str(path))
-    assert output(printed(running("row 1\n"), cut)) == "row 1\nrow 2\n"
+    data = tmp_path / ("linked/opencode" if name.startswith("linked/") else "opencode")
+    assert output(printed(running("row 1\n"), cut, data=data)) == "row 1\nrow 2\n"
 
 
 def test_a_long_command_is_shown_with_its_gap() -> None:
     """Nothing is held back for long because something is missing before it."""
     now = [0.0]
-    printed = Printed(lambda: now[0])
+    printed = Printed(clock=lambda: now[0])
     assert printed.more("one\n") == "one\n"
     assert printed.more(shown("x" * 40000)) == ""
     now[0] = 6.0
