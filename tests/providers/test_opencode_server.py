@@ -1,5 +1,7 @@
 """OpenCode's server: a recording of a real one as events, whatever a line holds, and a program that has no server."""
 
+import json
+import os
 import stat
 import sys
 from pathlib import Path
@@ -25,6 +27,7 @@ from sightline.events import (
 )
 from sightline.providers import Ask, EventStream, Unreachable
 from sightline.providers.opencode._printed import Printed
+from sightline.providers.opencode._project import loads_offline
 from sightline.providers.opencode._server import OpenCodeServer
 from sightline.providers.opencode._server_requests import permission, question
 from sightline.providers.opencode._server_source import Talk
@@ -274,3 +277,59 @@ async def test_a_program_without_a_server_is_unreachable(tmp_path: Path) -> None
     with pytest.raises(Unreachable, match="no such command"):
         await channel.run(Ask(prompt="Hi."))
     await channel.close()
+
+
+def settings_folder(folder: Path, *, locked: tuple[str, ...] = ("@opencode-ai/plugin",), **declared: str) -> Path:
+    """A folder of settings in which OpenCode has installed what it wants."""
+    (folder / "node_modules").mkdir(parents=True)
+    (folder / "package.json").write_text(json.dumps({"dependencies": declared}))
+    lock = {"packages": {"": {"dependencies": dict.fromkeys(locked, "1")}}}
+    (folder / "package-lock.json").write_text(json.dumps(lock))
+    return folder
+
+
+def test_a_project_is_loaded_early_only_where_nothing_has_to_be_installed(tmp_path: Path) -> None:
+    """In none of the folders that OpenCode reads settings from; what cannot be read is not complete."""
+    home, project = tmp_path / "home", tmp_path / "project" / "below"
+    project.mkdir(parents=True)
+    environ = {"HOME": str(home)}
+    assert not loads_offline(str(project), environ)
+    own = settings_folder(home / ".config" / "opencode")
+    assert loads_offline(str(project), environ)
+    assert not loads_offline(str(project), {**environ, "XDG_CONFIG_HOME": str(tmp_path / "none")})
+    (tmp_path / "project" / ".opencode").mkdir()
+    assert not loads_offline(str(project), environ)
+    settings_folder(tmp_path / "project" / ".opencode")
+    assert loads_offline(str(project), environ)
+    other = settings_folder(tmp_path / "other", zod="1")
+    assert not loads_offline(str(project), {**environ, "OPENCODE_CONFIG_DIR": str(other)})
+    for damage in ("{", "[]", '{"packages": []}', '{"packages": {"": {"dependencies": ["@opencode-ai/plugin"]}}}'):
+        (own / "package-lock.json").write_text(damage)
+        assert not loads_offline(str(project), environ)
+    (own / "package-lock.json").unlink()
+    os.mkfifo(own / "package-lock.json")
+    assert not loads_offline(str(project), environ)
+
+
+@pytest.mark.parametrize("complete", [True, False])
+async def test_nothing_is_asked_about_a_project_that_would_be_installed(
+    complete: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The server alone is started early then."""
+    if complete:
+        settings_folder(tmp_path / ".config" / "opencode")
+    ask = Ask(prompt="", cwd=str(tmp_path), env={"HOME": str(tmp_path), "XDG_CONFIG_HOME": ""})
+    channel = OpenCodeServer(ask)
+    seen: list[str] = []
+
+    async def opened(ask: Ask) -> None:
+        seen.append("opened")
+
+    async def requested(method: str, path: str, body: Any = None) -> None:
+        seen.append(path)
+
+    monkeypatch.setattr(channel, "_open", opened)
+    monkeypatch.setattr(channel, "_request", requested)
+    await channel.open(ask)
+    assert seen[0] == "opened"
+    assert ("/config/providers" in seen) == complete

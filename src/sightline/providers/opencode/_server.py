@@ -13,6 +13,7 @@ import asyncio
 import os
 import re
 import secrets
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -26,6 +27,7 @@ from sightline.providers._source import decode_leniently, unknown
 from sightline.providers._stream import EventStream
 from sightline.providers.opencode._command import COMMAND
 from sightline.providers.opencode._printed import data_folder
+from sightline.providers.opencode._project import loads_offline
 from sightline.providers.opencode._server_requests import ONCE, Answer, permission, question
 from sightline.providers.opencode._server_source import Talk, used_in
 from sightline.providers.opencode._source import error_event
@@ -68,8 +70,13 @@ class OpenCodeServer:
         self._failure: Any = None  # what the session said went wrong
 
     async def open(self, ask: Ask) -> None:
-        # The server alone: asked about a project it loads it, and then speaks to a package registry by itself.
         await self._open(ask)
+        if not loads_offline(ask.cwd, {**os.environ, **ask.env}):
+            return
+        # It loads a project, its providers and its tools with the first thing that is asked about them.
+        for path in ("/config/providers", "/experimental/tool/ids", "/agent"):
+            with suppress(Unreachable):
+                await self._request("GET", path)
 
     async def run(self, ask: Ask) -> ChannelRun:
         await self._open(ask)
