@@ -30,6 +30,12 @@ def test_a_module_has_the_tests_that_use_it() -> None:
     assert "tests/exec/test_batches.py" not in found
 
 
+def test_a_module_has_the_tests_of_other_rooms_that_import_it() -> None:
+    found = names("src/sightline/views/plain/_standing.py")
+    assert "tests/cli/test_standing.py" in found
+    assert names("src/sightline/providers/running/_doctor.py") == ["tests/providers/test_doctor.py"]
+
+
 def test_a_module_beside_the_rooms_has_a_test_beside_them() -> None:
     assert names("src/sightline/paths.py") == ["tests/test_paths.py"]
 

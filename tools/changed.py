@@ -1,7 +1,9 @@
 """Runs the tests of what changed since the branch left main: `make check`.
 
 Tests mirror the source. A changed test is its own test. A changed module has the tests of its room that are named after
-it or use its names, else all of its room; a page of the documentation has those of the documentation.
+it or use its names, else all of its room, and those of other rooms that import it. A page of the documentation has
+those of the documentation. Tests that only reach a change through other modules are left to `make test`; how many those
+are is printed.
 """
 
 import re
@@ -55,7 +57,20 @@ def _of_module(changed: Path, root: Path) -> list[Path]:
     while not room.is_dir():
         room = room.parent
     tests = _tests_in(room, root, deep=True) if room != root / TESTS else []
-    return _using(changed, tests, root) or [test for test in tests if test.parent == room.relative_to(root)]
+    near = _using(changed, tests, root) or [test for test in tests if test.parent == room.relative_to(root)]
+    return list(dict.fromkeys([*near, *_importing(changed, root)]))
+
+
+def _importing(changed: Path, root: Path) -> list[Path]:
+    """The tests anywhere that name this very module when they import; a package is imported by too many to say much."""
+    if changed.suffix != ".py" or changed.stem == "__init__":
+        return []
+    package, name = ".".join(changed.parent.relative_to("src").parts), changed.stem
+    named = re.compile(
+        rf"\bfrom {re.escape(package)}\.{name} import\b|\bimport {re.escape(package)}\.{name}\b|"
+        rf"\bfrom {re.escape(package)} import (?:[^(\n]*|\([^)]*)\b{name}\b"
+    )
+    return [test for test in _tests_in(root / TESTS, root, deep=True) if named.search(_imports(root / test))]
 
 
 def _using(changed: Path, tests: list[Path], root: Path) -> list[Path]:
@@ -86,7 +101,8 @@ def main() -> int:
     if not tests:
         print("tests: none belong to what changed")
         return 0
-    print(f"tests: {len(tests)} files belong to what changed", flush=True)
+    rest = len(_tests_in(ROOT / TESTS, ROOT, deep=True)) - len(tests)
+    print(f"tests: {len(tests)} files belong to what changed; {rest} others are left to `make test`", flush=True)
     parallel = ["-n", "auto", "--maxprocesses", "4", "--dist", "worksteal"] if len(tests) > 1 else []
     # 5: all that was selected is live
     code = subprocess.run([sys.executable, "-m", "pytest", "-m", "not live", *parallel, *map(str, tests)], cwd=ROOT)

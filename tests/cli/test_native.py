@@ -10,8 +10,10 @@ from typing import Any
 
 import pytest
 
+from sightline.agent._headless import _INSTEAD, _WORKING
 from sightline.events import Event, RunEnded, RunStarted, Text, ToolResult, User
 from sightline.journal import KeptSession, Store
+from sightline.views.console.commands._registry import COMMANDS
 from tests.cli.support import SIGHTLINE, is_alive, running_sessions, sightline, until
 
 pytestmark = pytest.mark.usefixtures("hosts")
@@ -162,6 +164,42 @@ def test_console_commands_that_make_sense_work(work: Path) -> None:
     assert f"session {store().sessions()[0]}".encode() in done.stdout
 
 
+def test_the_todo_list_is_shown_and_cleared_without_a_screen(work: Path) -> None:
+    """`/todo` prints it as Markdown, `/todo clear` empties it for good."""
+    todo = {
+        "tool": "todo",
+        "args": {"ops": [{"op": "init", "list": [{"phase": "Work", "items": ["Write it", "Test it"]}]}]},
+    }
+    assert native(work, [[todo], [{"text": "Planned."}]]).returncode == 0
+    model = script(work, HELLO)
+    shown = sightline("-p", "/todo", "--continue", "--model", model)
+    assert shown.returncode == 0, shown.stderr
+    assert [row for row in shown.stdout.decode().splitlines() if "Write it" in row or "Test it" in row]
+    for prompt in ("/todo clear", "/todo"):
+        done = sightline("-p", prompt, "--continue", "--model", model)
+        assert (done.returncode, done.stdout) == (0, b"The todo list is empty.\n"), done.stderr
+    done = sightline("-p", "/todo edit", "--continue", "--model", model)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b"hint: without a screen: /todo, or /todo clear" in done.stderr
+
+
+def test_a_session_is_renamed_and_commands_are_listed_without_a_screen(work: Path) -> None:
+    """The new title is in `sightline sessions`."""
+    model = script(work, HELLO)
+    assert sightline("-p", "go", "--model", model).returncode == 0
+    done = sightline("-p", "/rename A better title", "--continue", "--model", model)
+    assert (done.returncode, done.stdout) == (0, b"Renamed to: A better title\n"), done.stderr
+    assert json.loads(sightline("sessions", "--json").stdout)[0]["title"] == "A better title"
+    helped = sightline("-p", "/help", "--continue", "--model", model).stdout.decode()
+    assert {row.split()[0] for row in helped.splitlines()} >= {"/todo", "/compact", "/rename", "/help"}
+
+
+def test_every_console_command_is_decided_about() -> None:
+    """It works without a screen, or is a mistake with a hint; none is sent to the model as a prompt."""
+    assert set(COMMANDS) <= {*_WORKING, *_INSTEAD}
+    assert not set(_WORKING) & set(_INSTEAD)
+
+
 def test_a_branch_is_summed_up_by_the_model_of_its_session(work: Path) -> None:
     """`tree --summarize` needs neither a key nor a model in the settings."""
     model = script(work, [[{"text": "In short."}]])
@@ -174,7 +212,15 @@ def test_a_branch_is_summed_up_by_the_model_of_its_session(work: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("prompt", "hint"), [("/resume", b"give --resume ID"), ("/jobs", b"sightline jobs"), ("/theme dark", b"console")]
+    ("prompt", "hint"),
+    [
+        ("/resume", b"give --resume ID"),
+        ("/jobs", b"sightline jobs"),
+        ("/theme dark", b"sightline config set theme"),
+        ("/serve", b"sightline serve"),
+        ("/provider codex", b"--provider NAME"),
+        ("/redraw", b"open the console"),
+    ],
 )
 def test_console_commands_that_need_a_screen_are_mistakes(work: Path, prompt: str, hint: bytes) -> None:
     """Exit code 2, and what to do instead. The model is not asked."""
@@ -466,7 +512,7 @@ def test_binary_output_is_said_and_can_be_had(work: Path) -> None:
     """With -v, to whoever attaches, and all of it with the command that is named."""
     turns = [[bash("printf 'before\\n\\0\\0\\nafter\\n'")], [{"text": "Done."}]]
     said = native(work, turns, "-v").stdout.decode().splitlines()
-    call = f"{store().sessions()[0]}-100001"
+    call = f"{store().sessions()[0]}-c1"
     rows = ["  before", f"  binary output, 16 B: stored, not shown; sightline logs {call} has it"]
     assert said == ["● Bash printf 'before\\n\\0\\0\\nafter\\n'", *rows, "Done."]
     assert sightline("attach", store().sessions()[0]).stdout.decode().splitlines()[2:4] == rows

@@ -93,13 +93,29 @@ def test_a_session_is_renamed_archived_and_deleted(store, here):
         refused("sessions", *words)
 
 
+def test_deleting_asks_with_the_title(store, here, in_terminal):
+    """Nothing is deleted by a no; of several, each is named."""
+    mine = conversation(store, cwd=here, prompt="polish the lens")
+    other = conversation(store, cwd=here, prompt="grind the glass")
+    store.archive(other)
+    terminal = in_terminal("sessions", "delete", mine)
+    terminal.wait_for(f"Delete session {mine} “polish the lens” for good? [y/N]")
+    terminal.press(b"n\r")
+    assert terminal.wait() == 1
+    terminal = in_terminal("sessions", "delete", mine, other)
+    terminal.wait_for(f"  {mine} “polish the lens”\n  {other} “grind the glass”\nDelete these 2 sessions for good?")
+    terminal.press(b"y\r")
+    assert terminal.wait() == 0
+    assert listed() == listed("--archived") == []
+
+
 def test_a_running_session_is_not_deleted(store, here):
     """Nor is another one named with it."""
     other = conversation(store, cwd=here)
     talk = Talk(store, cwd=here)
     talk.step(user("hello"))
     running = talk.writer.folder.name
-    assert "is running" in refused("sessions", "delete", other, running, "--yes")
+    assert f"hint: stop it first: sightline stop {running}\n" in refused("sessions", "delete", other, running, "--yes")
     assert set(listed()) == {other, running}
     talk.close()
 

@@ -69,7 +69,7 @@ def test_which_of_several_is_asked_with_what_tells_them_apart(working: list[str]
     assert error == "error: 2 sessions run in this folder:"
     assert [row.split()[:2] for row in (first, second)] == [[session, "working"] for session in working]
     assert (first.rpartition("  ")[2], second.rpartition("  ")[2]) == tuple(reversed(PROMPTS))
-    assert hint == f"hint: say which: sightline attach {working[0]}"
+    assert hint == f"hint: name one: sightline attach {working[0]}"
 
 
 def test_on_a_terminal_the_person_chooses(working: list[str], in_terminal: Any) -> None:

@@ -9,7 +9,7 @@ from sightline.events import Error, RunStarted, Text, ToolResult, ToolUse, stamp
 from sightline.exec import CommandSpec
 from sightline.host import Session
 from sightline.host._kept import Kept, recover
-from sightline.journal import Store
+from sightline.journal import Store, session_of
 from sightline.transcript import Call, Remark
 
 
@@ -29,6 +29,8 @@ async def test_jobs_are_counted_from_one_also_after_a_resume(tmp_path: Path) -> 
     ids.append(session.start(spec).id)
     assert ids == [f"{session.id}-1", f"{session.id}-2"]
     assert len({*calls, *ids}) == 6
+    assert calls[:3] == [f"{session.id}-c1", f"{session.id}-c2", f"{session.id}-c3"]
+    assert {session_of(call) for call in calls} == {session.id}
     await asyncio.wait_for(session.stop(), 20)
     last = session.seq
     writer.close()

@@ -22,7 +22,7 @@ from sightline.events import (
     ToolResult,
     ToolUse,
 )
-from sightline.host import Abort, AnswerRequest, SetModel
+from sightline.host import Abort, AnswerRequest, CancelCall, SetModel
 
 pytestmark = pytest.mark.live
 
@@ -351,4 +351,29 @@ async def test_stopping_ends_a_subagent_in_the_background_too(tmp_path: Path, mo
         await it.turn("Go on.")
         assert not ends(it.events)[-1].is_error
         assert "Go." in str(it.server.conversations[-1].body)
+        told_once(it.events)
+
+
+@pytest.mark.parametrize("background", [False, True])
+async def test_a_subagent_is_stopped_and_the_rest_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, background: bool
+) -> None:
+    """By the call that started it, as the list of agents does; with what it was running."""
+    args = {"description": "Helper", "prompt": "Look.", "subagent_type": "general-purpose"}
+    args |= {"run_in_background": True} if background else {}
+    agent = [[bash("touch began; sleep 300")], [{"text": "Never."}]]
+    script: Script = [[{"tool": "Task", "args": args, "agent": agent}], [{"text": "Done."}], [{"text": "Done."}]]
+    async with desk(tmp_path, "claude", script, monkeypatch) as it:
+        await it.say("Go.")
+        await it.until((it.project / "began").exists, "the command")
+        started = await it.until_event(AgentStarted)
+        assert (await it.session.submit(CancelCall(started.call))).ok
+        await it.until_event(AgentEnded, path=started.path)
+        await it.until(lambda: not running("sleep 300"), "the end of the command")
+        await it.done()
+        assert said(it.events).startswith("Done.")
+        assert "Never." not in [event.text for event in it.of(Text)]
+        assert not it.of(Error)
+        reply = await it.session.submit(CancelCall(started.call))
+        assert (reply.ok, reply.error) == (False, "it has already ended")
         told_once(it.events)

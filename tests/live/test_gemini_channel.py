@@ -21,7 +21,7 @@ from sightline.events import (
     ToolResult,
     ToolUse,
 )
-from sightline.host import Abort, AnswerRequest, SetModel
+from sightline.host import Abort, AnswerRequest, CancelCall, SetModel
 
 pytestmark = pytest.mark.live
 
@@ -244,6 +244,20 @@ async def test_thoughts_calls_and_tokens_are_told(tmp_path: Path, monkeypatch: p
         assert ended.usage.total_tokens == ended.usage.input_tokens + ended.usage.output_tokens
         assert {state.key: state.value for state in it.of(State)}["model"] == "gemini-2.5-pro"
         assert said(it.events) == "I look.Done."
+
+
+async def test_that_one_agent_cannot_be_stopped_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its protocol has no request for it; the subagent continues."""
+    inner: Script = [[bash("touch began; sleep 2")], [{"text": "Looked."}]]
+    call = {"tool": "Task", "args": {"description": "Look", "prompt": "Look deep."}, "agent": inner}
+    async with desk(tmp_path, "gemini", [[call], [{"text": "Done."}]], monkeypatch) as it:
+        await it.say("Go.")
+        started = await it.until_event(AgentStarted)
+        reply = await it.session.submit(CancelCall(started.call))
+        assert (reply.ok, reply.error) == (False, "Gemini CLI cannot stop one agent alone")
+        assert "escape" in reply.hint
+        await it.done()
+        assert said(it.events) == "Done."
 
 
 async def test_an_error_of_the_model_is_told_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sightline.events import (
+    AgentStarted,
     Error,
     Event,
     Notice,
@@ -105,6 +106,26 @@ async def test_prompts_are_worked_on_in_one_process(tmp_path: Path) -> None:
     assert len(starts(program)) == 1
     kinds = [message["request"]["subtype"] if "request" in message else message["type"] for message in sent(program)]
     assert kinds == ["initialize", "user", "get_binary_version", "user", "get_binary_version"]
+
+
+async def test_one_subagent_can_be_stopped(tmp_path: Path) -> None:
+    """By their id of its task; one that is not there, or that they do not stop, is not stopped."""
+    task = {"type": "tool_use", "id": "toolu_1", "name": "Task", "input": {"subagent_type": "Explore", "prompt": "x"}}
+    calls = {"type": "assistant", "message": {"content": [task]}}
+    started = {"type": "system", "subtype": "task_started", "task_id": "b7", "tool_use_id": "toolu_1"}
+    program = install(tmp_path / "bin", lines(INIT, calls, started) + b"WAIT\n")
+    ask = Ask(prompt="Hi.", cwd=str(tmp_path))
+    async with channel_to(program, ask) as channel:
+        run = await channel.run(ask)
+        seen = await until(run, AgentStarted)
+        path = of(AgentStarted, seen)[0].path
+        while not channel._tasks:  # noqa: ASYNC110, a condition over what another task does
+            await asyncio.sleep(0.01)
+        assert await channel.stop_agent(path)
+        assert not await channel.stop_agent("Explore-9")
+        assert not await channel.stop_agent("")
+    requests = [message["request"] for message in sent(program) if message.get("request", {}).get("task_id")]
+    assert requests == [{"subtype": "stop_task", "task_id": "b7"}]
 
 
 async def test_another_conversation_and_another_model(tmp_path: Path) -> None:

@@ -1,5 +1,7 @@
 """OpenCode's server: a recording of a real one as events, whatever a line holds, and a program that has no server."""
 
+import json
+import os
 import stat
 import sys
 from pathlib import Path
@@ -25,6 +27,7 @@ from sightline.events import (
 )
 from sightline.providers import Ask, EventStream, Unreachable
 from sightline.providers.opencode._printed import Printed
+from sightline.providers.opencode._project import loads_offline
 from sightline.providers.opencode._server import OpenCodeServer
 from sightline.providers.opencode._server_requests import permission, question
 from sightline.providers.opencode._server_source import Talk
@@ -87,8 +90,8 @@ def completed(text: str, **more: Any) -> dict[str, Any]:
     return {"status": "completed", "input": {"command": "make"}, "output": text, "metadata": metadata}
 
 
-def printed(*states: dict[str, Any]) -> list[Event]:
-    talk = Talk()
+def printed(*states: dict[str, Any], data: Path | None = None) -> list[Event]:
+    talk = Talk(data="" if data is None else str(data))
     part = {"type": "tool", "id": "prt_1", "callID": "c", "tool": "bash", "messageID": "m"}
     return [event for state in states for event in talk.on_part({**part, "state": state})]
 
@@ -129,7 +132,7 @@ def test_an_output_that_was_cut_is_read_where_it_was_saved(saved: bool, tmp_path
     if saved:
         path.write_text(ROWS)
     cut = completed(ROWS, truncated=True, outputPath=str(path)) | {"output": f"...output truncated...\n\n{ROWS[-900:]}"}
-    told = output(printed(running(ROWS[:1000]), cut))
+    told = output(printed(running(ROWS[:1000]), cut, data=tmp_path / "opencode"))
     if saved:
         assert told == ROWS
     else:
@@ -137,26 +140,39 @@ def test_an_output_that_was_cut_is_read_where_it_was_saved(saved: bool, tmp_path
 
 
 @pytest.mark.parametrize(
-    "name", ["opencode/tool-output/other", "opencode/tool-output/../../tool_1", "link", "etc/tool_1"]
+    "name",
+    [
+        "opencode/tool-output/other",
+        "opencode/tool-output/../../tool_1",
+        "link",
+        "etc/tool_1",
+        "elsewhere/opencode/tool-output/tool_1",
+        "linked/opencode/tool-output/tool_1",
+    ],
 )
 def test_no_other_file_is_read(name: str, tmp_path: Path) -> None:
-    """A name that is not one of OpenCode's own, and a link in its place."""
+    """A name that is not one of OpenCode's own, a folder that is not its own, and a link in its place or on the way."""
     secret = tmp_path / "opencode" / "tool-output" / "other"
     secret.parent.mkdir(parents=True)
     (tmp_path / "etc").mkdir()
-    for path in (secret, tmp_path / "tool_1", tmp_path / "etc" / "tool_1"):
+    other = tmp_path / "elsewhere" / "opencode" / "tool-output"
+    other.mkdir(parents=True)
+    (tmp_path / "linked" / "opencode").mkdir(parents=True)
+    (tmp_path / "linked" / "opencode" / "tool-output").symlink_to(other)
+    for path in (secret, tmp_path / "tool_1", tmp_path / "etc" / "tool_1", other / "tool_1"):
         path.write_text("row 1\nsecret\n")
     link = tmp_path / "opencode" / "tool-output" / "tool_2"
     link.symlink_to(secret)
     path = link if name == "link" else tmp_path / name
     cut = completed("row 1\nrow 2\n", truncated=True, outputPath=str(path))
-    assert output(printed(running("row 1\n"), cut)) == "row 1\nrow 2\n"
+    data = tmp_path / ("linked/opencode" if name.startswith("linked/") else "opencode")
+    assert output(printed(running("row 1\n"), cut, data=data)) == "row 1\nrow 2\n"
 
 
 def test_a_long_command_is_shown_with_its_gap() -> None:
     """Nothing is held back for long because something is missing before it."""
     now = [0.0]
-    printed = Printed(lambda: now[0])
+    printed = Printed(clock=lambda: now[0])
     assert printed.more("one\n") == "one\n"
     assert printed.more(shown("x" * 40000)) == ""
     now[0] = 6.0
@@ -261,3 +277,59 @@ async def test_a_program_without_a_server_is_unreachable(tmp_path: Path) -> None
     with pytest.raises(Unreachable, match="no such command"):
         await channel.run(Ask(prompt="Hi."))
     await channel.close()
+
+
+def settings_folder(folder: Path, *, locked: tuple[str, ...] = ("@opencode-ai/plugin",), **declared: str) -> Path:
+    """A folder of settings in which OpenCode has installed what it wants."""
+    (folder / "node_modules").mkdir(parents=True)
+    (folder / "package.json").write_text(json.dumps({"dependencies": declared}))
+    lock = {"packages": {"": {"dependencies": dict.fromkeys(locked, "1")}}}
+    (folder / "package-lock.json").write_text(json.dumps(lock))
+    return folder
+
+
+def test_a_project_is_loaded_early_only_where_nothing_has_to_be_installed(tmp_path: Path) -> None:
+    """In none of the folders that OpenCode reads settings from; what cannot be read is not complete."""
+    home, project = tmp_path / "home", tmp_path / "project" / "below"
+    project.mkdir(parents=True)
+    environ = {"HOME": str(home)}
+    assert not loads_offline(str(project), environ)
+    own = settings_folder(home / ".config" / "opencode")
+    assert loads_offline(str(project), environ)
+    assert not loads_offline(str(project), {**environ, "XDG_CONFIG_HOME": str(tmp_path / "none")})
+    (tmp_path / "project" / ".opencode").mkdir()
+    assert not loads_offline(str(project), environ)
+    settings_folder(tmp_path / "project" / ".opencode")
+    assert loads_offline(str(project), environ)
+    other = settings_folder(tmp_path / "other", zod="1")
+    assert not loads_offline(str(project), {**environ, "OPENCODE_CONFIG_DIR": str(other)})
+    for damage in ("{", "[]", '{"packages": []}', '{"packages": {"": {"dependencies": ["@opencode-ai/plugin"]}}}'):
+        (own / "package-lock.json").write_text(damage)
+        assert not loads_offline(str(project), environ)
+    (own / "package-lock.json").unlink()
+    os.mkfifo(own / "package-lock.json")
+    assert not loads_offline(str(project), environ)
+
+
+@pytest.mark.parametrize("complete", [True, False])
+async def test_nothing_is_asked_about_a_project_that_would_be_installed(
+    complete: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The server alone is started early then."""
+    if complete:
+        settings_folder(tmp_path / ".config" / "opencode")
+    ask = Ask(prompt="", cwd=str(tmp_path), env={"HOME": str(tmp_path), "XDG_CONFIG_HOME": ""})
+    channel = OpenCodeServer(ask)
+    seen: list[str] = []
+
+    async def opened(ask: Ask) -> None:
+        seen.append("opened")
+
+    async def requested(method: str, path: str, body: Any = None) -> None:
+        seen.append(path)
+
+    monkeypatch.setattr(channel, "_open", opened)
+    monkeypatch.setattr(channel, "_request", requested)
+    await channel.open(ask)
+    assert seen[0] == "opened"
+    assert ("/config/providers" in seen) == complete

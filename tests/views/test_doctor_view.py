@@ -67,3 +67,19 @@ def test_doctor_tells_a_mistake_in_the_settings_as_what_is_missing(monkeypatch, 
     assert text.startswith("✕ native             ")
     assert "SIGHTLINE_MODELS_DISCOVER" in text
     assert code == 1
+
+
+@pytest.mark.parametrize("columns", [60, 80, 100])
+def test_doctor_breaks_lines_between_words(monkeypatch, tmp_path, alone, columns):
+    """At any width: no word is cut, none is lost, and what follows stands below what it belongs to."""
+    why = "bubblewrap is installed but this kernel does not let an ordinary user make a namespace of their own"
+    hint = "let users make namespaces: sysctl -w kernel.unprivileged_userns_clone=1 as root, again after a reboot"
+    monkeypatch.setattr(doctor, "sandbox_status", lambda: SandboxStatus(kind="landlock", why=why, hint=hint))
+    wide, _ = doctor.show_doctor(tmp_path, {}, PLAIN)
+    narrow, _ = doctor.show_doctor(tmp_path, {}, PLAIN, columns)
+    assert narrow.split() == wide.split()
+    rows = narrow.splitlines()
+    assert max(map(len, rows)) <= columns
+    below = rows[rows.index(next(row for row in rows if "sandbox" in row)) + 1 :]
+    assert below[0].startswith(" " * 21)
+    assert any(row.startswith("    hint: let users") for row in below)

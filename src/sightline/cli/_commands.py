@@ -100,7 +100,7 @@ def _prompt_text(arguments: argparse.Namespace) -> str:
 
     text = read_piped(arguments.prompt)
     if not text.strip():
-        raise UserMistake("the prompt is empty", 'say what to do: -p "…", or pipe it in')
+        raise UserMistake("the prompt is empty", 'write what to do: -p "…", or pipe it in')
     return text
 
 
@@ -157,10 +157,10 @@ def flow_check(arguments: argparse.Namespace) -> int:
 
 
 def doctor(arguments: argparse.Namespace) -> int:
-    from sightline.views.plain import palette_for, write_text
+    from sightline.views.plain import columns_of, palette_for, write_text
     from sightline.views.plain.doctor import show_doctor
 
-    text, code = show_doctor(current_folder(), os.environ, palette_for(1, arguments.color))
+    text, code = show_doctor(current_folder(), os.environ, palette_for(1, arguments.color), columns_of(1))
     write_text(1, text)
     return code
 

@@ -96,7 +96,7 @@ def _running_here(store: Any) -> str:
     from sightline.views.plain.sessions import sessions_to_choose_from
 
     rows = sessions_to_choose_from(store, found)
-    which = f"say which: sightline attach {found[0].session}"
+    which = f"name one: sightline attach {found[0].session}"
     raise UserMistake(f"{len(found)} sessions run in this folder:\n{rows}", which)
 
 
@@ -142,13 +142,13 @@ def jobs_prune(arguments: argparse.Namespace) -> int:
 
 
 def ps(arguments: argparse.Namespace) -> int:
-    from sightline.views.plain import write_all, write_text
+    from sightline.views.plain import columns_of, write_all, write_text
     from sightline.views.plain.sessions import sessions_json, sessions_table
 
     if arguments.json:
         write_all(1, sessions_json(_store()))
     else:
-        write_text(1, sessions_table(_store(), _palette(arguments)))
+        write_text(1, sessions_table(_store(), _palette(arguments), columns_of(1)))
     return 0
 
 

@@ -44,8 +44,8 @@ def _delete(store: "Store", words: list[str], arguments: argparse.Namespace) -> 
     found = _each(store, words, "delete")
     for session in found:
         if store.is_running(session):
-            raise UserMistake(f"session {session} is running", f"end it first: sightline attach {session}, then /quit")
-    if not arguments.yes and not _confirmed(found):
+            raise UserMistake(f"session {session} is running", f"stop it first: sightline stop {session}")
+    if not arguments.yes and not _confirmed(store, found):
         return 1
     for session in found:
         store.delete(session)
@@ -53,13 +53,21 @@ def _delete(store: "Store", words: list[str], arguments: argparse.Namespace) -> 
     return 0
 
 
-def _confirmed(found: list[str]) -> bool:
+def _confirmed(store: "Store", found: list[str]) -> bool:
     if not (os.isatty(0) and os.isatty(2)):
         raise UserMistake(
             "deleting asks first, and standard input is no terminal", "add --yes to delete without asking"
         )
-    what = f"session {found[0]}" if len(found) == 1 else f"{len(found)} sessions ({', '.join(found)})"
-    os.write(2, f"Delete {what} for good? [y/N] ".encode())
+    from sightline.views.plain import columns_of
+    from sightline.views.plain.kept import names_of
+
+    names = names_of(store, found, columns_of(2))
+    if len(names) == 1:
+        question = f"Delete session {names[0]} for good? [y/N] "
+    else:
+        rows = "".join(f"  {name}\n" for name in names)
+        question = f"{rows}Delete these {len(names)} sessions for good? [y/N] "
+    os.write(2, question.encode("utf-8", "replace"))
     return os.read(0, 100).strip().lower() in (b"y", b"yes")
 
 
@@ -82,7 +90,7 @@ _ACTIONS = {"rename": _rename, "archive": _archive, "unarchive": _unarchive, "de
 
 
 def _listed(arguments: argparse.Namespace) -> int:
-    from sightline.views.plain import write_all, write_text
+    from sightline.views.plain import columns_of, write_all, write_text
     from sightline.views.plain.kept import NEWEST, conversations_json, conversations_table, unread_note
 
     store = _store()
@@ -93,7 +101,13 @@ def _listed(arguments: argparse.Namespace) -> int:
         write_all(1, conversations_json(store, query, cwd=cwd, limit=limit, archived=arguments.archived))
     else:
         table = conversations_table(
-            store, query, _palette(arguments), cwd=cwd, limit=limit, archived=arguments.archived
+            store,
+            query,
+            _palette(arguments),
+            cwd=cwd,
+            limit=limit,
+            archived=arguments.archived,
+            columns=columns_of(1),
         )
         write_text(1, table)
     write_text(2, unread_note(store))

@@ -96,7 +96,7 @@ class NativeRun:
         agent = running.agent
         timer = None
         try:
-            agent.commands = {**headless_commands(agent), **agent.commands}
+            agent.commands = {**headless_commands(agent, self._store), **agent.commands}
             await agent.prompt(self._prompt)
             if self._cancelled:
                 agent.stop()

@@ -102,6 +102,11 @@ class Connection:
     async def steer(self, text: str) -> bool:
         return self._channel is not None and await self._channel.steer(text)
 
+    @property
+    def stops_agents(self) -> bool:
+        """Whether one subagent can be stopped while the rest continues."""
+        return isinstance(self._channel, StopsAgents)
+
     async def stop_agent(self, path: str) -> bool:
         return isinstance(self._channel, StopsAgents) and await self._channel.stop_agent(path)
 

@@ -15,12 +15,10 @@ import msgspec
 from sightline.conversation import AssistantMessage, Message, StopReason, TextPart, ToolMessage, UserMessage
 from sightline.events import AgentEnded, AgentStarted, Event, Notice, State
 from sightline.host._session import Session
-from sightline.journal import Entry, EntryType, KeptSession, Store, Tree
+from sightline.journal import NATIVE, PROVIDER_NOTE, Entry, EntryType, KeptSession, Store, Tree
 from sightline.providers import get_provider
 
-_NAME = "provider"
 _WORDS_AT_MOST = 4_000_000  # characters of an answer
-_OWN = "native"
 
 
 class _Kept(msgspec.Struct):
@@ -43,7 +41,7 @@ def conversation_in(store: Store, session: str) -> Conversation:
 
 def _conversation(tree: Tree, folder: Path) -> Conversation:
     last = next(_notes(tree), None) or _Kept(KeptSession(folder).header.provider)
-    return Conversation("" if last.provider == _OWN else last.provider, last.session)
+    return Conversation("" if last.provider == NATIVE else last.provider, last.session)
 
 
 def native_id(store: Store, session: str, provider: str) -> str:
@@ -72,7 +70,7 @@ def take_over(session: Session, tree: Tree) -> None:
         session.publish(State("provider", "", source="agent"))
         session.publish(State("steering", True, source="agent"))
         last = next(_notes(tree), _Kept())
-        _add(session, tree, "custom", data=msgspec.to_builtins(_Kept(_OWN, "", last.agents)), custom=_NAME)
+        _add(session, tree, "custom", data=msgspec.to_builtins(_Kept(NATIVE, "", last.agents)), custom=PROVIDER_NOTE)
 
 
 def _new_agent(now: str, before: str) -> Notice:
@@ -145,7 +143,7 @@ class ProviderMemory:
         now = _Kept(self._provider, self.session, dict(self.agents))
         if now != self._kept:
             self._kept = now
-            self._add("custom", data=msgspec.to_builtins(now), custom=_NAME)
+            self._add("custom", data=msgspec.to_builtins(now), custom=PROVIDER_NOTE)
 
     def _add(self, type: EntryType, *, message: Message | None = None, data: Any = None, custom: str = "") -> None:
         _add(self._session, self._tree, type, message=message, data=data, custom=custom)
@@ -181,7 +179,7 @@ def _notes(tree: Tree) -> Iterator[_Kept]:
     """The last first."""
     nodes = [node for node in tree.path() if node.type == "custom"]
     for entry in tree.read(reversed(nodes)):
-        if entry.custom == _NAME:
+        if entry.custom == PROVIDER_NOTE:
             try:
                 yield msgspec.convert(entry.data, _Kept)
             except msgspec.ValidationError:

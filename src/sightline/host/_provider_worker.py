@@ -169,14 +169,24 @@ class ProviderWorker:
             case CancelCall():
                 if self._person.cancel(command.id) or await self._stop_agent(command.id):
                     return Reply(True, command.id)
-                return self._refusal("no way to stop one call", "stop all it does with escape")
+                return self._cannot_stop_one(command.id)
             case _:
                 name = type(command).__name__
                 return self._refusal(f"no {name.lower()}", "it works in sessions of sightline's own agent")
 
     async def _stop_agent(self, call: str) -> bool:
-        path = self._retelling.native_agent(call) if self._retelling is not None else ""
+        path = self._native_agent(call)
         return bool(path) and await self._connection.stop_agent(path)
+
+    def _native_agent(self, call: str) -> str:
+        return self._retelling.native_agent(call) if self._retelling is not None else ""
+
+    def _cannot_stop_one(self, call: str) -> Reply:
+        what = "agent" if self._native_agent(call) else "call"
+        if not self.busy or (what == "agent" and self._connection.stops_agents):
+            return Reply(False, call, "it has already ended", "/agents and /jobs list what is running")
+        error = f"{self._provider.title} cannot stop one {what} alone"
+        return Reply(False, call, error, "escape in the prompt stops all of its work")
 
     async def stop(self) -> None:
         self._closed = True
@@ -192,7 +202,7 @@ class ProviderWorker:
         if self._closed:
             return Reply(False, error="the session is ending", hint="resume it when it has ended")
         if not command.text.strip() and not command.attachments:
-            return Reply(False, error="the prompt is empty", hint="say what to do")
+            return Reply(False, error="the prompt is empty", hint="type what to do")
         if len(command.text) > _PROMPT_AT_MOST:
             hint = "put it into a file and name that in the prompt"
             return Reply(False, error=f"the prompt has more than {_PROMPT_AT_MOST} characters", hint=hint)
@@ -330,7 +340,7 @@ class ProviderWorker:
             problem = Error(error.message, error.hint, source=self._provider.name)
         except Exception as error:
             what = clean_line(f"the run broke off: {type(error).__name__}: {error} (this is a bug in sightline)")
-            problem = Error(what, "say it again", source=self._provider.name)
+            problem = Error(what, "send it again", source=self._provider.name)
         self._settle(retelling, outcome, problem)
 
     async def _begin(self, prompt: str) -> Run | None:

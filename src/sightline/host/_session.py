@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 MOST_JOBS = 100  # running at once in one session
-_CALLS_FROM = 100_000  # calls are numbered above it, jobs below: to the user the first job is job 1
 
 
 class Worker(Protocol):
@@ -227,7 +226,7 @@ class Session:
     def new_call(self) -> str:
         """An id for a call of the agent's."""
         self._started += 1
-        return f"{self.id}-{_CALLS_FROM + self._started}"
+        return f"{self.id}-c{self._started}"
 
     def start_for(self, call: str, spec: CommandSpec, secrets: "Secrets") -> CallCommand:
         """Run a command for a call of the agent's."""

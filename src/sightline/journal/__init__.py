@@ -4,7 +4,7 @@ Nothing here runs anything.
 """
 
 from sightline.journal._artifact import Artifact, ArtifactReader, ArtifactRun
-from sightline.journal._entry import ENTRY_CAP, Entry, EntryType
+from sightline.journal._entry import ENTRY_CAP, NATIVE, PROVIDER_NOTE, Entry, EntryType
 from sightline.journal._ids import is_job_id, is_session_id, new_session_id, session_of
 from sightline.journal._index import JobIndex, JobRecord, JobState
 from sightline.journal._jobs import job_began, job_ended, jobs_of
@@ -25,6 +25,8 @@ __all__ = [
     "FILTERS",
     "KEPT_BYTES",
     "KEPT_SECONDS",
+    "NATIVE",
+    "PROVIDER_NOTE",
     "RECOVERY",
     "Artifact",
     "ArtifactReader",

@@ -195,6 +195,7 @@ def _begun(db: sqlite3.Connection, session: str, fd: int) -> SessionRecord:
     return SessionRecord(
         id=session,
         cwd=clean_line(header.cwd),
+        provider=clean_line(header.provider),
         title=title,
         created=header.created,
         changed=header.created,

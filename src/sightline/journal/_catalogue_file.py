@@ -20,12 +20,12 @@ from sightline.paths import private_folder
 
 T = TypeVar("T")
 
-_VERSION = 2
+_VERSION = 3
 _SECONDS_TO_WAIT = 3.0
 
 _SCHEMA = """
 CREATE TABLE sessions (
-    id TEXT PRIMARY KEY, cwd TEXT, title TEXT, created REAL, changed REAL, messages INTEGER, model TEXT,
+    id TEXT PRIMARY KEY, cwd TEXT, title TEXT, created REAL, changed REAL, messages INTEGER, provider TEXT, model TEXT,
     first_prompt TEXT, last_text TEXT, parent_session TEXT,
     read_to INTEGER, size INTEGER, mtime INTEGER
 ) WITHOUT ROWID;

@@ -28,6 +28,10 @@ EntryType = Literal[
     "branch_summary",  # data: {"summary": text, "from": id of the leaf that was left}
 ]
 
+# Custom entries in which a host stores whose agent answers from here on: data {"provider": name, …}
+PROVIDER_NOTE = "provider"
+NATIVE = "native"  # the name of our own
+
 # An entry is one record: what is longer is refused where it would be made.
 ENTRY_CAP = 16 * 1024 * 1024
 

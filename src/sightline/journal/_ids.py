@@ -1,7 +1,7 @@
-"""The names of sessions and jobs: short enough to type, told apart by form, and a job names its session.
+"""The ids of sessions, jobs and calls: short enough to type, told apart by form; a job and a call name their session.
 
 A session is six characters that cannot be mistaken for each other or for a number (`k3m9qz`); a job of it has a dash
-and a number after that (`k3m9qz-1`).
+and a number after that (`k3m9qz-1`), a call of its agent a dash, a c and a number (`k3m9qz-c1`).
 """
 
 import re
@@ -11,7 +11,7 @@ _LETTERS = "abcdefghjkmnpqrstuvwxyz"
 _CHARACTERS = _LETTERS + "23456789"
 
 _session = re.compile(f"[{_LETTERS}][{_CHARACTERS}]{{5}}").fullmatch
-_job = re.compile(f"([{_LETTERS}][{_CHARACTERS}]{{5}})-[1-9][0-9]{{0,8}}").fullmatch
+_job = re.compile(f"([{_LETTERS}][{_CHARACTERS}]{{5}})-c?[1-9][0-9]{{0,8}}").fullmatch
 
 
 def new_session_id() -> str:
@@ -23,10 +23,11 @@ def is_session_id(text: str) -> bool:
 
 
 def is_job_id(text: str) -> bool:
+    """Of a job or of a call: both have an output under it."""
     return _job(text) is not None
 
 
 def session_of(job: str) -> str:
-    """The session a job belongs to; empty for anything that is not a job."""
+    """The session a job or a call belongs to; empty for anything else."""
     match = _job(job)
     return "" if match is None else match[1]

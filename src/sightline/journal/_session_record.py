@@ -3,7 +3,7 @@
 import msgspec
 
 from sightline.conversation import AssistantMessage, Message, UserMessage, text_of
-from sightline.journal._entry import Entry
+from sightline.journal._entry import NATIVE, PROVIDER_NOTE, Entry
 from sightline.journal._outline import calls_of
 from sightline.text import clean_line, cut_graphemes
 
@@ -19,6 +19,7 @@ class SessionRecord(msgspec.Struct, frozen=True, kw_only=True):
     created: float = 0.0
     changed: float = 0.0  # when the last step was made
     messages: int = 0  # of the person and the model
+    provider: str = ""  # whose agent answers; empty: our own
     model: str = ""
     first_prompt: str = ""
     last_text: str = ""
@@ -40,6 +41,10 @@ def with_entry(record: SessionRecord, entry: Entry) -> SessionRecord:
     message, data = entry.message, entry.data
     if entry.type == "model_change" and isinstance(data, dict):
         return msgspec.structs.replace(record, model=clean_line(str(data.get("model", ""))), **changed)
+    if entry.type == "custom" and entry.custom == PROVIDER_NOTE and isinstance(data, dict):
+        provider = data.get("provider")
+        known = clean_line(provider) if isinstance(provider, str) and provider != NATIVE else ""
+        return msgspec.structs.replace(record, provider=known, **changed)
     if entry.type != "message" or not isinstance(message, UserMessage | AssistantMessage):
         return msgspec.structs.replace(record, **changed)
     text = _one_line(message)

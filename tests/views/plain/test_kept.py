@@ -6,6 +6,7 @@ import time
 import pytest
 
 from sightline.journal import Store
+from sightline.text._row import text_width
 from sightline.views.plain._palette import COLOUR, PLAIN
 from sightline.views.plain.kept import conversations_json, conversations_table, show_conversation, unread_note
 from tests.journal.conversations import Talk, assistant, tool, user
@@ -28,19 +29,70 @@ def conversation(store, prompt, *, age=0.0, answer="done", **header):
     return talk.close()
 
 
-def table(store, query="", palette=PLAIN, cwd=None, limit=30):
-    return conversations_table(store, query, palette, cwd=cwd, limit=limit)
+def table(store, query="", palette=PLAIN, cwd=None, limit=30, columns=None):
+    return conversations_table(store, query, palette, cwd=cwd, limit=limit, columns=columns)
 
 
 def test_a_conversation_is_a_row(store, monkeypatch):
-    """When it changed, how long it is, where, and what it is known by."""
+    """Whose agent, when it changed, how long it is, where, and what it is known by."""
     monkeypatch.setenv("HOME", "/home/me")
     one = conversation(store, "fix it", age=125.0, cwd="/home/me/code")
     two = conversation(store, "x", age=3 * 86400 + 5, cwd="/a/very/long/folder/name/that/does/not/fit", title="A title")
     head, first, second = table(store).splitlines()
-    assert head.split() == ["ID", "CHANGED", "MESSAGES", "FOLDER", "TITLE"]
-    assert first.split() == [one, "2", "min", "ago", "2", "~/code", "fix", "it"]
-    assert second.split() == [two, "3", "days", "ago", "2", "…lder/name/that/does/not/fit", "A", "title"]
+    assert head.split() == ["ID", "AGENT", "CHANGED", "MESSAGES", "FOLDER", "TITLE"]
+    assert first.split() == [one, "native", "2", "min", "ago", "2", "~/code", "fix", "it"]
+    folder = "/a/very/long/folder/name/that/does/not/fit"
+    assert second.split() == [two, "native", "3", "days", "ago", "2", folder, "A", "title"]
+
+
+def test_the_agent_of_a_session_is_listed(store):
+    """The one it began with, or that took over since; in the JSON by the same name."""
+    began = conversation(store, "a", provider="claude")
+    talk = Talk(store, provider="codex")
+    talk.step(user("b"))
+    talk.step(type="custom", custom="provider", data={"provider": "gemini", "session": "s"})
+    other = talk.close()
+    talk = Talk(store, provider="opencode")
+    talk.step(user("c"))
+    talk.step(type="custom", custom="provider", data={"provider": "native"})
+    own = talk.close()
+    agents = {row.split()[0]: row.split()[1] for row in table(store).splitlines()[1:]}
+    assert agents == {began: "claude", other: "gemini", own: "native"}
+    facts = json.loads(conversations_json(store, "", cwd=None, limit=None))
+    assert {fact["id"]: fact["provider"] for fact in facts} == agents
+
+
+@pytest.mark.parametrize("columns", [60, 80, 100, 120, 200])
+@pytest.mark.parametrize("runs", [True, False])
+def test_a_row_is_one_line_of_the_terminal(store, columns, runs):
+    """Whatever its width, and however long folder and title are; wide characters count twice."""
+    for title in ("word " * 60, "漢字" * 60, "e\u0301" * 200):
+        conversation(store, title, cwd="/a/folder/漢字" * 9, provider="opencode")
+    talk = Talk(store, cwd="/x")
+    talk.step(user("short"))
+    if not runs:
+        talk.close()
+    rows = table(store, columns=columns).splitlines()
+    assert len(rows) == 5
+    assert max(map(text_width, rows)) <= columns
+    assert sum("…" in row for row in rows) == 3
+    assert {row[8:16].strip() for row in rows} == {"AGENT", "opencode", "native"}
+    assert ("MESSAGES" in rows[0]) == (columns >= 100)
+    assert ("STATE" in rows[0]) == runs
+    if runs:
+        talk.close()
+
+
+def test_a_state_has_a_column_of_its_own(store):
+    """A running session still says when it changed; where none runs there is no such column, nor one for the folder of
+    a list that has only one."""
+    writer = store.writer(conversation(store, "a", age=130, cwd="/x"))
+    head, row = table(store).splitlines()
+    assert row.index("◌ running") == head.index("STATE")
+    assert "2 min ago" in row
+    writer.close()
+    assert "STATE" not in table(store)
+    assert "FOLDER" not in table(store, cwd="/x")
 
 
 @pytest.mark.parametrize(

@@ -101,6 +101,16 @@ class ClaudeChannel:
         self._say(text)
         return True
 
+    async def stop_agent(self, path: str) -> bool:
+        task = next((task for task, call in self._tasks.items() if path and self._source.agent_of(call) == path), "")
+        if not task:
+            return False
+        try:
+            await self._call("stop_task", task_id=task)
+        except Unreachable:  # it has just ended, or this version cannot
+            return False
+        return True
+
     async def close(self) -> None:
         await self._program.end()
         if self._run is not None:

@@ -41,7 +41,7 @@ _ENDS = ("completed", "failed")  # a tuple: a status may be a list or an object,
 _STOPS = {
     "max_tokens": "Gemini stopped: the conversation is too long for the model",
     "max_turn_requests": "Gemini stopped: it repeated itself, or reached the most rounds its settings allow",
-    "refusal": "Gemini refused to go on",
+    "refusal": "Gemini refused to continue",
 }
 _REFUSED = "refused by the user"
 

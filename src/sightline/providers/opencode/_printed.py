@@ -7,29 +7,32 @@ Rules:
 - Where what was told is not in it any more, some is missing between. That is waited for: the end of the command brings
   the whole, in its result or in a file that OpenCode saved it to. A command that goes on for long is shown with the gap
   marked.
-- Nothing of a file is read but what OpenCode saved a moment ago under its own name in its own folder.
+- Nothing of a file is read but what OpenCode saved under its own name in its own folder, which we know without being
+  told. No link leads out of that folder.
 """
 
 import os
 import re
-import stat
 import time
 from collections.abc import Callable, Mapping
 from typing import Any
+
+from sightline.handles import open_below, read_bytes
 
 LEFT_OUT = "\n… OpenCode left out part of the output here\n"
 _MARK = "...\n\n"  # before an output that lost its beginning
 _SECONDS_WITH_A_GAP = 5.0
 _COMPARED = 200  # characters that tell where the told ends
 _SAVED_AT_MOST = 16 * 1024 * 1024
-_saved_name = re.compile(r"(?:/[^/\0]+)*/opencode/tool-output/tool_[A-Za-z0-9]{1,64}").fullmatch
+_saved_name = re.compile(r"tool-output/tool_[A-Za-z0-9]{1,64}").fullmatch
 _for_the_model = re.compile(r"\n*<(bash|shell)_metadata>.*?</\1_metadata>\s*\Z", re.DOTALL)
 
 
 class Printed:
-    """The output of one command."""
+    """The output of one command. `data`: the folder OpenCode stores its files in; empty: none of them is read."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, data: str = "", clock: Callable[[], float] = time.monotonic) -> None:
+        self._data = data
         self._clock = clock
         self._told = 0  # characters
         self._end = ""  # the last of them
@@ -54,7 +57,7 @@ class Printed:
         cut = metadata.get("truncated") is True
         if not self._told and not cut:
             return ""
-        whole = _saved(path) if cut else _for_the_model.sub("", output) if isinstance(output, str) else None
+        whole = _saved(self._data, path) if cut else _for_the_model.sub("", output) if isinstance(output, str) else None
         if whole is not None and self._exact and whole[: self._told].endswith(self._end):
             return self._tell(whole[self._told :])
         if not isinstance(window, str):
@@ -81,19 +84,27 @@ class Printed:
         return text
 
 
-def _saved(path: Any) -> str | None:
+def data_folder(environ: Mapping[str, str]) -> str:
+    """Where OpenCode stores its files when it is started with these variables."""
+    home = environ.get("XDG_DATA_HOME") or os.path.join(environ.get("HOME") or os.path.expanduser("~"), ".local/share")
+    return os.path.join(home, "opencode")
+
+
+def _saved(data: str, path: Any) -> str | None:
     """What OpenCode saved; None where that is no file of its own, or too long."""
-    if not isinstance(path, str) or _saved_name(path) is None or ".." in path.split("/"):
+    name = path.removeprefix(f"{data}/") if data and isinstance(path, str) else ""
+    if _saved_name(name) is None:
         return None
     try:
-        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        descriptor = open_below(data, name)
     except (OSError, ValueError):
         return None
-    with open(fd, "rb") as file:
-        facts = os.fstat(fd)
-        if not stat.S_ISREG(facts.st_mode) or facts.st_uid != os.geteuid() or facts.st_size > _SAVED_AT_MOST:
+    try:
+        facts = os.fstat(descriptor)
+        if facts.st_uid != os.geteuid() or facts.st_size > _SAVED_AT_MOST:
             return None
-        try:
-            return file.read(_SAVED_AT_MOST).decode("utf-8", "replace")
-        except OSError:
-            return None
+        return read_bytes(descriptor, _SAVED_AT_MOST).decode("utf-8", "replace")
+    except OSError:
+        return None
+    finally:
+        os.close(descriptor)

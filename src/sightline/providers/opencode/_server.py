@@ -10,8 +10,10 @@ Rules:
 """
 
 import asyncio
+import os
 import re
 import secrets
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -24,6 +26,8 @@ from sightline.providers._provider import Ask, NotInstalled, Unreachable
 from sightline.providers._source import decode_leniently, unknown
 from sightline.providers._stream import EventStream
 from sightline.providers.opencode._command import COMMAND
+from sightline.providers.opencode._printed import data_folder
+from sightline.providers.opencode._project import loads_offline
 from sightline.providers.opencode._server_requests import ONCE, Answer, permission, question
 from sightline.providers.opencode._server_source import Talk, used_in
 from sightline.providers.opencode._source import error_event
@@ -58,7 +62,7 @@ class OpenCodeServer:
         self._process: Process | None = None
         self._client: httpx2.AsyncClient | None = None
         self._tasks: set[asyncio.Task[Any]] = set()
-        self._session = ""
+        self._session = self._data = ""
         self._talks: dict[str, Talk] = {}  # by session
         self._requests: dict[str, Answer] = {}
         self._run: ChannelRun | None = None
@@ -66,14 +70,19 @@ class OpenCodeServer:
         self._failure: Any = None  # what the session said went wrong
 
     async def open(self, ask: Ask) -> None:
-        # The server alone: asked about a project it loads it, and then speaks to a package registry by itself.
         await self._open(ask)
+        if not loads_offline(ask.cwd, {**os.environ, **ask.env}):
+            return
+        # It loads a project, its providers and its tools with the first thing that is asked about them.
+        for path in ("/config/providers", "/experimental/tool/ids", "/agent"):
+            with suppress(Unreachable):
+                await self._request("GET", path)
 
     async def run(self, ask: Ask) -> ChannelRun:
         await self._open(ask)
         if not self._session or ask.resume not in ("", self._session):
             self._session = await self._find_session(ask.resume)
-            self._talks = {self._session: Talk()}
+            self._talks = {self._session: Talk(data=self._data)}
         self._busy = self._stopping = False
         self._failure = None
         run = self._run = ChannelRun("opencode", self._session, self._interrupt, self._end)
@@ -122,6 +131,7 @@ class OpenCodeServer:
         environment = {**ask.env, "OPENCODE_SERVER_PASSWORD": password}
         if COMMAND.environment is not None:
             environment |= COMMAND.environment(ask)
+        self._data = data_folder({**os.environ, **environment})
         arguments = ["serve", "--hostname", "127.0.0.1", "--port", "0"]
         try:
             argv = [*binary_words(self._binary, ask.cwd, environment), *arguments]
@@ -340,7 +350,7 @@ class OpenCodeServer:
         if isinstance(child, str) and child not in self._talks and part.get("tool") == "task":
             path = talk.agent_of(str(part.get("id")))
             if path:
-                self._talks[child] = Talk(path)
+                self._talks[child] = Talk(path, self._data)
 
 
 def _prompt(ask: Ask) -> dict[str, Any]:

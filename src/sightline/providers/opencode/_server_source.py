@@ -27,10 +27,11 @@ _WORDS: dict[str, type[Text] | type[Reasoning]] = {"text": Text, "reasoning": Re
 
 
 class Talk:
-    """One session of OpenCode's: the one that was prompted, or a subagent's."""
+    """One session of OpenCode's: the one that was prompted, or a subagent's. `data`: where it stores files."""
 
-    def __init__(self, agent: str = "") -> None:
+    def __init__(self, agent: str = "", data: str = "") -> None:
         self.agent = agent
+        self._data = data
         self._inner = OpenCodeSource()
         self._prompts: dict[str, None] = {}  # messages of the person
         self._words: dict[str, tuple[type[Text] | type[Reasoning], int, int]] = {}  # part → kind, block, shown
@@ -94,7 +95,7 @@ class Talk:
         if not isinstance(window, str) or not self._call(part):
             return ""
         if part not in self._printed:
-            _remember(self._printed, part, Printed())
+            _remember(self._printed, part, Printed(self._data))
         return self._printed[part].more(window)
 
     def _rest(self, part: str, state: dict[str, Any]) -> str:

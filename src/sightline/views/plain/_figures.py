@@ -33,6 +33,11 @@ def duration_words(seconds: float) -> str:
     return f"{whole // 86400} days"
 
 
+def wait_words(seconds: float) -> str:
+    """`3 s`; from a minute on as any duration."""
+    return f"{seconds:g} s" if seconds < 60 else duration_words(seconds)
+
+
 def parse_size(text: str) -> int:
     match = _size(text.strip())
     if match is None:

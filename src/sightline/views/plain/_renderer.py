@@ -29,7 +29,7 @@ from sightline.events import (
     delegation_from_details,
 )
 from sightline.text import clean_line, clean_text, cut_graphemes, first_line
-from sightline.views.plain._figures import size_words
+from sightline.views.plain._figures import size_words, wait_words
 from sightline.views.plain._palette import AGENT, CALL, NEVER, PLAIN, STEP, Palette
 
 _AGENT_CAP, _TASK_CAP, _PREVIEW_CAP, _FAILURE_CAP = 24, 80, 120, 2000
@@ -193,7 +193,7 @@ class PlainRenderer:
         """What the provider may do is told when it is not what it does by itself; and that our own agent waits."""
         value = event.value
         if event.key == "retry" and event.source == "agent" and isinstance(value, dict) and "seconds" in value:
-            again = f"retrying in {value['seconds']:g} s ({value['attempt']} of {value['attempts']})"
+            again = f"retrying in {wait_words(value['seconds'])} ({value['attempt']} of {value['attempts']})"
             self._tell("warning", f"{value['reason']}; {again}", "")
         elif event.key == "approval" and isinstance(value, dict) and value.get("level") != "auto":
             flags = " ".join(str(flag) for flag in value.get("flags") or ())

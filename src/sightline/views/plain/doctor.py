@@ -3,6 +3,9 @@
 import asyncio
 from collections.abc import Mapping
 from pathlib import Path
+from textwrap import wrap
+
+import msgspec
 
 from sightline.exceptions import UserMistake
 from sightline.exec import SandboxStatus, sandbox_status
@@ -13,54 +16,81 @@ from sightline.text import clean_line, without_credentials
 from sightline.tools._ripgrep import program as ripgrep
 from sightline.views.plain._palette import Palette
 
+_SAID_AT, _SAID, _HINT_AT = 21, 28, 4  # columns
+_HINT = "hint: "
 
-def show_doctor(cwd: Path, environ: Mapping[str, str], palette: Palette) -> tuple[str, int]:
-    """Our own agent, the providers, and what our agent works with; exit code 0 when at least one can be used."""
-    native, ready = _native_row(cwd, environ, palette)
+
+class _Row(msgspec.Struct, frozen=True):
+    name: str
+    said: str
+    aside: str = ""
+    hint: str = ""
+    good: bool = True
+
+
+def show_doctor(cwd: Path, environ: Mapping[str, str], palette: Palette, columns: int | None = None) -> tuple[str, int]:
+    """Our own agent, the providers, and what our agent works with; exit code 0 when at least one can be used.
+    `columns`: of the terminal. Lines break between words."""
+    native = _native_row(cwd, environ)
     statuses = asyncio.run(survey())
-    rows = [native, *(_provider_row(status, palette) for status in statuses)]
-    rows += [_sandbox_row(sandbox_status(), palette), _ripgrep_row(ripgrep(), palette)]
-    usable = ready or any(not status.problem for status in statuses)
-    return "".join(rows), 0 if usable else 1
+    rows = [native, *map(_provider_row, statuses), _sandbox_row(sandbox_status()), _ripgrep_row(ripgrep())]
+    usable = native.good or any(not status.problem for status in statuses)
+    return "".join([_drawn(row, palette, columns) for row in rows]), 0 if usable else 1
 
 
-def _native_row(cwd: Path, environ: Mapping[str, str], palette: Palette) -> tuple[str, bool]:
+def _native_row(cwd: Path, environ: Mapping[str, str]) -> _Row:
     """Which model our own agent would use here, or what keeps it from working."""
     try:
         name, found = default_model(load(cwd).settings, environ)
     except UserMistake as mistake:
-        said, hint = clean_line(mistake.message), clean_line(mistake.hint)
-        return _row("native", said, "", hint=hint, good=False, palette=palette), False
-    row = _row("native", clean_line(name), f"found by {clean_line(found)}", hint="", good=True, palette=palette)
-    return row, True
+        return _Row("native", clean_line(mistake.message), hint=clean_line(mistake.hint), good=False)
+    return _Row("native", clean_line(name), f"found by {clean_line(found)}")
 
 
-def _provider_row(status: ProviderStatus, palette: Palette) -> str:
-    said = status.problem or status.version or "ready"
+def _provider_row(status: ProviderStatus) -> _Row:
     tested = f"tested with {status.tested}" if status.tested else ""
-    return _row(status.name, said, tested, hint=status.hint, good=not status.problem, palette=palette)
+    said = status.problem or status.version or "ready"
+    return _Row(status.name, said, tested, status.hint, not status.problem)
 
 
-def _sandbox_row(status: SandboxStatus, palette: Palette) -> str:
+def _sandbox_row(status: SandboxStatus) -> _Row:
     """What keeps the commands a model chose in their place, and why nothing better does; whether it has a network."""
     if status.kind == "bubblewrap":
         from sightline.exec.gateway import gateway_problem
 
         problem = gateway_problem()
         why = f"without network: {clean_line(problem)}" if problem else "network by host"
-        return _row("sandbox", status.kind, why, hint="", good=True, palette=palette)
-    return _row("sandbox", status.kind, status.why, hint=status.hint, good=status.kind != "none", palette=palette)
+        return _Row("sandbox", status.kind, why)
+    return _Row("sandbox", status.kind, status.why, status.hint, status.kind != "none")
 
 
-def _ripgrep_row(path: str | None, palette: Palette) -> str:
+def _ripgrep_row(path: str | None) -> _Row:
     """Our agent searches without it too, more slowly."""
     if path is None:
-        hint = "install ripgrep: searching is slower without it"
-        return _row("ripgrep", "not found", "", hint=hint, good=False, palette=palette)
-    return _row("ripgrep", clean_line(path), "", hint="", good=True, palette=palette)
+        return _Row("ripgrep", "not found", hint="install ripgrep: searching is slower without it", good=False)
+    return _Row("ripgrep", clean_line(path))
 
 
-def _row(name: str, said: str, aside: str, *, hint: str, good: bool, palette: Palette) -> str:
-    sign = f"{palette.good}✓{palette.reset}" if good else f"{palette.bad}✕{palette.reset}"
-    line = f"{sign} {name:<18} {said:<28} {palette.dim}{aside}{palette.reset}".rstrip()
-    return without_credentials(line + (f"\n    hint: {hint}\n" if hint else "\n"))
+def _drawn(row: _Row, palette: Palette, columns: int | None) -> str:
+    sign = f"{palette.good}✓{palette.reset}" if row.good else f"{palette.bad}✕{palette.reset}"
+    said, aside, hint = map(without_credentials, (row.said, row.aside, row.hint))
+    lines = _wrapped(f"{said:<{_SAID}} {aside}".rstrip(), _SAID_AT, columns)
+    if len(lines) == 1:
+        first, below = f"{said:<{_SAID}} {palette.dim}{aside}{palette.reset}".rstrip(), []
+    else:
+        first, *below = _wrapped(said, _SAID_AT, columns)
+        below += [f"{palette.dim}{line}{palette.reset}" for line in _wrapped(aside, _SAID_AT, columns)]
+    hints = _wrapped(hint, _HINT_AT + len(_HINT), columns) if hint else []
+    rows = [f"{sign} {row.name:<18} {first}".rstrip()]
+    rows += [" " * _SAID_AT + line for line in below]
+    rows += [f"{' ' * _HINT_AT}{_HINT if line is hints[0] else ' ' * len(_HINT)}{line}" for line in hints]
+    return "".join([f"{line}\n" for line in rows])
+
+
+def _wrapped(text: str, before: int, columns: int | None) -> list[str]:
+    """Lines that fit beside so many columns; a word that does not is left whole."""
+    if columns is None:
+        return [text]
+    if len(text) <= columns - before:
+        return [text]
+    return wrap(text, max(columns - before, 20), break_long_words=False, break_on_hyphens=False)

@@ -1,7 +1,5 @@
 """Kept conversations: listed, searched, forked, and read again."""
 
-import os
-import shutil
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -9,32 +7,49 @@ from typing import Any
 import msgspec
 
 from sightline.conversation import AssistantMessage, UserMessage, text_of
-from sightline.journal import Entry, SessionHit, SessionRecord, Store, Tree
+from sightline.journal import NATIVE, Entry, SessionHit, SessionRecord, Store, Tree
 from sightline.text import clean_line, clean_text, cut_graphemes
 from sightline.views.plain._output import write_message, write_text
 from sightline.views.plain._palette import CALL, STEP, Palette
+from sightline.views.plain._table import NARROW, WIDE, Cell, Column, Tinted, cut_columns, draw_table, from_home
 
 NEWEST = 30
-_FOLDER = 28  # columns
-_CHANGED = 15
-_BEFORE_THE_TITLE = 68
-_TITLE_SHOWN = 200
 _ARGUMENT_SHOWN = 80
+_TITLE_ASKED = 60
+_AROUND_A_TITLE = 48  # columns of the question
 
 
 def conversations_table(
-    store: Store, query: str, palette: Palette, *, cwd: str | None, limit: int | None, archived: bool = False
+    store: Store,
+    query: str,
+    palette: Palette,
+    *,
+    cwd: str | None,
+    limit: int | None,
+    archived: bool = False,
+    columns: int | None = None,
 ) -> str:
-    """Those that changed last first, or with a query the best first; how many more there are at the end."""
+    """Those that changed last first, or with a query the best first; how many more there are at the end. `columns`: of
+    the terminal. A state is shown where one is running, the folder where there may be several."""
     hits = _hits(store, query, cwd, limit, archived)
     if not hits:
         return _nothing(query, cwd, archived)
-    head = f"{'ID':<7} {'CHANGED':>{_CHANGED}} {'MESSAGES':>9}  {'FOLDER':<{_FOLDER}}  TITLE"
-    lines = [f"{palette.dim}{head}{palette.reset}"]
-    room, home = _room_for_the_title(), os.path.expanduser("~")
-    standings = _standings(store, palette) if any(hit.session.running for hit in hits) else {}
-    for hit in hits:
-        lines.append(_row(hit.session, _changed(hit.session, standings, palette), room, home))
+    some_run = any(hit.session.running for hit in hits)
+    states = _states(store, palette) if some_run else {}
+    shown = [
+        _ID,
+        _AGENT,
+        *([_STATE] if some_run else []),
+        _CHANGED,
+        *([_MESSAGES] if columns is None or columns >= WIDE else []),
+        *([_FOLDER] if cwd is None and (columns is None or columns >= NARROW) else []),
+        _TITLE,
+    ]
+    rows = [_cells(hit.session, states, palette) for hit in hits]
+    head, *drawn = draw_table(shown, [[row[column.name] for column in shown] for row in rows], palette, columns)
+    lines = [head]
+    for hit, row in zip(hits, drawn, strict=True):
+        lines.append(row)
         if query:
             where = f"{hit.entry}: " if hit.entry else ""
             lines.append(f"{palette.dim}        {where}{palette.reset}{_snippet(hit.snippet, palette)}")
@@ -49,6 +64,18 @@ def conversations_json(
 ) -> bytes:
     facts = [_facts(hit, found=bool(query)) for hit in _hits(store, query, cwd, limit, archived)]
     return msgspec.json.format(msgspec.json.encode(facts)) + b"\n"
+
+
+def names_of(store: Store, sessions: list[str], columns: int | None) -> list[str]:
+    """Each as its id and its title, for a question about them."""
+    titles = {record.id: title_of(record) for record in store.conversations() if record.id in sessions}
+    titles |= {record.id: title_of(record) for record in store.conversations(archived=True) if record.id in sessions}
+    room = _TITLE_ASKED if columns is None else max(columns - _AROUND_A_TITLE, _TITLE_ASKED // 3)
+    return [_named(session, cut_columns(titles.get(session, ""), room)) for session in sessions]
+
+
+def _named(session: str, title: str) -> str:
+    return f"{session} “{title}”" if title else session
 
 
 def unread_note(store: Store) -> str:
@@ -87,29 +114,39 @@ def _nothing(query: str, cwd: str | None, archived: bool) -> str:
     return f"no sessions yet{where}: start one with sightline\n"
 
 
-def _standings(store: Store, palette: Palette) -> dict[str, tuple[str, str]]:
+_ID, _AGENT, _STATE, _TITLE = Column("ID"), Column("AGENT"), Column("STATE"), Column("TITLE")
+_CHANGED, _MESSAGES = Column("CHANGED", right=True), Column("MESSAGES", right=True)
+_FOLDER = Column("FOLDER", gives_way=True)
+
+
+def _states(store: Store, palette: Palette) -> dict[str, Tinted]:
     from sightline.views.plain._standing import hosts_by_session, standing
 
-    return {session: standing(hello, palette) for session, hello in hosts_by_session(store).items()}
+    return {session: Tinted(*standing(hello, palette)) for session, hello in hosts_by_session(store).items()}
 
 
-def _changed(record: SessionRecord, standings: dict[str, tuple[str, str]], palette: Palette) -> str:
-    """When it changed; of one that is open how it stands, or that it runs, where its host has not answered."""
-    if not record.running:
-        return f"{_ago(record.changed):>{_CHANGED}}"
-    state, tint = standings.get(record.id, (f"{STEP['running']} running", palette.busy))
-    return f"{tint}{state}{palette.reset}{' ' * (_CHANGED - len(state))}"
+def _cells(record: SessionRecord, states: dict[str, Tinted], palette: Palette) -> dict[str, Cell]:
+    """By the name of the column. One whose host does not answer is running all the same."""
+    running = states.get(record.id, Tinted(f"{STEP['running']} running", palette.busy))
+    return {
+        "ID": record.id,
+        "AGENT": record.provider or NATIVE,
+        "STATE": running if record.running else "",
+        "CHANGED": _ago(record.changed),
+        "MESSAGES": str(record.messages),
+        "FOLDER": from_home(clean_line(record.cwd)),
+        "TITLE": title_of(record),
+    }
 
 
-def _row(record: SessionRecord, changed: str, room: int, home: str) -> str:
-    folder = _short(clean_line(record.cwd), home)
-    title = clean_line(record.title or record.first_prompt or record.last_text)
-    title = cut_graphemes(title, room)
-    return f"{record.id:<7} {changed} {record.messages:>9}  {folder:<{_FOLDER}}  {title}".rstrip()
+def title_of(record: SessionRecord) -> str:
+    """What a session is about: its title, what was asked first, or what was answered last."""
+    return clean_line(record.title or record.first_prompt or record.last_text)
 
 
 def _facts(hit: SessionHit, *, found: bool) -> dict[str, Any]:
     facts: dict[str, Any] = msgspec.to_builtins(hit.session)
+    facts["provider"] = hit.session.provider or NATIVE
     if found:
         snippet = hit.snippet.replace("\x02", "").replace("\x03", "")
         facts |= {"entry": hit.entry, "snippet": clean_line(snippet)}
@@ -152,23 +189,9 @@ def _call(name: str, args: dict[str, Any], palette: Palette) -> str:
     return f"{palette.dim}{CALL}{palette.reset} {palette.bold}{clean_line(name)}{palette.reset} {arg}".rstrip()
 
 
-def _short(folder: str, home: str) -> str:
-    """Its end says more than its beginning."""
-    if folder == home or folder.startswith(f"{home}/"):
-        folder = f"~{folder[len(home) :]}"
-    return folder if len(folder) <= _FOLDER else f"…{folder[1 - _FOLDER :]}"
-
-
 def _ago(moment: float) -> str:
     seconds = max(time.time() - moment, 0.0)
     for size, word in ((86400, "days"), (3600, "h"), (60, "min")):
         if seconds >= 2 * size or (size < 86400 and seconds >= size):
             return f"{int(seconds // size)} {word} ago"
     return "now"
-
-
-def _room_for_the_title() -> int:
-    """A conversation is one row of a terminal. What is piped has room."""
-    if not os.isatty(1):
-        return _TITLE_SHOWN
-    return max(20, min(_TITLE_SHOWN, shutil.get_terminal_size().columns - _BEFORE_THE_TITLE))

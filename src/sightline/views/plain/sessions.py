@@ -1,8 +1,6 @@
 """Running sessions: listed, their jobs cancelled, stopped."""
 
 import asyncio
-import os
-import shutil
 import time
 
 import msgspec
@@ -17,29 +15,48 @@ from sightline.views.plain._figures import duration_words
 from sightline.views.plain._output import write_message, write_text
 from sightline.views.plain._palette import Palette
 from sightline.views.plain._standing import hosts_by_session, standing, standing_word, titles_of
+from sightline.views.plain._table import NARROW, WIDE, Cell, Column, Tinted, draw_table, from_home
 
 _TITLE_SHOWN = 80
-_FOLDER = 28  # columns
 
 # A command is given five seconds to end by itself; a host that takes much longer is stuck.
 _SECONDS_TO_STOP = 15.0
 
 
-def sessions_table(store: Store, palette: Palette) -> str:
-    """One row each; of a folder that leaves no room for the title the end."""
+def sessions_table(store: Store, palette: Palette, columns: int | None = None) -> str:
+    """One row each. `columns`: of the terminal; a narrow one has no room for process ids."""
     hosts = hosts_by_session(store)
     if not hosts:
         return "no session is running\n"
     titles = titles_of(store, set(hosts))
-    folders = {session: _folder(hello.cwd) for session, hello in hosts.items()}
-    wide = max(len("FOLDER"), *map(len, folders.values()))
-    head = f"{'ID':<7} {'STATE':<15} {'TIME':>12} {'PID':>8} {'JOBS':>5}  {'FOLDER':<{wide}}  TITLE"
-    lines = [f"{palette.dim}{head}{palette.reset}"]
-    for session, hello in hosts.items():
-        state, tint = standing(hello, palette)
-        before = f"{session:<7} {tint}{state:<15}{palette.reset} {_age(hello):>12} {hello.pid:>8} {hello.running:>5}"
-        lines.append(f"{before}  {folders[session]:<{wide}}  {_fitting(titles.get(session, ''), 55 + wide)}".rstrip())
+    shown = [column for column in _COLUMNS if columns is None or columns >= _FROM.get(column.name, 0)]
+    rows = [_cells(hello, titles.get(session, ""), palette) for session, hello in hosts.items()]
+    lines = draw_table(shown, [[row[column.name] for column in shown] for row in rows], palette, columns)
     return "".join(f"{line}\n" for line in lines)
+
+
+_FROM = {"PID": WIDE, "FOLDER": NARROW}
+_COLUMNS = (
+    Column("ID"),
+    Column("STATE"),
+    Column("TIME", right=True),
+    Column("PID", right=True),
+    Column("JOBS", right=True),
+    Column("FOLDER", gives_way=True),
+    Column("TITLE"),
+)
+
+
+def _cells(hello: Hello, title: str, palette: Palette) -> dict[str, Cell]:
+    return {
+        "ID": hello.session,
+        "STATE": Tinted(*standing(hello, palette)),
+        "TIME": _age(hello),
+        "PID": str(hello.pid),
+        "JOBS": str(hello.running),
+        "FOLDER": from_home(hello.cwd),
+        "TITLE": title,
+    }
 
 
 def sessions_json(store: Store) -> bytes:
@@ -139,18 +156,6 @@ async def _stop(store: Store, session: str) -> bool:
 
 def _age(hello: Hello) -> str:
     return duration_words(max(time.time() - hello.started, 0.0))
-
-
-def _folder(cwd: str) -> str:
-    if not os.isatty(1):
-        return cwd
-    return cwd if len(cwd) <= _FOLDER else f"…{cwd[1 - _FOLDER :]}"
-
-
-def _fitting(title: str, before: int) -> str:
-    """A session is one row of a terminal. What is piped has room."""
-    room = shutil.get_terminal_size().columns - before if os.isatty(1) else _TITLE_SHOWN
-    return cut_graphemes(title, max(room, 20))
 
 
 def _facts(hello: Hello, title: str) -> dict[str, object]:
