@@ -2,10 +2,10 @@
 
 import os
 import re
-import subprocess
-import sys
 
 import pytest
+
+from tests.cli.warm import Warm
 
 DEADLINE = 60
 
@@ -25,20 +25,19 @@ def hostile(request):
     return HOSTILE[request.param]
 
 
+@pytest.fixture(scope="module")
+def warm():
+    with Warm() as program:
+        yield program
+
+
 @pytest.fixture
-def run(tmp_path, own_home):
+def run(tmp_path, own_home, warm):
     """Runs the program in a folder of its own and looks at every character it prints. What it printed."""
 
     def run(*arguments, cwd=None, stdin=b"", **environment):
-        done = subprocess.run(
-            [sys.executable, "-m", "sightline", *arguments],
-            cwd=cwd or tmp_path,
-            env={**os.environ, **environment},
-            input=stdin,
-            capture_output=True,
-            timeout=DEADLINE,
-        )
-        printed = (done.stdout + done.stderr).decode()  # what is no UTF-8 is no text either
+        written = warm.run(arguments, str(cwd or tmp_path), {**os.environ, **environment}, stdin, DEADLINE)
+        printed = written.decode()  # what is no UTF-8 is no text either
         assert _DRIVES.search(printed) is None, repr(printed)
         assert _FORGED.search(printed) is None, repr(printed)
         assert "Traceback" not in printed
