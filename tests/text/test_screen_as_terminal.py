@@ -38,6 +38,8 @@ counts = st.sampled_from(["", "1", "2", "3", "9", "9999"])  # nor on what 0 is
 editing = st.builds("\x1b[D\x1b[{}{}".format, counts, st.sampled_from("@PXLM"))
 SAVING = ["\x1b7", "\x1b8", "\x1b[s", "\x1b[u"]
 saving = st.sampled_from(SAVING)
+regions = st.builds("\x1b[{};{}r".format, numbers, numbers)
+scrolling = st.one_of(regions, st.sampled_from(["\x1bM", "\x1bD", "\x1bE", "\x1b[r"]))
 words = st.sampled_from(["a", "bc", "plain words", "one two three four five", "\t", "\r", "\b", "日本", "\r\n", "\r\n"])
 parts = st.lists(st.one_of(words, words, moves, addresses, erasing, editing, saving), max_size=25)
 FULL = "".join(f"row {number}\r\n" for number in range(ROWS + 2))
@@ -59,7 +61,32 @@ def test_random_output_leaves_the_rows_of_a_terminal(terminal, parts):
     assert rows_of(screen) == terminal.feed(text).text
 
 
-@given(parts, st.lists(st.integers(0, 400), max_size=6))
+@given(st.lists(st.one_of(words, words, moves, addresses, erasing, editing, scrolling, scrolling), max_size=25))
+@example(["\x1b[2;4r", "\x1b[4;1H", "a\r\nb\r\nc"])
+@example(["\x1b[1;4r", "\x1b[4;1H", "a\r\nb\r\nc", "\x1b[r", "\x1b[6;1H", "d"])
+@example(["\x1b[2;4r", "\x1b[2;1H", "\x1bM", "x", "\x1b[6;1H", "\r\n\r\ny"])
+@settings(max_examples=400)
+def test_a_scroll_region_leaves_the_rows_of_a_terminal(terminal, parts):
+    """Also one that ends before it begins or beyond the last row. What scrolls off the first row is above it."""
+    text = FULL + "".join(parts)
+    screen = Screen(COLUMNS, ROWS, ROWS)
+    screen.feed(clean_output(text))
+    terminal.write("\x1bc")
+    assert rows_of(screen) == terminal.feed(text).text
+
+
+@given(st.lists(st.one_of(words, addresses, regions, st.builds("\x1b[{}{}".format, counts, st.sampled_from("ST")))))
+@settings(max_examples=200)
+def test_what_scrolls_by_itself_leaves_the_rows_of_a_terminal(terminal, parts):
+    """`CSI S` and `CSI T`."""
+    text = FULL + "".join(parts)
+    screen = Screen(COLUMNS, ROWS, ROWS)
+    screen.feed(clean_output(text))
+    terminal.write("\x1bc")
+    assert rows_of(screen) == terminal.feed(text).text
+
+
+@given(st.one_of(parts, st.lists(st.one_of(words, moves, scrolling))), st.lists(st.integers(0, 400), max_size=6))
 @settings(max_examples=300)
 def test_cutting_the_bytes_changes_no_row(parts, cuts):
     """As the pipeline does it: what is unfinished waits for the next piece."""
