@@ -274,6 +274,7 @@ async def test_silence_is_told(monkeypatch: pytest.MonkeyPatch):
     await ran.run()
     assert ran.statuses[:2] == ["running for 0.1 s, no output yet", "running for 0.3 s, no output yet"]
     assert ran.statuses[-1] == "no output for 0.1 s"
+    assert all(event.silent == (event.stream == "status") for event in ran.events if isinstance(event, ToolOutput))
 
 
 async def test_a_full_disk_is_told_once_and_the_command_goes_on():
