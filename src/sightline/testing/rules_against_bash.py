@@ -178,7 +178,7 @@ class Sentences:
 
     def case(self) -> Case:
         simple = self._random.random() < 0.45
-        line = self._plain_line() if simple else self.line()
+        line = self._prefixed() if self._chance(0.05) else self._plain_line() if simple else self.line()
         other = self._plain_line() if self._random.random() < 0.2 else self._spelled_again(line)
         if self._chance(0.4 if simple else 0.1):
             line = self._wrapped(line)
@@ -206,6 +206,13 @@ class Sentences:
             words = self._random.choices(_WORDS[program], k=self._random.randint(0, 3))
             parts.append(" ".join([program, *(self._quoted(word) for word in words)]))
         return self._random.choice((" && ", " || ", "; ", " | ", ";", "|", "&&")).join(parts)
+
+    def _prefixed(self) -> str:
+        """One that a rule with any arguments is offered for."""
+        begins = self._random.choice(("npm test", "npm run build", "git status", "git log", "git add"))
+        return " ".join(
+            [begins, *self._random.choices(("-v", "x.py", "push", "--", "a=b"), k=self._random.randint(0, 3))]
+        )
 
     def _wrapped(self, line: str) -> str:
         """As models write it: variables before it, and its output cut."""
