@@ -100,9 +100,9 @@ def test_a_session_is_resumed_with_no_more_than_it_had(program: Path) -> None:
     done = sightline("-p", "two", "--continue")
     assert (done.returncode, done.stdout) == (0, b"Claude heard two.\n")
     note = b"note: the approval level is plan, as this session was left\nhint: --approval names another one\n"
-    assert done.stderr == note
+    assert done.stderr.startswith(note)
     named = sightline("-p", "three", "--continue", "--approval", "edit")
-    assert named.stderr == b""
+    assert note not in named.stderr
     assert ["plan" in line for line in arguments(program)] == [True, True, False]
 
 
