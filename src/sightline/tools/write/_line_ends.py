@@ -43,7 +43,9 @@ class Ended(msgspec.Struct, frozen=True):
 
 def ended_as(before: bytes | None, content: str) -> Ended:
     """`before`: the file, or as much of it as was read; None: there is none."""
-    if not before or not content or "\r" in content or content.startswith("#!") or b"\0" in before:
+    if not before or not content or "\r" in content or content.startswith("#!"):
+        return Ended(content)
+    if before.find(b"\0", 0, _LOOKED_AT) >= 0:
         return Ended(content)
     ends = before.count(b"\n", 0, _LOOKED_AT)
     final_newline = len(before) <= _LOOKED_AT and before.endswith(b"\n") and not content.endswith("\n")
