@@ -7,6 +7,7 @@ A linked file is refused: what hides our folder from a command does not hide whe
 file there may be replaced while the command runs.
 """
 
+import os
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -44,7 +45,7 @@ def store_key(name: str, key: str) -> Path:
 
 
 def _refuse_link() -> None:
-    if _file().is_symlink():
+    if os.path.islink(_file()):
         raise UserMistake(
             f"{_file()} is a link: commands in the sandbox could read the keys where it leads",
             "replace the link with the file itself",
