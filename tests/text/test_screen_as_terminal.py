@@ -86,6 +86,17 @@ def test_what_scrolls_by_itself_leaves_the_rows_of_a_terminal(terminal, parts):
     assert rows_of(screen) == terminal.feed(text).text
 
 
+@given(st.booleans(), st.lists(st.one_of(words, words, addresses, erasing, editing, scrolling, saving), max_size=25))
+@settings(max_examples=300)
+def test_more_live_rows_than_the_terminal_has_change_nothing(full, parts):
+    """What scrolled off the terminal is out of a region's reach, whether it has settled or not."""
+    text = clean_output(FULL * full + "".join(parts))
+    exact, taller = Screen(COLUMNS, ROWS, ROWS), Screen(COLUMNS, 40, ROWS)
+    exact.feed(text)
+    taller.feed(text)
+    assert rows_of(exact) == rows_of(taller)
+
+
 @given(st.one_of(parts, st.lists(st.one_of(words, moves, scrolling))), st.lists(st.integers(0, 400), max_size=6))
 @settings(max_examples=300)
 def test_cutting_the_bytes_changes_no_row(parts, cuts):
