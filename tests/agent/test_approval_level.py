@@ -219,6 +219,21 @@ async def test_a_session_goes_on_with_whichever_level_allows_less(
         assert sum(isinstance(event, Notice) for event in kept(tmp_path, session)) == notices
 
 
+async def test_a_level_that_was_named_at_the_beginning_is_what_it_was_left_with(tmp_path: Path) -> None:
+    """Nobody changed it since: it was not in the journal, and whoever resumed it without a level got that of the
+    settings, which allows more."""
+    async with lab(tmp_path, [[{"text": "ok"}]]) as here:
+        workspace, settings = here.agent.workplace.cwd, here.agent.settings
+    model = write_script(tmp_path, [[{"text": "ok"}]])
+    plan = Policy("plan", [], [], workspace)
+    wanted = Wanted(cwd=workspace, settings=settings, policy=plan, model=model, approval="plan")
+    async with working(store_in(tmp_path), wanted) as running:
+        session = running.session.id
+    for _ in range(2):
+        async with lab(tmp_path, [], approval="auto", resume=session) as here:
+            assert here.agent.approvals.policy.approval == "plan"
+
+
 async def test_a_level_that_is_asked_for_wins(tmp_path: Path) -> None:
     """Named for the session that is gone on with, it is what somebody means now: nothing is said about it."""
     async with lab(tmp_path, [[{"text": "ok"}]]) as here:

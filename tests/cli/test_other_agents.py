@@ -94,6 +94,18 @@ def test_a_session_keeps_its_agent(program: Path, who: tuple[str, ...], way: str
     assert [event.text for event in events() if isinstance(event, User)] == ["one", "two"]
 
 
+def test_a_session_is_resumed_with_no_more_than_it_had(program: Path) -> None:
+    """It was `auto` again, whatever it had been begun with; a level that is named counts, and holds from then on."""
+    claude("--approval", "plan")
+    done = sightline("-p", "two", "--continue")
+    assert (done.returncode, done.stdout) == (0, b"Claude heard two.\n")
+    note = b"note: the approval level is plan, as this session was left\nhint: --approval names another one\n"
+    assert done.stderr.startswith(note)
+    named = sightline("-p", "three", "--continue", "--approval", "edit")
+    assert note not in named.stderr
+    assert ["plan" in line for line in arguments(program)] == [True, True, False]
+
+
 def test_a_session_reports_that_its_agent_changes(program: Path, tmp_path: Path) -> None:
     """Asked for by name, our own agent takes over: that is printed and stored, and it answers from then on."""
     claude()

@@ -79,6 +79,17 @@ def test_a_fork_at_an_entry_has_the_way_to_it(store, talk):
     assert said(store, other) == ["second\n"]
 
 
+def test_a_fork_has_the_level_of_the_session_whichever_branch_it_was_chosen_on(store, talk):
+    """It was that of the settings again, which may allow more."""
+    talk.step(type="approval_change", data={"level": "plan"}, events=0)
+    new = store.fork(talk.close(), "e2")
+    tree = Tree.load(store.folder(new))
+    assert [node.type for node in tree.path()] == ["message", "message", "approval_change"]
+    assert tree.latest("approval_change").data == {"level": "plan"}
+    again = Tree.load(store.folder(store.fork(new, tree.leaf)))
+    assert [node.type for node in again.path()].count("approval_change") == 1
+
+
 def test_neither_needs_the_other(store, talk):
     """Whichever is deleted, the other's output and images are there, under URLs that lead to its own folder."""
     new = store.fork(talk.close())

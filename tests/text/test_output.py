@@ -11,14 +11,14 @@ from sightline.text import clean_output, clean_text, complete_prefix
 from tests.text.escape_attacks import ATTACKS
 
 KEPT = re.compile(
-    "\x1b\\[(?:[0-9;:]{0,64}m|[012]?[KJ]|[0-9]{0,4}[A-F@PXLMd]|[0-9]{0,4}(?:;[0-9]{0,4})?H|[su]|\\?1049[hl])"
+    "\x1b(?:\\[(?:[0-9;:]{0,64}m|[012]?[KJ]|[0-9]{0,4}[A-F@PXLMSTd]|[0-9]{0,4}(?:;[0-9]{0,4})?[Hr]|[su]|\\?1049[hl])|[DM])"
 )
 FORBIDDEN = re.compile("[\x00-\x07\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 STRINGS = re.compile(b"(?:\x1b[]PX^_]|\xc2[\x90\x98\x9d-\x9f])[^\x07\x1b\n\x18\x1a]*|(?:\x1b\\[|\xc2\x9b)[0-?]*")
 
 hostile_text = st.text(
     st.one_of(
-        st.sampled_from("\x1b\x1b\x1b\x1b[[[]()P_^X\\;:m0123456789 ABCDEFGKJHLMPXdfhlsu@?>"),
+        st.sampled_from("\x1b\x1b\x1b\x1b[[[]()P_^X\\;:m0123456789 ABCDEFGKJHLMPSTXdfhlrsu@?>"),
         st.sampled_from("\x07\x9b\x9c\x9d\r\n\t\b\x18\u202e\ud83d\ude00é"),
         st.characters(codec=None),  # type: ignore[arg-type]
     ),
@@ -77,7 +77,7 @@ hostile_bytes = st.one_of(st.binary(max_size=60), st.lists(fragments, max_size=4
         ("\x1b[Gx\x1b[1Gx\x1b[7Gx\x1b[99999G", "\rx\rx\r\x1b[6Cx\r\x1b[9998C"),
         ("\x9b31mred\x9bK", "\x1b[31mred\x1b[K"),
         ("\x1b[" + "1;" * 100 + "m", "\x1b[" + "1;" * 31 + "1m"),
-        ("\x1b[?25lx\x1b[>4;2m\x1b[?9A\x1b[9 A\x1b[3J\x1b[1;5r\x1b[5n\x1b[6n\x1b[c", "x"),
+        ("\x1b[?25lx\x1b[>4;2m\x1b[?9A\x1b[9 A\x1b[3J\x1b[5n\x1b[6n\x1b[c", "x"),
         ("\x1b[J\x1b[0J\x1b[1J\x1b[2J\x1b[002J", "\x1b[J\x1b[0J\x1b[1J\x1b[2J\x1b[2J"),
         ("\x1b[H\x1b[;H\x1b[5H\x1b[5;7H\x1b[5;7f\x1b[5;99999;3H", "\x1b[H\x1b[;H\x1b[5H\x1b[5;7H\x1b[5;7H\x1b[5;9999H"),
         ("\x1b[3d\x1b[3`\x1b[3a\x1b[3e", "\x1b[3d\r\x1b[2C\x1b[3C\x1b[3B"),
@@ -85,12 +85,14 @@ hostile_bytes = st.one_of(st.binary(max_size=60), st.lists(fragments, max_size=4
         ("\x1b7\x1b8\x1b[s\x1b[u\x1b[1;5s\x1b[>1u\x1b[?u", "\x1b[s\x1b[u\x1b[s\x1b[u"),
         ("\x1b[?1049h\x1b[?47h\x1b[?1047l\x1b[?1;1049l\x1b[?2004h", "\x1b[?1049h" * 2 + "\x1b[?1049l" * 2),
         ("\x1b[?" + "47;" * 100 + "1049h", ""),
-        ("\x1bMx\x1bcy", "\x1b[Ax\x1b[m\x1b[H\x1b[2Jy"),
+        ("\x1bMx\x1bDy\x1bEz\x1bc", "\x1bMx\x1bDy\nz\x1b[m\x1b[r\x1b[H\x1b[2J"),
+        ("\x1b[1;5r\x1b[r\x1b[;7r\x1b[02;99999r\x1b[?1;5r", "\x1b[1;5r\x1b[r\x1b[;7r\x1b[2;9999r"),
+        ("\x1b[S\x1b[3T\x1b[1;2;3;4;5T\x1b[>T", "\x1b[S\x1b[3T"),
         ("\x1b]0;title\x07a\x1b]52;c;eA==\x1b\\b\x1b]8;;http://x\x9cc", "abc"),
         ("\x1b]0;never closed\nnext", "\nnext"),
         ("\x1b]0;given up\x18next", "next"),
         ("\x1b[3\x181m", "1m"),
-        ("\x1b(B\x1b=\x1b>\x1bDx", "x"),
+        ("\x1b(B\x1b=\x1b>\x1bHx", "x"),
         ("nul\x00bell\x07del\x7fc1\x85", "nulbelldelc1"),
         ("rtl \u202eoverride\u202c", "rtl override"),
         ("lone \ud83d pair \ud83d\ude00", "lone \ufffd pair 😀"),

@@ -258,8 +258,9 @@ moves = st.builds("\x1b[{}{}".format, distances, st.sampled_from("ABCDEF"))
 styles = st.sampled_from(["\x1b[m", "\x1b[31m", "\x1b[0;1m", "\x1b[48;5;3m", "\x1b[39m"])
 erasing = st.sampled_from(["\x1b[K", "\x1b[1K", "\x1b[2K", "\x1b[J", "\x1b[1J", "\x1b[2J"])
 drawing = st.one_of(
-    st.builds("\x1b[{}{}".format, distances, st.sampled_from("@PXLMd")),
-    st.builds("\x1b[{};{}H".format, distances, distances),
+    st.builds("\x1b[{}{}".format, distances, st.sampled_from("@PXLMSTd")),
+    st.builds("\x1b[{};{}{}".format, distances, distances, st.sampled_from("Hr")),
+    st.sampled_from(["\x1bD", "\x1bM", "\x1b[2;4r", "\x1b[1;3r"]),
     st.sampled_from(["\x1b[s", "\x1b[u", "\x1b[?1049h", "\x1b[?1049l"]),
 )
 lines = st.sampled_from(["\n", "\n", "x\ny\nz\n", "one\ttwo\nthree\tfour\n", "\r\n"])

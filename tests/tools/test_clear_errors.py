@@ -36,7 +36,6 @@ def locked(context: ToolContext, monkeypatch: pytest.MonkeyPatch) -> None:
         return opening(folder)
 
     monkeypatch.setattr(_ripgrep, "open_folder", open_folder)
-    monkeypatch.setattr(_engine, "open_folder", open_folder)
 
 
 async def called(name: str, context: ToolContext, **args: Any) -> str:
@@ -108,6 +107,24 @@ async def test_search_says_what_it_could_not_read(context: ToolContext, monkeypa
     assert outcome.details["unreadable_paths"] == reasons
     with pytest.raises(ToolError, match=r"Cannot search .*closed\.txt \(permission denied\)"):
         await called("search", context, pattern="needle", paths=["closed.txt"])
+
+
+@pytest.mark.usefixtures("locked")
+async def test_find_lists_the_rest_and_says_what_it_could_not_read(context: ToolContext) -> None:
+    """One of several paths that cannot be read was an error of the whole call."""
+    tool = TOOLS["find"]
+    params = parameters(tool, {"paths": ["locked", "loop/x", "gone", "ok.txt", "locked/*.txt"]})
+    tool.needs(params, context)
+    outcome = await tool.execute(params, context)
+    loop = f"it is a {LOOP} (the links lead back to themselves)"
+    reasons = ["locked (permission denied)", f"loop/x ({loop})", "locked/*.txt (permission denied)"]
+    assert outcome.text == "\n\n".join(
+        ["ok.txt", "Skipped missing paths: gone", f"Could not read: {', '.join(reasons)}"]
+    )
+    assert outcome.details["files"] == ["ok.txt"]
+    assert outcome.details["unreadable_paths"] == reasons
+    with pytest.raises(ToolError, match=r"Cannot look into locked \(permission denied\); loop/x"):
+        await called("find", context, paths=["locked", "loop/x"])
 
 
 HALVES: list[tuple[str, dict[str, Any], str]] = [

@@ -115,7 +115,10 @@ def test_a_call_that_ended_lets_go_of_its_output():
 
 def test_a_status_is_said_until_there_is_output_again():
     """Silence is worth telling, and no output."""
-    silent = fold([ToolOutput("1", "no output for 10 s", stream="status")])
+    silent = fold([ToolOutput("1", "no output for 10 s", stream="status", silent=True)])
+    assert silent.entries[0].silent
+    spoken = fold([ToolOutput("1", "no output for 10 s", stream="status")])
+    assert not spoken.entries[0].silent, "a fact is a field: words are never read back"
     assert silent.entries[0].status == "no output for 10 s"
     assert silent.entries[0].output == ""
     assert fold([ToolOutput("1", "x")], silent).entries[0].status == ""

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from sightline.agent._permissions import (
         LEVELS,
         approval_facts,
+        begin_with_level,
         forget_answer,
-        go_on_with_level,
         level_left,
         level_notice,
         level_to_go_on_with,
@@ -50,11 +50,11 @@ __all__ = [
     "Wanted",
     "add_extensions",
     "approval_facts",
+    "begin_with_level",
     "bounded_text",
     "bounded_value",
     "build",
     "forget_answer",
-    "go_on_with_level",
     "headless_commands",
     "level_left",
     "level_notice",
@@ -78,7 +78,7 @@ _MODULES = {
     "_headless": "headless_commands",
     "_hooks": "Block Call Cancelled Hooks NewArgs Summary",
     "_mending": "mended",
-    "_permissions": "LEVELS approval_facts forget_answer go_on_with_level level_left level_notice level_to_go_on_with"
+    "_permissions": "LEVELS approval_facts begin_with_level forget_answer level_left level_notice level_to_go_on_with"
     " set_approval tell_approval",
     "_queue": "GivenBack How",
     "_reloading": "take_settings",

@@ -2,7 +2,8 @@
 
 Rules:
 
-- A level that is chosen holds for the session as long as it runs, and is kept in its journal.
+- A level that is chosen holds for the session as long as it runs, and is kept in its journal; one that is named when
+  the session begins is chosen, too.
 - A session that is gone on with has the level it is asked to have, else that of the settings; else the one it was left
   with, where that allows less. One that allows more was meant for what was going on then, by somebody who was there.
 """
@@ -71,10 +72,12 @@ def hold_to_policy(agent: "Agent") -> None:
         agent.asking.system = agent.asking.system.replace(about_sandbox(not sandbox), about_sandbox(sandbox), 1)
 
 
-def go_on_with_level(agent: "Agent", asked: Approval | None) -> None:
-    """Of a session that is gone on with. `asked`: the level somebody named for it now."""
+def begin_with_level(agent: "Agent", asked: Approval | None) -> None:
+    """Of a session that is new or resumed. `asked`: the level the caller named for it now."""
     had, now = level_left(agent.memory.tree), agent.approvals.policy.approval
     if had is None:
+        if asked is not None:  # whoever resumes it without a level, as the page does, must not get one that allows more
+            agent.memory.note("approval_change", {"level": asked})
         return
     level = level_to_go_on_with(had, now, asked)
     agent.approvals.set_level(level)  # chosen, whatever the settings will say later

@@ -7,6 +7,10 @@ from typing import Any
 from sightline.cli._folder import current_folder
 from sightline.exceptions import UserMistake
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from sightline.providers import Approval, Provider
+
 
 def prompt(arguments: argparse.Namespace) -> int:
     if arguments.prompt is None:
@@ -54,7 +58,7 @@ def _prompt_provider(arguments: argparse.Namespace, session: str, name: str) -> 
         prompt=text,
         model=arguments.model,
         resume=resume,
-        approval=arguments.approval or "auto",
+        approval=arguments.approval or _level_left(session, provider),
         timeout=arguments.timeout,
         options=options_of(arguments.option),
         raw=output_format == "json",
@@ -65,6 +69,22 @@ def _prompt_provider(arguments: argparse.Namespace, session: str, name: str) -> 
     from sightline.paths import data_folder
 
     return _shown(ProviderRun(Store(data_folder()), provider, ask, run, session=session), output_format, arguments)
+
+
+def _level_left(session: str, provider: "Provider") -> "Approval":
+    """A session that is resumed without a level gets none that allows more than it had."""
+    if not session:
+        return "auto"
+    from sightline.host import level_left_in
+    from sightline.journal import Store
+    from sightline.paths import data_folder
+    from sightline.text import message
+
+    level = level_left_in(Store(data_folder()), session, provider)
+    if level != "auto":
+        note = f"the approval level is {level}, as this session was left"
+        os.write(2, message("note", note, "--approval names another one").encode())
+    return level
 
 
 def _native_id(arguments: argparse.Namespace, session: str, provider: str) -> str:

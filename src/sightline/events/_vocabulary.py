@@ -93,7 +93,8 @@ class ToolOutput(Envelope, frozen=True, gc=False, tag="tool_output"):
 
     A piece stands for `size` bytes of the call's whole output, from `offset` on; `dropped` bytes right before it were
     passed over and are only in the artifact. Where a source counts them, a piece begins where the one before it and
-    what was dropped end. A `status` is about the output, not of it, and has no size.
+    what was dropped end. A `status` is about the output, not of it, and has no size; `silent`: it only says that
+    nothing was written lately, which a view with a clock says anew.
     """
 
     id: str
@@ -102,6 +103,7 @@ class ToolOutput(Envelope, frozen=True, gc=False, tag="tool_output"):
     offset: int = 0
     dropped: int = 0
     size: int = 0
+    silent: bool = False
 
 
 class ToolUpdate(Envelope, frozen=True, gc=False, tag="tool_update"):

@@ -2,7 +2,6 @@
 
 _FIRST = (1, 10, 30, 60)
 _AGAIN = 60
-_SINCE, _YET = "no output for ", ", no output yet"
 
 
 class Silence:
@@ -25,14 +24,9 @@ class Silence:
         """What there is to say when it is due."""
         seconds = self._seconds()
         self._said += 1
-        return f"{_SINCE}{seconds} s" if self._anything else f"running for {seconds} s{_YET}"
+        return f"no output for {seconds} s" if self._anything else f"running for {seconds} s, no output yet"
 
     def _seconds(self) -> int:
         if self._said < len(_FIRST):
             return _FIRST[self._said]
         return _FIRST[-1] + _AGAIN * (self._said - len(_FIRST) + 1)
-
-
-def is_silence(status: str) -> bool:
-    """Whether a status is one of these; a view with a clock of its own says it anew."""
-    return status.startswith(_SINCE) or status.endswith(_YET)

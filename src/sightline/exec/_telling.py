@@ -65,7 +65,7 @@ class Telling:
     def tell_silence(self, *, aloud: bool) -> None:
         text = self._silence.say()
         if aloud and not self.is_binary:
-            self._say(text)
+            self._say(text, silent=True)
 
     def finish(self) -> None:
         """Tell what waits, and account for what was never told."""
@@ -98,8 +98,8 @@ class Telling:
             )
         )
 
-    def _say(self, text: str) -> None:
-        self._emit(ToolOutput(self._id, text, "status", self._batches.accounted, source="exec"))
+    def _say(self, text: str, *, silent: bool = False) -> None:
+        self._emit(ToolOutput(self._id, text, "status", self._batches.accounted, silent=silent, source="exec"))
 
     def _tell_problem(self) -> None:
         self._told_problem = True

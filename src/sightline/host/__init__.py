@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from sightline.host._masked_artifact import MaskedArtifact, secrets_here
     from sightline.host._native import NativeRun, native_run
     from sightline.host._process import host, launch
+    from sightline.host._provider_levels import level_left_in
     from sightline.host._provider_memory import Conversation, conversation_in, last_conversation, native_id
     from sightline.host._provider_run import ProviderRun
     from sightline.host._runtime import listen
@@ -96,6 +97,7 @@ __all__ = [
     "last_conversation",
     "launch",
     "launch_agent",
+    "level_left_in",
     "listen",
     "native_id",
     "native_run",
@@ -123,6 +125,7 @@ _MODULES = {
     "_masked_artifact": "MaskedArtifact secrets_here",
     "_native": "NativeRun native_run",
     "_process": "host launch",
+    "_provider_levels": "level_left_in",
     "_provider_memory": "Conversation conversation_in last_conversation native_id",
     "_provider_run": "ProviderRun",
     "_runtime": "listen",

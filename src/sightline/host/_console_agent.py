@@ -65,7 +65,8 @@ def asked_for(folder: Path, wanted: HostWanted) -> Wanted:
         thinking=_one_of(Thinking, wanted.thinking, "thinking"),
         may_lack_model=True,
     )
-    return asked if wanted.approval_named else msgspec.structs.replace(asked, approval=None)
+    named = wanted.approval_named or not wanted.resume  # a new session's level is that of the console it is opened in
+    return asked if named else msgspec.structs.replace(asked, approval=None)
 
 
 def _one_of(kind: Any, word: str, what: str) -> Any:

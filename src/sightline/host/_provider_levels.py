@@ -3,7 +3,7 @@
 from sightline.agent import LEVELS, level_left, level_notice, level_to_go_on_with
 from sightline.events import Notice
 from sightline.exceptions import UserMistake
-from sightline.journal import Tree
+from sightline.journal import Store, Tree
 from sightline.providers import APPROVALS, Approval, Provider
 
 
@@ -23,6 +23,11 @@ def level_of(provider: Provider, word: str) -> Approval:
 
 def allows_less(level: Approval, other: Approval) -> bool:
     return LEVELS.index(level) < LEVELS.index(other)
+
+
+def level_left_in(store: Store, session: str, provider: Provider) -> Approval:
+    """The level for a run that names none: what the session was left with, where that allows less than `auto`."""
+    return first_level(provider, "", Tree.load(store.folder(session)), named=False)[0]
 
 
 def first_level(provider: Provider, asked: str, tree: Tree, *, named: bool) -> tuple[Approval, Notice | None]:

@@ -16,7 +16,7 @@ from contextlib import aclosing, asynccontextmanager, contextmanager
 
 import msgspec
 
-from sightline.agent import Secrets
+from sightline.agent import Secrets, level_left
 from sightline.events import Event, Notice, RunEnded, RunStarted, Text, User
 from sightline.exceptions import OutsideFailure, UserMistake
 from sightline.host._process import prune_now_and_then
@@ -91,6 +91,8 @@ class ProviderRun:
             memory = ProviderMemory(session, tree, self._provider.name)
             await memory.mend()
             changed = memory.take_over()
+            if self._ask.approval != "auto" and level_left(tree) != self._ask.approval:
+                memory.chose_level(self._ask.approval)
             recording = _Recording(session, memory, secrets, self._provider.name, prompt, self._ask)
             try:
                 yield _Record(recording, changed)

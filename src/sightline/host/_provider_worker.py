@@ -20,7 +20,7 @@ from typing import Any, Literal, Protocol
 
 from msgspec.structs import replace
 
-from sightline.agent import Secrets
+from sightline.agent import Secrets, level_left
 from sightline.events import Error, RunEnded, RunStarted, State, User
 from sightline.exceptions import SightlineError, UserMistake
 from sightline.host._commands import (
@@ -89,6 +89,9 @@ async def open_provider(session: Session, wanted: ProviderWanted, tree: Tree, sh
     memory = ProviderMemory(session, tree, provider.name)
     await memory.mend()
     memory.take_over()
+    had = level_left(tree)
+    if wanted.approval and had != level and (wanted.approval_named or had is None):
+        memory.chose_level(level)
     worker = ProviderWorker(session, provider, ask, memory, shelf)
     session.on_attended, session.on_left_alone = worker.warm_up, worker.cool_down
     if notice is not None:

@@ -13,8 +13,8 @@ from sightline.agent import (
     Secrets,
     Wanted,
     add_extensions,
+    begin_with_level,
     build,
-    go_on_with_level,
     mended,
     secrets_in,
     tell_approval,
@@ -78,7 +78,8 @@ async def working(
         first, place = session.seq, (writer.folder / "journal.jsonl").stat().st_size
         if resume:
             take_over(session, tree)
-            go_on_with_level(agent, wanted.approval)
+        begin_with_level(agent, wanted.approval)
+        if resume:
             tell_approval(agent)  # before anybody can connect: the journal says which level it was left with
         for text in wanted.notices:
             session.publish(Notice(clean_text(text), "warning", source="settings"))

@@ -6,6 +6,8 @@ Rules:
   numbers stay, so a fork of a path has gaps in its numbers where other branches were.
 - Artifacts are shared by hard links, or copied where that cannot be: deleting either session leaves the other whole.
   The agent's own notes (`local`) are copied, since they change.
+- The approval level is that of the whole session, whichever branch it was chosen on: what may be done is no matter of
+  branches.
 - A half-made fork is not left behind.
 """
 
@@ -17,6 +19,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+
+from sightline.journal._entry import Entry
 from sightline.journal._node import meta_of_line
 from sightline.journal._record import is_entry, seq_of
 from sightline.journal._scan import end_of_lines
@@ -35,11 +40,14 @@ _mentioned = re.compile(rb'"id":"([^"\\]+)"|artifact://[a-z0-9]+/([^"\\\s#?]+)')
 def fork(store: "Store", session: str, leaf: str = "") -> str:
     """The id of a new session that has everything of this one, or only the path to an entry of it."""
     header = store.read(session).header
-    wanted = _path_to(Tree.load(store.folder(session)), leaf) if leaf else None
+    tree = Tree.load(store.folder(session)) if leaf else None
+    wanted = _path_to(tree, leaf) if tree is not None else None
     writer = store.create(cwd=header.cwd, title=header.title, parent_session=session, provider=header.provider)
     new = writer.folder.name
     try:
         mentioned = _copy_lines(store.folder(session), session, writer, wanted)
+        if tree is not None:
+            writer.append(_level_left(tree, leaf))
         _share_artifacts(store.folder(session), writer.folder, mentioned if leaf else None)
         if (store.folder(session) / "local").is_dir():
             shutil.copytree(store.folder(session) / "local", writer.folder / "local", symlinks=True)
@@ -52,6 +60,15 @@ def fork(store: "Store", session: str, leaf: str = "") -> str:
     finally:
         writer.close()
     return new
+
+
+def _level_left(tree: Tree, leaf: str) -> list[Entry]:
+    """The level that was chosen last, as an entry after the leaf, where the way to it has another or none."""
+    chosen = [node for node in tree.nodes.values() if node.type == "approval_change"]
+    last = next(tree.read(chosen[-1:]), None)
+    if last is None or any(node.id == last.id for node in tree.path(leaf)):
+        return []
+    return [msgspec.structs.replace(last, id=tree.next_id(), parent=leaf, seq=tree.node(leaf).seq)]
 
 
 def _path_to(tree: Tree, leaf: str) -> Callable[[bytes], bool]:

@@ -2,21 +2,25 @@
 
 A key is stored by the name of the variable it stands for (`ANTHROPIC_API_KEY`). A variable of the environment wins.
 Only models are opened with stored keys: no command and no other agent's CLI ever has them in its environment.
+
+A linked file is refused: what hides our folder from a command does not hide where a link leads, and cannot, since the
+file there may be replaced while the command runs.
 """
 
+import os
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 
-from sightline.exceptions import SightlineError
+from sightline.exceptions import SightlineError, UserMistake
 from sightline.paths import keys_folder
 from sightline.settings._files import held, read_small, replace
 
 
 def stored_keys() -> dict[str, str]:
-    """By the names of their variables; none where the file cannot be read."""
+    """By the names of their variables, to recognise them; none where the file cannot be read."""
     try:
         data = read_small(_file())
         return {} if data is None else msgspec.json.decode(data, type=dict[str, str])
@@ -25,17 +29,27 @@ def stored_keys() -> dict[str, str]:
 
 
 def with_stored_keys(environ: Mapping[str, str]) -> dict[str, str]:
-    """An environment with the stored keys it does not have itself."""
+    """An environment with the stored keys it does not have itself. UserMistake when their file is a link."""
+    _refuse_link()
     return {**environ, **{name: key for name, key in stored_keys().items() if not environ.get(name, "").strip()}}
 
 
 def store_key(name: str, key: str) -> Path:
-    """Returns the file it is in now."""
+    """Returns the file it is in now. UserMistake when that is a link."""
+    _refuse_link()
     with held(_file()):
         with suppress(FileNotFoundError):
             _file().chmod(0o600)  # a replaced file has the mode of the one before
         replace(_file(), msgspec.json.format(msgspec.json.encode({**stored_keys(), name: key})) + b"\n")
     return _file()
+
+
+def _refuse_link() -> None:
+    if os.path.islink(_file()):
+        raise UserMistake(
+            f"{_file()} is a link: commands in the sandbox could read the keys where it leads",
+            "replace the link with the file itself",
+        )
 
 
 def _file() -> Path:

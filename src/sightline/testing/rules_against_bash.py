@@ -6,7 +6,11 @@ Rules:
 - Bash runs in bubblewrap, in a folder it cannot write to, with a PATH of stubs that write their name and arguments to a
   log, and of a few real programs that run others (`env`, `xargs`, `sh`).
 - Allowing: when rules allow a line, each stub that ran is one that a rule allows by what it was really given.
-- Exactness: when the rule suggested for one line allows another, both ran the same.
+- Exactness: when the rule suggested for one line allows another, both ran the same, but for what a rule covers around a
+  command: harmless variables, and filters of its output.
+- Prefixes: when the rule offered for a line with any arguments allows a line, each stub that ran begins with its words.
+- What a stub was run with counts, too: a variable that is not harmless, a filter that reads a file, a redirect that
+  writes one are things that ran.
 - Denying: when a stub ran what a rule denies, the policy denied the line or asked about it, at the level `full`.
 - A line is a random sentence of a grammar, and often changed afterwards in a few characters. The seed makes it again.
 """
@@ -14,6 +18,7 @@ Rules:
 import argparse
 import os
 import random
+import re
 import shlex
 import shutil
 import subprocess
@@ -29,9 +34,12 @@ from typing import Literal
 import msgspec
 
 from sightline.settings import Policy, parse_rule
+from sightline.settings._prefix import prefix_rule
 from sightline.settings._rules import allows_command, suggest
 
 STUBS = ("git", "make", "rm", "ls", "npm")
+FILTERS = ("head", "tail", "wc")
+VARIABLES = ("CI", "NO_COLOR", "LANG", "TZ", "NODE_ENV", "GIT_SSH", "MAKEFLAGS")
 RUNNERS = (
     "env",
     "xargs",
@@ -52,23 +60,27 @@ _BATCH = 200
 _PATIENCE = 10.0  # seconds without a new line
 _WITHOUT_FUNCTIONS = 10  # every tenth batch
 
-_STUB = """#!/bin/sh
-printf '%s\\0' "$#" "${0##*/}" "$@" >&9
+_LOGGED = " ".join(f'"${{{name}+{name}=${name}}}"' for name in VARIABLES)
+_STUB = f"""#!/bin/sh
+printf '%s\\0' "$#" "${{0##*/}}" "$@" {_LOGGED} >&9
 """
 _DRIVER = r"""
 n=0
 while IFS= read -r -d '' line <&7; do
   printf '%s\0' line "$n" >&9
   seen=$( exec 8>&1 7<&- >/dev/null 2>&1 </dev/null; eval -- "$line" )
+  if [ -e '/tmp/o p' ]; then printf '%s\0' writes >&9; /bin/rm -rf '/tmp/o p'; fi
   n=$((n + 1))
 done
 printf '%s\0' line end >&9
 """
 # To start a program takes most of the time: what the shell itself runs is a function in most batches.
-_FUNCTIONS = "".join(f"{name}() {{ printf '%s\\0' $# {name} \"$@\" >&9; }}; export -f {name}; " for name in STUBS)
+_FUNCTIONS = "".join(
+    f"{name}() {{ printf '%s\\0' $# {name} \"$@\" {_LOGGED} >&9; }}; export -f {name}; " for name in (*STUBS, *FILTERS)
+)
 
 Ran = tuple[str, ...]
-"""A program's name and its arguments."""
+"""A program's name and its arguments; `=` and a variable that it was given; `>` and a file that was written."""
 
 
 class Case(msgspec.Struct, frozen=True):
@@ -86,13 +98,15 @@ class Finding(msgspec.Struct, frozen=True):
 
 
 class Report(msgspec.Struct):
-    """`decided`: lines that the rules allowed, that a suggested rule allowed as another, that were denied or asked."""
+    """`decided`: lines that the rules allowed, that a suggested rule allowed as another, that one with any
+    arguments allowed, that were denied or asked."""
 
     lines: int = 0
     programs: int = 0
     lost: int = 0  # lines that took too long
     allowed: int = 0
     alike: int = 0
+    prefixed: int = 0
     refused: int = 0
     findings: list[Finding] = []
 
@@ -100,7 +114,8 @@ class Report(msgspec.Struct):
 ALLOW = (
     "exec(git status)", "exec(git push *)", "exec(git * --oneline)", "exec(git *)", "exec(make)", "exec(make *)",
     "exec(ls *)", "exec(rm '*')", "exec(rm '~')", "exec(rm -rf 'a b')", "exec(ls x*)", "exec(ls *.py) exactly",
-    "exec(npm run *)", "exec(make && git status)", "exec(rm x.py)", "exec(ls '[a-z]*')",
+    "exec(npm run *)", "exec(make && git status)", "exec(rm x.py)", "exec(ls '[a-z]*')", "exec(npm test *)",
+    "exec(git status *)",
 )  # fmt: skip
 DENY = (
     "exec(git push)", "exec(git push --force)", "exec(rm)", "exec(rm -rf)", "exec(make clean)", "exec(git -C * push)",
@@ -136,6 +151,24 @@ _REDIRECTS = (
 )  # fmt: skip
 
 
+_BEFORE = (
+    "CI=1", "CI=true NO_COLOR=1", "NODE_ENV=test", "TZ=Europe/Berlin", "LANG=C.UTF-8", "CI=", "CI='1'", 'CI="1"',
+    "NODE_ENV=production", "TZ=/etc/passwd", "LANG=../x", "GIT_SSH=rm", "MAKEFLAGS=-f", "CI=$(git push)", "CI=~",
+    "CI=*", "CI+=1", "CI[0]=1", "CI=1;", "CI=1 &&", "export CI=1;", "env CI=1", "CI=1 GIT_SSH=rm", "GIT_SSH=rm CI=1",
+    "C\\I=1", "CI=a b", "CI={a,b}", "CI=$u", "TZ=UTC CI=`rm x.py`", "CI=1\n", "\"CI=1\"", "CI=\\\n1", "CI=$'\\x31'",
+    "CI=a:b",
+)  # fmt: skip
+_BEHIND = (
+    "| tail -20", "2>&1 | tail -n 20", "| head", "| head -c 100", "| wc -l", "|tail -n+3", ">/dev/null 2>&1 | wc",
+    "| tail -n5 | head -1", "| tail -f", "| tail x.py", "| tail -n 5 x.py", "| wc -l x.py", "| head -- x.py",
+    "| tail -20 *", "| tail $(git push)", "| tail <x.py", "| tail >/tmp/'o p'", "| tail --follow=name",
+    "| tail --pid=1", "| wc --files0-from=x", "| tail -n 5 -", "| 'tail' -20", "| tail -2\\\n0", "& tail",
+    "; tail x.py", "|| tail", "|& tail -3", "| tail -20 ;rm x.py", "| tail -{20,x.py}", "| tail -n $u",
+    "| bin/tail -3", "| CI=1 tail", "| tail -c +10k", "| tail -20 | rm -rf", ">&2 | tail", "2>/tmp/'o p' | tail",
+    "| head -n -3", "| tail -n ~", "| wc '-l'", "| tail -20 # x.py", "| tail -s 1", "| tail -z",
+)  # fmt: skip
+
+
 class Sentences:
     """A grammar of command lines, spoken at random."""
 
@@ -145,8 +178,12 @@ class Sentences:
 
     def case(self) -> Case:
         simple = self._random.random() < 0.45
-        line = self._plain_line() if simple else self.line()
+        line = self._prefixed() if self._chance(0.05) else self._plain_line() if simple else self.line()
         other = self._plain_line() if self._random.random() < 0.2 else self._spelled_again(line)
+        if self._chance(0.4 if simple else 0.1):
+            line = self._wrapped(line)
+        if self._chance(0.3):
+            other = self._wrapped(other)
         if self._random.random() < 0.35:
             line = self._changed(line)
         if self._random.random() < 0.5:
@@ -169,6 +206,18 @@ class Sentences:
             words = self._random.choices(_WORDS[program], k=self._random.randint(0, 3))
             parts.append(" ".join([program, *(self._quoted(word) for word in words)]))
         return self._random.choice((" && ", " || ", "; ", " | ", ";", "|", "&&")).join(parts)
+
+    def _prefixed(self) -> str:
+        """One that a rule with any arguments is offered for."""
+        begins = self._random.choice(("npm test", "npm run build", "git status", "git log", "git add"))
+        return " ".join(
+            [begins, *self._random.choices(("-v", "x.py", "push", "--", "a=b"), k=self._random.randint(0, 3))]
+        )
+
+    def _wrapped(self, line: str) -> str:
+        """As models write it: variables before it, and its output cut."""
+        before = f"{self._random.choice(_BEFORE)} " if self._chance(0.6) else ""
+        return before + line + (f" {self._random.choice(_BEHIND)}" if self._chance(0.6) else "")
 
     def _quoted(self, word: str) -> str:
         return self._random.choice((word, word, shlex.quote(word), f'"{word}"', f"'{word}'"))
@@ -462,7 +511,7 @@ class Bash:
         self._folder = folder
         (folder / "work").mkdir()
         (folder / "bin").mkdir()
-        for name in STUBS:
+        for name in (*STUBS, *FILTERS):
             stub = folder / "bin" / name
             stub.write_text(_STUB)
             stub.chmod(0o755)
@@ -547,12 +596,17 @@ def _read_log(data: bytes, count: int) -> list[tuple[Ran, ...]]:
                 return [tuple(each) for each in found]
             found.append([])
             at += 2
+        elif fields[at] == "writes" and found:
+            found[-1].append((">", "/tmp/o p"))
+            at += 1
         elif not fields[at].isdigit() or not found:  # a line that wrote to the log itself
             at += 1
         else:
             words = int(fields[at])
             found[-1].append(tuple(fields[at + 1 : at + 2 + words]))
             at += 2 + words
+            found[-1] += [("=", given) for given in fields[at : at + len(VARIABLES)] if given]
+            at += len(VARIABLES)
     return [tuple(each) for each in found[:count]] or [()]
 
 
@@ -579,10 +633,30 @@ def denies_really(rule: str, ran: Ran) -> bool:
     return given[: len(words)] == words and all(option in ran[1:] for option in options)
 
 
+_harmless = re.compile(
+    r"(?:CI|NO_COLOR|LANG)=[A-Za-z0-9_.@-]*|NODE_ENV=(?:test|development)|TZ=[A-Za-z_]+(?:/[A-Za-z_]+){0,2}"
+).fullmatch
+_amount = re.compile(
+    r"-\d+|[+-]?\d+[A-Za-z]{0,3}|-[nc][+-]?\d+[A-Za-z]{0,3}|-[lwcmLqvz]+|--(?:lines|bytes)=[+-]?\d+"
+).fullmatch
+
+
+def is_around_a_command(ran: Ran) -> bool:
+    """What a rule covers besides its command, told from what really ran: a variable that changes nothing, and a program
+    that reads nothing but its input."""
+    name, *given = ran
+    if name == "=":
+        return _harmless(given[0]) is not None
+    if name not in FILTERS:
+        return False
+    return all(word in ("-n", "-c") or _amount(word) is not None for word in given)
+
+
 class Judge:
     """Compares what ran with what the rules said."""
 
     def __init__(self, bash: Bash, workspace: Path) -> None:
+        self._bash = bash
         self._workspace = workspace
         patterns = [parse_rule(rule) for rule in ALLOW]
         self._exact = {
@@ -594,6 +668,11 @@ class Judge:
     def judge(self, case: Case, ran: tuple[Ran, ...], other: tuple[Ran, ...], report: Report) -> None:
         self._judge_line(case, case.line, ran, report)
         self._judge_line(case, case.other, other, report)
+        if prefix := prefix_rule(case.line, sandboxed=True):
+            self._judge_prefix(prefix, case.line, ran, report)
+            self._judge_prefix(prefix, case.other, other, report)
+            if allows_command([parse_rule(prefix)], case.line) is None:
+                report.findings.append(Finding("not allowed by its prefix", case.line, (prefix,), ran))
         suggestion = suggest("exec", case.line)
         if not suggestion:
             return
@@ -602,16 +681,31 @@ class Judge:
             report.findings.append(Finding("not allowed by its own rule", case.line, (suggestion,), ran))
         if case.other != case.line and allows_command([rule], case.other) is not None:
             report.alike += 1
-            if sorted(ran) != sorted(other):
+            if _commands(ran) != _commands(other) and not self._come_out_alike(case):
                 both = (*ran, ("and",), *other)
                 report.findings.append(Finding(f"alike: {case.other!r}", case.line, (suggestion,), both))
+
+    def _come_out_alike(self, case: Case) -> bool:
+        """Commands that run beside each other (`&`, `coproc`) come out one way or the other."""
+        again = [None if ran is None else tuple(_commands(ran)) for ran in self._bash.ran([case.line, case.other] * 4)]
+        return not set(again[::2]).isdisjoint(again[1::2])
+
+    def _judge_prefix(self, prefix: str, line: str, ran: tuple[Ran, ...], report: Report) -> None:
+        rule = parse_rule(prefix)
+        if allows_command([rule], line) is None:
+            return
+        report.prefixed += 1
+        words = tuple(rule.pattern.split(" ")[:-1])
+        if not all(each[: len(words)] == words or is_around_a_command(each) for each in ran):
+            report.findings.append(Finding("prefix", line, (prefix,), ran))
 
     def _judge_line(self, case: Case, line: str, ran: tuple[Ran, ...], report: Report) -> None:
         report.lines += 1
         report.programs += len(ran)
         if allows_command([parse_rule(rule) for rule in case.allow], line) is not None:
             report.allowed += 1
-            if not all(any(self._allows_really(rule, each) for rule in case.allow) for each in ran):
+            meant = [each for each in ran if not is_around_a_command(each)]
+            if not all(any(self._allows_really(rule, each) for rule in case.allow) for each in meant):
                 report.findings.append(Finding("allowed", line, case.allow, ran))
         policy = Policy("full", [], case.deny, self._workspace, guarded=())
         refused = policy.decide(_Need(line)).verdict != "allow"
@@ -634,6 +728,10 @@ class Judge:
                 and len(ran) >= len(pattern) - 1
             )
         return len(ran) == len(pattern) and all(map(fnmatchcase, ran, pattern))
+
+
+def _commands(ran: tuple[Ran, ...]) -> list[Ran]:
+    return sorted(each for each in ran if not is_around_a_command(each))
 
 
 class _Need(msgspec.Struct, frozen=True):
@@ -680,7 +778,8 @@ def _safe(line: str) -> str:
 def _told(report: Report, began: float) -> str:
     return (
         f"{report.lines} lines ran {report.programs} programs in {time.monotonic() - began:.0f} s: "
-        f"{report.allowed} allowed, {report.alike} allowed as another, {report.refused} denied or asked, "
+        f"{report.allowed} allowed, {report.alike} allowed as another, {report.prefixed} with any arguments, "
+        f"{report.refused} denied or asked, "
         f"{report.lost} took too long, "
         f"{len(report.findings)} wrong"
     )

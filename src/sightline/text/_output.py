@@ -6,12 +6,14 @@ Kept, besides ordinary characters, tab and newline:
 - `CSI … m` (style), `CSI n K` and `CSI n J` (erase in the line, in the display), `CSI n A`…`F` (moves relative to the
   cursor), `CSI row;column H` and `CSI n d` (moves to a place);
 - `CSI n @`, `P`, `X` (insert, delete, erase characters), `CSI n L`, `M` (insert, delete rows);
+- `CSI top;bottom r` (the rows that scroll), `CSI n S`, `T` (scroll them), `ESC D` and `ESC M` (a row down or up, which
+  scrolls at their borders);
 - `CSI s` and `CSI u` (save and restore the cursor), `CSI ? 1049 h` and `l` (enter and leave the alternate screen).
 
 Other spellings of these become one of them: `CSI n G` a carriage return and a move to the right, `ESC 7` and `ESC 8`
-the saved cursor, `ESC c` (reset) an erased display. All come out in one form: 7-bit, at most 64 characters of style, at
-most four digits of a number. Whatever else `clean_text` removes is removed here too, so nothing that is left can set a
-title, write the clipboard, open a link, ask the terminal a question or switch a mode.
+the saved cursor, `ESC E` a newline, `ESC c` (reset) an erased display. All come out in one form: 7-bit, at most 64
+characters of style, at most four digits of a number. Whatever else `clean_text` removes is removed here too, so nothing
+that is left can set a title, write the clipboard, open a link, ask the terminal a question or switch a mode.
 
 What is left is for `Screen`, which turns it into rows; it never goes to a terminal as it is.
 
@@ -35,8 +37,8 @@ _LOOSE_ASCII = "".join(chr(point) for point in (*range(0x20), 0x7F) if chr(point
 
 _NUMBER = "[0-9]{0,4}"
 KEPT = (
-    f"\\[(?:[0-9;:]{{0,{_STYLE_AT_MOST}}}m|[012]?[KJ]|{_NUMBER}[A-F@PXLMd]|{_NUMBER}(?:;{_NUMBER})?H|[su]"
-    r"|\?1049[hl])"
+    f"(?:\\[(?:[0-9;:]{{0,{_STYLE_AT_MOST}}}m|[012]?[KJ]|{_NUMBER}[A-F@PXLMSTd]|{_NUMBER}(?:;{_NUMBER})?[Hr]|[su]"
+    r"|\?1049[hl])|[DM])"
 )
 """What may follow an ESC, as a regular expression."""
 _CSI = "([0-?]*[ -/]{0,8}[@-~]?)"
@@ -56,7 +58,7 @@ _parameters = re.compile("[0-9;:]*").fullmatch
 _alternate_screen = re.compile(r"\?(?:[0-9]{1,4};)*(?:47|1047|1049)(?:;[0-9]{1,4})*([hl])").fullmatch
 
 _SAME_AS = {"`": "G", "a": "C", "e": "B", "f": "H"}
-_ESCAPES = {"7": "\x1b[s", "8": "\x1b[u", "M": "\x1b[A", "c": "\x1b[m\x1b[H\x1b[2J"}
+_ESCAPES = {"7": "\x1b[s", "8": "\x1b[u", "E": "\n", "c": "\x1b[m\x1b[r\x1b[H\x1b[2J"}
 
 # The same sequences in bytes. A group takes part only in a sequence that is complete. The byte C2 begins a character
 # wherever it stands, so C2 9B is the 8-bit CSI whatever came before it.
@@ -121,9 +123,11 @@ def _in_one_form(match: "re.Match[str]") -> str:
         return f"\x1b[{first}{final}" if first in ("", "1", "2") else ""
     if final == "G":
         return "\r" if first in ("", "1") else f"\r\x1b[{int(first) - 1}C"
-    if final == "H":
-        return f"\x1b[{first};{second}H" if second else f"\x1b[{first}H"
-    return f"\x1b[{first}{final}" if final in "ABCDEF@PXLMd" else ""
+    if final in "Hr":
+        return f"\x1b[{first};{second}{final}" if second else f"\x1b[{first}{final}"
+    if final == "T" and ";" in parameters:  # about the mouse
+        return ""
+    return f"\x1b[{first}{final}" if final in "ABCDEF@PXLMSTd" else ""
 
 
 def _number(parameter: str) -> str:

@@ -6,6 +6,9 @@ Rules:
   handed out once and never changes. A move of the cursor stops at the oldest live row and at the last row.
 - The program writes to a terminal of `rows` rows, which shows the last so many of ours: addresses (`CSI H`, `d`) are
   counted from the first of these, and erasing the display ends there. Rows that an address lies beyond are made.
+- A scroll region (`CSI t;b r`) is made of rows of the terminal. In its last row a newline scrolls the region alone;
+  what leaves it at the first row of the terminal is above the terminal then, as everything that scrolls off, and
+  elsewhere gone. Moves, inserted and deleted rows end at its borders. While there is one, the terminal has all rows.
 - A newline goes to the first column of the next row, and only a newline (or a full row) makes a new one. The row the
   last newline made counts as a row when something stands in it.
 - With `columns` a full row goes on in the next, as in a terminal: the step is taken by the character that no longer
@@ -32,6 +35,7 @@ _WIDE = 4096
 _TAB = 8
 _AT_END = -1  # the cursor stands behind the last character, in whichever column that is
 
+_TERMINAL_END = 9999
 _TERMINAL_ROWS = 24  # of the terminal commands are given, where they are given one
 _ALTERNATE = "… full-screen program …"
 
@@ -59,7 +63,8 @@ class Screen:
         self._x = _AT_END
         self._saved = (0, 0, DEFAULT)  # row and column of the terminal, and style
         self._alternate: int | None = None  # the number of the first row of the alternate screen
-        self._main_style = DEFAULT
+        self._region: tuple[int, int] | None = None  # first and last row of the terminal that scroll; None: all
+        self._main: tuple[Style, tuple[int, int] | None] = (DEFAULT, None)  # style and region while the other is shown
 
     def feed(self, text: str, stream: str = "stdout") -> None:
         """Interpret a piece that does not end inside a sequence."""
@@ -106,7 +111,7 @@ class Screen:
         lines = text.split("\n")
         if lines[0]:
             self._put(lines[0])
-        whole = self._whole_rows(text, lines) if len(lines) > 2 else None
+        whole = self._whole_rows(text, lines) if len(lines) > 2 and self._region is None else None
         for index in range(1, len(lines)):
             self._newline()
             if whole is not None and self._y == len(self._rows) - 1 and not self._line:
@@ -145,6 +150,9 @@ class Screen:
         self._y = len(rows) - 1
 
     def _newline(self) -> None:
+        if self._region is not None:
+            self._newline_in_region()
+            return
         if self._y < len(self._rows) - 1:
             self._go_to(self._y + 1, 0)
             return
@@ -155,6 +163,36 @@ class Screen:
         self._rows.append(self._line)
         self._x = _AT_END
         self._settle(self._height if left.size <= _WIDE else 1)
+
+    def _newline_in_region(self) -> None:
+        top, bottom = self._margins
+        if self._y != bottom:
+            self._go_to(min(self._y + 1, len(self._rows) - 1), 0)
+            return
+        if top > self._top:  # what leaves elsewhere than at the terminal's first row is gone, as in a terminal
+            self._scroll(top, bottom, 1)
+        else:
+            self._rows.insert(bottom + 1, ())
+            self._settle(self._height)
+            self._y = self._margins[1]
+        self._line = self._line_at(self._y)
+        self._x = 0
+
+    @property
+    def _margins(self) -> tuple[int, int]:
+        """The first and the last row that scroll."""
+        if self._region is None:
+            return self._top, len(self._rows) - 1
+        first, last = self._region
+        return self._top + first, self._top + last
+
+    def _scroll(self, top: int, bottom: int, count: int) -> None:
+        """Rows from `top` to `bottom` move up, or down where the count is negative; what leaves is gone."""
+        rows, moved = self._rows, min(abs(count), bottom + 1 - top)
+        if count > 0:
+            rows[top : bottom + 1] = [*rows[top + moved : bottom + 1], *[()] * moved]
+        else:
+            rows[top : bottom + 1] = [*[()] * moved, *rows[top : bottom + 1 - moved]]
 
     def _put(self, text: str) -> None:
         """Text with no control but tab."""
@@ -238,7 +276,7 @@ class Screen:
 
     def _most(self, row: int) -> int:
         """How many characters a row may take."""
-        return _ROW_AT_MOST if row == len(self._rows) - 1 else _WIDE
+        return _ROW_AT_MOST if row == len(self._rows) - 1 and self._region is None else _WIDE
 
     def _room(self, row: int) -> int:
         """How many columns a row may take."""
@@ -264,7 +302,9 @@ class Screen:
 
     def _obey(self, control: str) -> None:
         final, parameters = control[-1], control[2:-1]
-        if final == "m":
+        if control in ("\x1bD", "\x1bM"):
+            self._index(up=final == "M")
+        elif final == "m":
             self._set_style(styled(self.style, parameters))
         elif final == "\r":
             self._go_to(self._y, 0)
@@ -293,6 +333,10 @@ class Screen:
                 self._insert_rows(number)
             case "M":
                 self._delete_rows(number)
+            case "S" | "T":
+                self._scroll_region(number if final == "S" else -number)
+            case "r":
+                self._set_region(number - 1, int(second or _TERMINAL_END) or _TERMINAL_END)
             case "s":
                 self._saved = (self._y - self._top, self._column, self.style)
             case "u":
@@ -320,10 +364,61 @@ class Screen:
         elif how == "D":
             column = max(column - distance, 0)
         elif how in "AF":
-            row = max(row - distance, self._oldest)
+            row = max(row - distance, self._farthest_up)
         else:
-            row = min(row + distance, len(self._rows) - 1)
+            row = min(row + distance, self._farthest_down)
         self._go_to(row, 0 if how in "EF" else min(column, self._room(row) - 1))
+
+    @property
+    def _farthest_up(self) -> int:
+        """The row at which a move from the cursor's stops."""
+        if self._region is None:
+            return self._oldest
+        top = self._margins[0]
+        return top if self._y >= top else min(self._top, self._y)
+
+    @property
+    def _farthest_down(self) -> int:
+        bottom = self._margins[1]
+        return bottom if self._y <= bottom else len(self._rows) - 1
+
+    def _index(self, *, up: bool) -> None:
+        """A row up or down in the same column; at the border of what scrolls, all of that moves."""
+        top, column = self._margins[0], self._cursor_column
+        if not up:
+            self._newline()
+        elif self._y == top:
+            self._insert_rows(1)
+        elif self._y > self._top:
+            self._go_to(self._y - 1, column)
+        self._x = column
+
+    def _set_region(self, first: int, end: int) -> None:
+        """From a row of the terminal to before another. What is none is ignored."""
+        end = min(end, self._terminal_rows)
+        if end - first < 2:
+            return
+        self._region = None
+        if end - first < self._terminal_rows:
+            self._fill_terminal()
+            self._region = (first, end - 1)
+        self._go_to_address(0, 0)
+
+    def _fill_terminal(self) -> None:
+        """Make the rows that the terminal has below the last. Of those that scroll none is wide."""
+        row, column = self._y + self.settled, min(self._x, _WIDE)
+        if self._line_at(len(self._rows) - 1).size > _WIDE:
+            self._make_rows(1)
+        self._make_rows(max(self._top + self._terminal_rows - len(self._rows), 0))
+        self._go_to(max(row - self.settled, 0), column)
+
+    def _scroll_region(self, count: int) -> None:
+        if self._region is None:
+            self._fill_terminal()
+        column = self._cursor_column
+        self._scroll(*self._margins, count)
+        self._line = self._line_at(self._y)
+        self._x = column
 
     def _go_to(self, row: int, column: int) -> None:
         if row != self._y:
@@ -385,6 +480,9 @@ class Screen:
     def _insert_rows(self, count: int) -> None:
         """Empty rows above the cursor's; what they push off the terminal is gone."""
         rows, length = self._rows, len(self._rows)
+        if self._region is not None:
+            self._scroll_from_cursor(-count)
+            return
         most = max(length, min(length + count, self._top + self._terminal_rows, self._height))
         rows[self._y : self._y] = [()] * min(count, self._terminal_rows)
         del rows[most:]
@@ -394,6 +492,9 @@ class Screen:
     def _delete_rows(self, count: int) -> None:
         """What is below moves up."""
         rows, length = self._rows, len(self._rows)
+        if self._region is not None:
+            self._scroll_from_cursor(count)
+            return
         del rows[self._y : self._y + count]
         last = rows[-1] if rows else ()
         # Only the last row may be wide: it stays the last.
@@ -402,9 +503,18 @@ class Screen:
         self._line = self._line_at(self._y)
         self._x = 0
 
+    def _scroll_from_cursor(self, count: int) -> None:
+        """What scrolls, from the cursor's row on; outside of it nothing."""
+        top, bottom = self._margins
+        if top <= self._y <= bottom:
+            self._scroll(self._y, bottom, count)
+            self._line = self._line_at(self._y)
+            self._x = 0
+
     def _enter_alternate(self) -> None:
         if self._alternate is not None:
             return
+        self._main, self._region = (self.style, self._region), None
         self._go_to(len(self._rows) - 1, 0)
         if self._line:
             self._newline()
@@ -412,7 +522,6 @@ class Screen:
         self._put_characters(_ALTERNATE)
         self._newline()
         self._pen = pen
-        self._main_style = self.style
         self._alternate = self.settled + self._y
 
     def _leave_alternate(self) -> None:
@@ -423,7 +532,10 @@ class Screen:
         self._line = Line()
         self._rows[first:] = [self._line]
         self._y, self._x = first, _AT_END
-        self._set_style(self._main_style)
+        style, self._region = self._main
+        self._set_style(style)
+        if self._region is not None:
+            self._fill_terminal()
 
 
 def _finished(row: Row | Line) -> Row:

@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import IO
 
 from sightline.exec import UntrustedProgram, bare_environment, find_program
-from sightline.handles import open_folder, path_of
+from sightline.handles import Swapped, open_folder, path_of
 from sightline.tools._globs import coarse
 from sightline.tools._paths import reason_of, shown
 from sightline.tools._tool import ToolError
@@ -236,6 +236,17 @@ async def listing(
                 yield os.fsdecode(whole).split("\0")
         if failure := await process.failure():
             raise ToolError(f"The listing of {folder} is not complete: {failure}. Try again, or name a smaller folder.")
+
+
+def why_closed(folder: Path) -> str:
+    """Why a folder cannot be looked into; empty when it can. One that was swapped is an error of the whole call."""
+    try:
+        os.close(open_folder(folder))
+    except Swapped:
+        return ""
+    except OSError as problem:
+        return reason_of(problem)
+    return "" if os.access(folder, os.X_OK) else "permission denied"
 
 
 def rules_for(globs: list[tuple[str, str]]) -> str:

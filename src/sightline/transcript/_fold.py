@@ -151,7 +151,7 @@ class Transcript:
         call = self._call(event)
         call.updates += 1
         if event.stream == "status":
-            call.status = event.content
+            call.status, call.silent = event.content, event.silent
             return call
         call.status, call.heard = "", event.time
         call.received = max(call.received, event.offset + event.size)

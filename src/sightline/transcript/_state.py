@@ -73,6 +73,7 @@ class Call(msgspec.Struct, tag="call"):
     skipped: int = 0  # bytes of output before the tail
     skipped_lines: int = 0  # how many lines ended in those; -1 where nobody can tell
     status: str = ""  # what is said about a call that writes nothing
+    silent: bool = False  # the status says only that
     heard: float = 0.0  # when it wrote something last
     network: dict[str, Reached] = {}  # by `host:port`; of the first so many
     network_more: int = 0  # connections to others

@@ -9,8 +9,9 @@ import pytest
 
 from sightline.events import ToolResult
 from sightline.exec import SandboxStatus, _landlock, _sandbox, sandbox_status
+from sightline.tools.bash import _tool
 from sightline.tools.bash._shell_state import MOST_VARIABLES
-from tests.agent.support import lab
+from tests.agent.support import lab, store_in
 from tests.tools.bash.support import bash
 
 PLAIN = {"permissions.sandbox": "false"}
@@ -233,6 +234,44 @@ async def test_a_resume_has_the_folder_and_not_the_variables(tmp_path: Path, wor
         first, second = here.of(ToolResult)
     assert first.content == f"{work / 'sub'}\n.\n[no longer set since the session was resumed: CI]"
     assert second.content == str(work / "sub")
+
+
+async def test_a_fork_begins_with_the_state_at_its_branch_point(tmp_path: Path, work: Path) -> None:
+    """The folder of that point, not the one the session ended in; a fork of all of it has the last one. Variables are
+    not stored, and the first result says which are gone."""
+    (work / "later").mkdir()
+    turns: list[Any] = [[bash("cd sub; export CI=1")], [{"text": "ok"}], [bash("cd ../later")], [{"text": "ok"}]]
+    async with lab(tmp_path, turns) as here:
+        await here.run()
+        point = here.agent.memory.tree.leaf
+        await here.run()
+        session = here.session.id
+    for leaf, made, folder in ((point, 1, "sub"), ("", 2, "later")):
+        fork = store_in(tmp_path).fork(session, leaf)
+        again: list[Any] = [*turns[: 2 * made], [bash("pwd; echo $CI.")], [{"text": "ok"}]]
+        async with lab(tmp_path, again, resume=fork) as here:
+            await here.run()
+            (result,) = here.of(ToolResult)
+        assert result.content == f"{work / folder}\n.\n[no longer set since the session was resumed: CI]"
+
+
+@pytest.mark.parametrize("name", ["sh", "zsh"])
+async def test_another_shell_says_that_nothing_lasts(name: str, tmp_path: Path, work: Path) -> None:
+    """No error, and no model that believes its `cd` counted. A command that cannot change anything says nothing."""
+    (tmp_path / name).symlink_to("/bin/sh")
+    settings = {**PLAIN, "bash.shell": str(tmp_path / name)}
+    changed, then = await ran(tmp_path, "cd sub && export CI=1", "pwd; echo $CI.", settings=settings)
+    assert changed.exit_code == 0
+    assert changed.content == f"(no output)\n[cd and exports do not last: the shell is {name}, not bash]"
+    assert changed.details["shell"] == {"other_shell": name}
+    assert then.content == f"{work}\n."
+
+
+async def test_where_there_is_no_bash_sh_runs_it(tmp_path: Path, work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_tool, "find_program", lambda name: None)
+    changed, then = await ran(tmp_path, "cd sub && pwd", "pwd")
+    assert changed.content == f"{work / 'sub'}\n[cd and exports do not last: the shell is sh, not bash]"
+    assert then.content == str(work)
 
 
 async def test_a_new_session_starts_in_the_workspace(tmp_path: Path, work: Path) -> None:

@@ -30,12 +30,12 @@ async def edited(context: ToolContext, before: str, patch: str) -> str:
 
 async def test_a_write_that_changes_line_ends_shows_it(context: ToolContext) -> None:
     """The two lines looked the same: what drives a terminal is removed from what is displayed."""
-    (context.cwd / "a.txt").write_bytes(b"one\r\ntwo\r\n")
-    tool, args = WriteTool(), {"path": "a.txt", "content": "one\ntwo\n"}
+    (context.cwd / "a.txt").write_bytes(b"one\ntwo\n")
+    tool, args = WriteTool(), {"path": "a.txt", "content": "one\r\ntwo\r\n"}
     proposal = await tool.changes(parameters(tool, args), context)
-    assert proposal.about == "line ends change from CRLF to LF"
+    assert proposal.about == "line ends change from LF to CRLF"
     shown = [line.text for line in read_diff(clean_text(proposal.diff)) if line.kind in ("added", "removed")]
-    assert shown == ["one␍", "two␍", "one", "two"]
+    assert shown == ["one", "two", "one␍", "two␍"]
 
 
 def test_lines_that_keep_their_ends_are_shown_without_them() -> None:

@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from sightline.tools import Need, ToolError
+from sightline.tools._context import Restored
 from sightline.tools.hashline import Snapshots
 from sightline.tools.write import WriteTool
 
@@ -52,6 +53,51 @@ async def test_an_existing_file_is_replaced(tmp_path: Path) -> None:
     outcome = await run(WriteTool(), context, path="a.sh", content="new")
     assert (path.read_text(), stat.S_IMODE(path.stat().st_mode)) == ("new", 0o640)
     assert outcome.details["op"] == "update"
+
+
+@pytest.mark.parametrize(
+    ("before", "content", "after", "said"),
+    [
+        (b"a\r\nb\r\n", "a\nc\n", b"a\r\nc\r\n", "with CRLF line ends"),
+        (b"a\r\nb\r\nc\n", "a\nc\n", b"a\r\nc\r\n", "with CRLF line ends"),
+        (b"a\nb\nc\r\n", "a\nc\n", b"a\nc\n", ""),
+        (b"a\r\nb\r\n", "a\r\nc\n", b"a\r\nc\n", ""),
+        (b"a\nb\n", "a\r\nc\r\n", b"a\r\nc\r\n", ""),
+        (b"a\nb\n", "a\nc", b"a\nc\n", "with a final newline"),
+        (b"a\r\n", "c", b"c\r\n", "with CRLF line ends, with a final newline"),
+        (b"a\nb", "a\nc\n", b"a\nc\n", ""),
+        (b"\xef\xbb\xbfa\n", "c\n", b"\xef\xbb\xbfc\n", "with a byte order mark"),
+        (b"#!/bin/sh\r\nls\r\n", "#!/bin/sh\nls\n", b"#!/bin/sh\nls\n", ""),
+        (b"\0\r\n", "c\n", b"c\n", ""),
+        (b"a\r\n", "", b"", ""),
+        (b"", "c\nd", b"c\nd", ""),
+    ],
+)
+async def test_lines_end_as_in_the_file_before(
+    tmp_path: Path, before: bytes, content: str, after: bytes, said: str
+) -> None:
+    """What a model cannot see in a file it read: a CRLF file became one with LF, with every line changed. What is asked
+    about, written, compared and said is the same."""
+    context, tool = make_context(tmp_path), WriteTool()
+    path = context.cwd / "a.txt"
+    path.write_bytes(before)
+    proposal = await tool.changes(tool.params(path="a.txt", content=content), context)
+    outcome = await run(tool, context, path="a.txt", content=content)
+    assert path.read_bytes() == after
+    assert outcome.details["diff"] == proposal.diff or b"\0" in before
+    assert ("as the file was before" in outcome.text) == bool(said) == ("as_before" in outcome.details)
+    assert f"[Written {said}, as" in outcome.text or not said
+    if said == "with CRLF line ends" and b"\nc\n" not in before:
+        assert outcome.details["diff"].endswith("@@ -1,2 +1,2 @@\n a\r\n-b\r\n+c\r\n")
+
+
+async def test_a_restored_value_has_the_line_ends_of_its_file(tmp_path: Path) -> None:
+    """The words that stand for it have none; what is restored is what was there, byte for byte."""
+    context = make_context(tmp_path)
+    context.restored = lambda written, replaced: Restored(written.replace("[secret KEY]", "k1\nk2"), ("KEY",))
+    (context.cwd / "a.txt").write_bytes(b"a\r\nk1\nk2\r\n")
+    await run(WriteTool(), context, path="a.txt", content="b\n[secret KEY]\n")
+    assert (context.cwd / "a.txt").read_bytes() == b"b\r\nk1\nk2\r\n"
 
 
 async def test_the_result_starts_with_a_fresh_header(tmp_path: Path) -> None:

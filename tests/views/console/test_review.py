@@ -1,6 +1,7 @@
 """What a console must survive: sessions that change under it, hosts that end, files that are gone, keys too early."""
 
 import asyncio
+import os
 import socket
 import threading
 from collections.abc import AsyncIterator, Callable
@@ -291,6 +292,16 @@ async def test_a_picture_that_is_gone_when_it_is_sent_is_told(sat: Sitting, tmp_
     await sat.until(lambda: sat.console.draft == "look at this")
     assert failure(sat) is None
     assert "gone.png" in sat.rows
+
+
+async def test_a_picture_that_became_a_pipe_makes_nobody_wait(sat: Sitting, tmp_path: Path) -> None:
+    """Between the look at it and the sending a command can put anything in its place."""
+    os.mkfifo(tmp_path / "shot.png")
+    swapped = Attachment(tmp_path / "shot.png", "shot.png", 10, "image/png")
+    sat.console.entering.enter(Submission("look at this", attachments=(swapped,), written="look at this"))
+    await sat.until(lambda: sat.console.draft == "look at this")
+    assert failure(sat) is None
+    assert "shot.png cannot be read: not a regular file" in sat.rows
 
 
 async def test_a_shell_line_that_ended_before_its_answer_came_is_over(sat: Sitting) -> None:

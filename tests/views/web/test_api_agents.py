@@ -40,6 +40,10 @@ def _started(served: Served, folder: Path, *turns: list[dict[str, object]], leve
     return str(answer.json()["session"])
 
 
+def _journal(served: Served, session: str) -> list[str]:
+    return (served.home / "sessions" / session / "journal.jsonl").read_text().splitlines()
+
+
 def _ended(served: Served, session: str) -> None:
     environment = {**os.environ, "SIGHTLINE_HOME": str(served.home)}
     subprocess.run([sys.executable, "-m", "sightline", "stop", session], env=environment, check=True)
@@ -78,6 +82,24 @@ async def test_a_session_that_ended_is_resumed_and_an_open_page_goes_on(served, 
         answer = await asyncio.to_thread(served.post, f"/api/sessions/{session}/prompt", {"text": "second"})
         assert answer.status_code == 202, answer.text
         await said.until("entries", lambda data: any(one.get("text") == "second" for one in data["entries"]))
+
+
+async def test_a_session_is_resumed_with_no_more_than_it_had(served, tmp_path):
+    """Started with a level below that of the settings, or changed to one above: the page names none when it resumes."""
+    for name, level, chosen, comes_back in (("a", "plan", "", "plan"), ("b", "edit", "full", "auto")):
+        session = await asyncio.to_thread(_started, served, _folder(tmp_path, name), [{"text": "One."}], level=level)
+        async with served.stream(f"/api/page?session={session}") as said:
+            await asyncio.to_thread(served.post, f"/api/sessions/{session}/prompt", {"text": "first"})
+            await said.until("entries", lambda data: any(one.get("text") == "One." for one in data["entries"]))
+            if chosen:
+                path = f"/api/sessions/{session}/approval"
+                assert (await asyncio.to_thread(served.post, path, {"level": chosen})).status_code < 300
+            await asyncio.to_thread(_ended, served, session)
+            await said.until("facts", lambda facts: not facts["live"])
+            answer = await asyncio.to_thread(served.post, f"/api/sessions/{session}/resume")
+            assert answer.status_code == 201, answer.text
+            told = [json.loads(line) for line in _journal(served, session) if '"key":"approval"' in line]
+            assert told[-1]["value"]["level"] == comes_back  # said before anybody can connect
 
 
 def test_what_can_be_chosen(served, tmp_path):

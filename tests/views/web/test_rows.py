@@ -27,7 +27,22 @@ STYLES = [
     "\x1b]0;t\x07",
 ]
 MOVES = ["\x1b[A", "\x1b[2A", "\x1b[B", "\x1b[1F", "\x1b[1;1A", "\x1b[J", "\x1b[2J", "\x1b[3;3H", "\x1b[2d"]
-MOVES += ["\x1b7", "\x1b8", "\x1b[s", "\x1b[u", "\x1b[2L", "\x1b[M", "\x1b[?1049h", "\x1b[?1;47l", "\x1bM", "\x1bc"]
+MOVES += [
+    "\x1b7",
+    "\x1b8",
+    "\x1b[s",
+    "\x1b[u",
+    "\x1b[2L",
+    "\x1b[M",
+    "\x1b[?1049h",
+    "\x1b[?1;47l",
+    "\x1bM",
+    "\x1bD",
+    "\x1bE",
+    "\x1b[2;5r",
+    "\x1b[S",
+    "\x1bc",
+]
 
 
 @pytest.fixture

@@ -3,7 +3,8 @@
 Rules:
 
 - The shell itself reports both, when it starts and when it exits, through a descriptor of its own. A shell that is
-  killed or that becomes another program (`exec`) has reported no end, and nothing changes. Jobs change nothing.
+  killed or that becomes another program (`exec`) has reported no end, and nothing changes. Jobs change nothing. Only
+  bash can: the result of a command for another shell says that nothing lasts.
 - A report is what the command says: not to be trusted. A folder has to exist and to lie in the workspace; of the
   variables those are left out that steer the shell, the loader or the network of the sandbox, that hold or lead to
   secrets, and what exceeds the bounds. No program of ours ever gets one of them.
@@ -67,6 +68,7 @@ class Change(msgspec.Struct, frozen=True, omit_defaults=True):
     left_out: list[str] = []  # exported, but not for the next commands
     outside: str = ""  # a folder it ended in that is not in the workspace, and so is not the next command's
     lost: list[str] = []  # exported before a resume
+    other_shell: str = ""  # it ran in, which cannot report: nothing lasts
 
     def __bool__(self) -> bool:
         return self != Change()
@@ -170,12 +172,15 @@ class ShellState:
         found = {name: self._values[name] for name in named if name in self._values}
         return {name: value for name, value in found.items() if not trusted or is_harmless(name, value)}
 
-    def update(self, report: ShellReport | None, context: ToolContext, *, trusted: bool) -> Change:
-        """After a command that exited by itself. `trusted`: see `variables`."""
+    def update(
+        self, report: ShellReport | None, context: ToolContext, *, trusted: bool, other_shell: str = ""
+    ) -> Change:
+        """After a command that exited by itself. `trusted`: see `variables`. `other_shell`: one that cannot report what
+        the command may have changed."""
         stored = _stored(context)
         lost = [name for name in stored.exported if name not in self._values]
         reports = report.read() if report is not None else None
-        change = Change(lost=lost)
+        change = Change(lost=lost, other_shell=other_shell)
         exported = [name for name in stored.exported if name in self._values]
         cwd = stored.cwd
         if reports is not None:
@@ -234,6 +239,8 @@ def may_change_state(command: str) -> bool:
 def change_text(change: Change) -> str:
     """For the model: a line, or nothing."""
     parts = []
+    if change.other_shell:
+        parts.append(f"cd and exports do not last: the shell is {change.other_shell}, not bash")
     if change.cwd:
         parts.append(f"the next commands run in {change.cwd}")
     if change.outside:

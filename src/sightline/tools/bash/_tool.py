@@ -142,16 +142,21 @@ class BashTool(Tool[BashParams]):
         text = _told(command, result, spec)
         if context.settings.bash.persist_state and result.details["ended"] == "exit":
             trusted = spec.sandbox is None or bool(spec.passed)
-            if change := context.shared(ShellState).update(report, context, trusted=trusted):
+            other = self._other_shell(context) if may_change_state(params.command) else ""
+            if change := context.shared(ShellState).update(report, context, trusted=trusted, other_shell=other):
                 details["shell"] = msgspec.to_builtins(change)
                 text = f"{text}\n{change_text(change)}"
         return Outcome(text=text, details=details, is_error=result.exit_code != 0, exit_code=result.exit_code)
 
     def _report(self, params: BashParams, context: ToolContext) -> ShellReport | None:
         """How the shell says what it changed; None where it cannot, or has nothing to say."""
-        is_bash = os.path.basename(_shell(context.settings.bash.shell)) == "bash"
-        wanted = context.settings.bash.persist_state and is_bash and not params.background
+        wanted = context.settings.bash.persist_state and not self._other_shell(context) and not params.background
         return ShellReport() if wanted and may_change_state(params.command) else None
+
+    def _other_shell(self, context: ToolContext) -> str:
+        """The name of the shell where it is not bash."""
+        name = os.path.basename(_shell(context.settings.bash.shell))
+        return "" if name == "bash" else clean_line(name)
 
     def _as_job(
         self,

@@ -2,10 +2,12 @@
 
 import os
 import re
+import stat
 from pathlib import Path
 
 import msgspec
 
+from sightline.tools import _ripgrep
 from sightline.tools._context import ToolContext
 from sightline.tools._entries import Place, expand, is_url, place_exists, place_of
 from sightline.tools._globs import Globs, below, composed, has_glob
@@ -39,6 +41,14 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
 
     def matcher(self) -> "Matcher":
         return Matcher(self.globs)
+
+
+class Scope(msgspec.Struct, frozen=True):
+    """What is looked through, what was not there, and what could not be read, with the reason."""
+
+    there: list[Place]
+    missing: list[str]
+    unreadable: list[str]
 
 
 class Matcher:
@@ -88,23 +98,30 @@ async def _backing(url: str, context: ToolContext) -> Place:
     return Place(url, resource.source_path)
 
 
-def existing(places: list[Place]) -> tuple[list[Place], list[str]]:
-    """Those that are there, and the names of those that are not. ToolError when none is."""
-    there = [place for place in places if _is_there(place.path)]
-    missing = [shown(place.entry) for place in places if place not in there]
-    if not there:
-        raise ToolError(f"Path not found: {', '.join(missing)}. Give a folder that exists, or a glob such as **/NAME.")
-    return there, missing
-
-
-def _is_there(path: Path) -> bool:
-    try:
-        path.stat()
-    except (FileNotFoundError, NotADirectoryError):
-        return path.is_symlink()
-    except OSError as problem:
-        raise ToolError(f"Cannot look at {shown(path)}: {reason_of(problem)}.") from None
-    return True
+def scope_of(places: list[Place]) -> Scope:
+    """ToolError when there is nothing to list."""
+    scope = Scope([], [], [])
+    for place in places:
+        mode: int | None
+        try:
+            mode = place.path.stat().st_mode
+        except (FileNotFoundError, NotADirectoryError):
+            mode = 0 if place.path.is_symlink() else None  # one that leads nowhere is there itself
+        except OSError as problem:
+            scope.unreadable.append(f"{shown(place.entry)} ({reason_of(problem)})")
+            continue
+        if mode is None:
+            scope.missing.append(shown(place.entry))
+        elif stat.S_ISDIR(mode) and (reason := _ripgrep.why_closed(place.path)):
+            scope.unreadable.append(f"{shown(place.entry)} ({reason})")
+        else:
+            scope.there.append(place)
+    if scope.there:
+        return scope
+    if scope.unreadable:
+        raise ToolError(f"Cannot look into {'; '.join(scope.unreadable)}.")
+    names = ", ".join(scope.missing)
+    raise ToolError(f"Path not found: {names}. Give a folder that exists, or a glob such as **/NAME.")
 
 
 def query_of(places: list[Place], *, hidden: bool, gitignore: bool, limit: int, seconds: float) -> Query:

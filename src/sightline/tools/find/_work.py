@@ -12,11 +12,11 @@ from sightline.tools._paths import read_need
 from sightline.tools._tool import Need, Outcome, ToolError
 from sightline.tools._truncation import MAX_BYTES, truncate_head
 from sightline.tools.find._listing import Listing, listing
-from sightline.tools.find._query import Query, entries_of, existing, places_of, query_of
+from sightline.tools.find._query import Query, Scope, entries_of, places_of, query_of, scope_of
 from sightline.tools.find._tool import MAX_LIMIT, FindParams
 
 SHORTEST, LONGEST = 0.5, 60.0
-_NAMED = 10  # missing paths that are named
+_NAMED = 10  # paths that are missing or unreadable, and named
 
 
 def needs_of(paths: list[str], context: ToolContext) -> list[Need]:
@@ -33,9 +33,9 @@ async def find(params: FindParams, context: ToolContext) -> Outcome:
     limit = _limit(params.limit)
     entries = await asyncio.to_thread(entries_of, params.paths, context.cwd)
     places = await places_of(entries, context)
-    there, missing = await asyncio.to_thread(existing, places)
+    scope = await asyncio.to_thread(scope_of, places)
     query = query_of(
-        there, hidden=params.hidden, gitignore=params.gitignore, limit=limit, seconds=_seconds(params.timeout)
+        scope.there, hidden=params.hidden, gitignore=params.gitignore, limit=limit, seconds=_seconds(params.timeout)
     )
 
     addresses = {place.path: place.entry for place in places if is_url(place.entry)}
@@ -44,7 +44,7 @@ async def find(params: FindParams, context: ToolContext) -> Outcome:
         return shown_as(Path(path), context.cwd, addresses) + ("/" if path.endswith("/") else "")
 
     found = await listing(query, lambda paths: context.update(_progress(list(map(shown, paths)))))
-    return _outcome(found, list(map(shown, found.paths)), missing, entries, query)
+    return _outcome(found, list(map(shown, found.paths)), scope, entries, query)
 
 
 def _limit(limit: float) -> int:
@@ -62,10 +62,10 @@ def _progress(paths: list[str]) -> dict[str, Any]:
     return {"ui": {"kind": "files"}, "file_count": len(paths), "display_content": text}
 
 
-def _outcome(found: Listing, paths: list[str], missing: list[str], entries: list[str], query: Query) -> Outcome:
+def _outcome(found: Listing, paths: list[str], scope: Scope, entries: list[str], query: Query) -> Outcome:
     limit = query.limit
     body = _grouped(paths) if paths else "No files found matching pattern"
-    text = truncate_head("\n\n".join([body, *_notes(found, missing, query.seconds, limit)]), max_lines=1 << 40)
+    text = truncate_head("\n\n".join([body, *_notes(found, scope, query.seconds, limit)]), max_lines=1 << 40)
     details: dict[str, Any] = {
         "ui": {"kind": "files"},
         "scope_path": ", ".join(entries)[:1000],
@@ -78,8 +78,10 @@ def _outcome(found: Listing, paths: list[str], missing: list[str], entries: list
         details |= {"result_limit_reached": limit, "meta": {"limits": {"result_limit": limit}}}
     if text.truncated:
         details["truncation"] = {"by": "bytes", "max_bytes": MAX_BYTES}
-    if missing:
-        details["missing_paths"] = missing[:100]
+    if scope.missing:
+        details["missing_paths"] = scope.missing[:100]
+    if scope.unreadable:
+        details["unreadable_paths"] = scope.unreadable[:100]
     return Outcome(text=text.text, details=details)
 
 
@@ -99,7 +101,7 @@ def _grouped(paths: list[str]) -> str:
     return "\n\n".join(blocks)
 
 
-def _notes(found: Listing, missing: list[str], seconds: float, limit: int) -> list[str]:
+def _notes(found: Listing, scope: Scope, seconds: float, limit: int) -> list[str]:
     notes = []
     if found.timed_out:
         notes.append(
@@ -108,6 +110,12 @@ def _notes(found: Listing, missing: list[str], seconds: float, limit: int) -> li
         )
     elif found.more:
         notes.append(f"[The {limit} most recent are shown; there are more. Narrow the pattern]")
-    if missing:
-        notes.append(f"Skipped missing paths: {', '.join(missing[:_NAMED])}{', …' if len(missing) > _NAMED else ''}")
+    if scope.missing:
+        notes.append(f"Skipped missing paths: {_named(scope.missing)}")
+    if scope.unreadable:
+        notes.append(f"Could not read: {_named(scope.unreadable)}")
     return notes
+
+
+def _named(paths: list[str]) -> str:
+    return f"{', '.join(paths[:_NAMED])}{', …' if len(paths) > _NAMED else ''}"

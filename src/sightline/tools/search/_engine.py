@@ -26,7 +26,7 @@ from typing import BinaryIO
 
 import msgspec
 
-from sightline.handles import Swapped, judged, open_below, open_folder, open_regular, ours, path_of
+from sightline.handles import Swapped, judged, open_below, open_regular, ours, path_of
 from sightline.tools import _ripgrep
 from sightline.tools._globs import Globs
 from sightline.tools._paths import reason_of, shown
@@ -137,7 +137,7 @@ def _wide_lines(file: BinaryIO) -> Iterator[bytes]:
 
 async def _search(query: Query, parts: list[_Part], collector: Collector, *, in_order: bool) -> None:
     for part in parts:
-        if not part.files and (reason := _why_closed(part.folder)):
+        if not part.files and (reason := _ripgrep.why_closed(part.folder)):
             collector.unreadable.append(f"{shown(part.folder)} ({reason})")
             continue
         with _opened(part, collector) as descriptors:
@@ -155,17 +155,6 @@ async def _search(query: Query, parts: list[_Part], collector: Collector, *, in_
                     await _read(process, collector, scope)
         if collector.satisfied or collector.overflowed or collector.problem:
             return
-
-
-def _why_closed(folder: Path) -> str:
-    """Why a folder cannot be looked into; empty when it can. One that was swapped is an error of the whole search."""
-    try:
-        os.close(open_folder(folder))
-    except Swapped:
-        return ""
-    except OSError as problem:
-        return reason_of(problem)
-    return "" if os.access(folder, os.X_OK) else "permission denied"
 
 
 @contextmanager

@@ -8,6 +8,7 @@ import msgspec
 from sightline.tools._atomic import writing
 from sightline.tools._context import PLACEHOLDER, Restored, not_restored
 from sightline.tools._tool import ToolError
+from sightline.tools.write._line_ends import Ended, ended_as
 
 _SHOWN_BYTES = 8 * 1024 * 1024  # of the old content, to show what changed
 _RESTORED_BYTES = 16 * 1024 * 1024  # of the old content, to find secret values in it
@@ -15,6 +16,7 @@ _RESTORED_BYTES = 16 * 1024 * 1024  # of the old content, to find secret values 
 
 class Written(msgspec.Struct, frozen=True):
     content: Restored  # what it holds now
+    ended: Ended
     size: int
     before: str | None  # what was there, as far as it is of use for showing the change; None: nothing
     made_executable: bool
@@ -39,10 +41,11 @@ def write_file(path: Path, content: str, restored: Callable[[str, str], Restored
             found = file.content(_RESTORED_BYTES if PLACEHOLDER in content else _SHOWN_BYTES)
         except ToolError:  # it may be written and not read
             found = b""
-        new = restored(content, "" if found is None else found.decode("utf-8", "surrogateescape"))
+        ended = ended_as(found, content)
+        new = restored(ended.text, "" if found is None else found.decode("utf-8", "surrogateescape"))
         data = new.text.encode("utf-8", "surrogateescape")
         made_executable = file.replace(data, executable=data.startswith(b"#!"))
-    return Written(new, len(data), _text(found), made_executable)
+    return Written(new, ended, len(data), _text(found), made_executable)
 
 
 def _text(data: bytes | None) -> str | None:

@@ -20,6 +20,7 @@ from sightline.tools._tool import Proposal
 from sightline.tools.conflicts import Conflicts, planned
 from sightline.tools.write._diff import diff
 from sightline.tools.write._file import encoded
+from sightline.tools.write._line_ends import ended_as
 from sightline.tools.write._targets import ConflictTarget, DatabaseTarget, EntryTarget, FileTarget, Target
 
 _COMPARED_AT_MOST = 16 * 1024 * 1024  # bytes of what is there
@@ -46,6 +47,7 @@ def _file(target: FileTarget, content: str, context: ToolContext) -> Proposal:
         return _compared(name, None, content, [_made_executable(target.path, data)])
     with opened(target.path) as fd:
         size, before = os.fstat(fd).st_size, read_all(fd, _COMPARED_AT_MOST)
+    content = ended_as(before, content).text
     if len(before) > _COMPARED_AT_MOST:
         unseen = f"it replaces a file of {human_size(size)}, too large to compare: only the new content is shown"
         stamp = os.stat(target.path)

@@ -87,10 +87,13 @@ def _write_file(target: FileTarget, content: str, context: ToolContext) -> tuple
         "removed": change.removed,
     }
     details |= written.content.details
-    text = "\n".join([f"Successfully wrote {written.size} bytes to {name}", *written.content.notes])
+    if written.ended.details:
+        details["as_before"] = written.ended.details
+    text = f"Successfully wrote {written.size} bytes to {name}"
     if written.made_executable:
         details["made_executable"] = True
         text += " (made executable)"
+    text = "\n".join([text, *written.ended.notes, *written.content.notes])
     if context.settings.read.hash_lines:
         text = f"{header(name, context.snapshots.record(target.path, content))}\n{text}"
     return text, details

@@ -146,8 +146,11 @@ class Entering:
             self._console.tell(_WAITS["steer" if steered else "follow_up"], hint="/unqueue to edit")
 
     async def _attached(self, attachment: "Attachment") -> Reply:
-        try:
-            data = await asyncio.to_thread(attachment.path.read_bytes)
+        from sightline.handles import read_at_most
+        from sightline.views.console.input._images import LARGEST
+
+        try:  # another file than the one that was looked at may be there by now, or a pipe
+            data = await asyncio.to_thread(read_at_most, attachment.path, LARGEST + 1)
         except OSError as error:
             return Reply(False, error=f"{attachment.name} cannot be read: {error.strerror or error}")
         return await self._sent(Attach(attachment.name, data))

@@ -25,7 +25,7 @@ HEIGHT = 50  # rows that the cursor can still reach
 
 _styling = re.compile(rb"(?:\x1b\[|\xc2\x9b)[0-9;:]*m").findall
 _rise = re.compile(
-    rb"(?:\x1b\[|\xc2\x9b)(?:[0-9;]*[AFHJLMdfsu]|\?[0-9;]{0,8}(?:47|1047|1049)[0-9;]{0,8}[hl])|\x1b[78Mc]"
+    rb"(?:\x1b\[|\xc2\x9b)(?:[0-9;]*[AFHJLMSTdfrsu]|\?[0-9;]{0,8}(?:47|1047|1049)[0-9;]{0,8}[hl])|\x1b[78DEMc]"
 ).search
 _RESETS = (b"\x1b[0m", b"\x1b[m")
 

@@ -361,7 +361,7 @@ def test_that_a_call_is_silent_is_said_below_it_by_its_own_clock() -> None:
     clock = Clock()
     fold, block = told(
         ToolUse("c", "X", time=1000.0),
-        ToolOutput("c", "running for 1 s, no output yet", "status"),
+        ToolOutput("c", "running for 1 s, no output yet", "status", silent=True),
         how=drawing(clock=clock),
     )
     clock.now = 1010.0
@@ -369,13 +369,14 @@ def test_that_a_call_is_silent_is_said_below_it_by_its_own_clock() -> None:
     fold.apply(ToolOutput("c", "out\n", size=4, time=1010.0))
     block.changed()
     assert list(block.render(80)) == ["◌ X  10 s", "│ out"]
-    fold.apply(ToolOutput("c", "no output for 10 s", "status", time=1020.0))
+    fold.apply(ToolOutput("c", "no output for 10 s", "status", silent=True, time=1020.0))
     block.changed()
     clock.now = 1029.0
     assert list(block.render(80)) == ["◌ X  29 s", "│ out", "  no output for 19 s"]
-    fold.apply(ToolOutput("c", "binary output: kept, not shown", "status", time=1029.0))
-    block.changed()
-    assert list(block.render(80)) == ["◌ X  29 s", "│ out", "  binary output: kept, not shown"]
+    for said in ("binary output: stored, not shown", "no output for the printer"):
+        fold.apply(ToolOutput("c", said, "status", time=1029.0))
+        block.changed()
+        assert list(block.render(80)) == ["◌ X  29 s", "│ out", f"  {said}"]
 
 
 def test_an_unchanged_block_gives_the_same_rows() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from sightline.tty import CURSOR, measure
 from sightline.views.console.input import Attachment
-from sightline.views.console.input._images import MOST, pasted_images
+from sightline.views.console.input._images import MOST, mentioned_images, pasted_images
 
 from .support import FakeDesk, paste, png, press, prompt_editor, shown
 
@@ -84,7 +84,16 @@ def test_a_relative_path_is_seen_from_the_sessions_folder(editor, desk):
 def test_a_named_pipe_makes_nobody_wait(tmp_path):
     """What looks like an image and never answers is no image."""
     os.mkfifo(tmp_path / "pipe.png")
+    (tmp_path / "link.png").symlink_to("pipe.png")
+    (tmp_path / "device.png").symlink_to("/dev/zero")
+    (tmp_path / "folder.png").mkdir()
     assert pasted_images(str(tmp_path / "pipe.png"), "/") == []
+    held = os.open(tmp_path / "pipe.png", os.O_RDWR)  # a writer that says nothing, then the beginning of an image
+    for written in (b"", b"\x89PNG\r\n\x1a\n" * 4):
+        os.write(held, written)
+        for name in ("pipe.png", "link.png", "device.png", "folder.png"):
+            assert mentioned_images(f"look at @{name}", str(tmp_path)) == []
+    os.close(held)
 
 
 def test_attachments_are_handed_in_with_the_prompt_and_gone_then(editor, tmp_path):

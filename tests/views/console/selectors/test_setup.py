@@ -112,6 +112,22 @@ async def test_a_wrong_key_is_named_and_the_screen_stays(desk, vendor):
     assert stored_keys() == {"ANTHROPIC_API_KEY": KEY}
 
 
+async def test_a_key_that_cannot_be_stored_is_said_and_the_screen_stays(desk, vendor, tmp_path):
+    """The file for it is a link: keys are not written where a sandboxed command could read them."""
+    keys_folder().mkdir(parents=True)
+    (keys_folder() / "keys.json").symlink_to(tmp_path / "elsewhere.json")
+    task = await pasting(desk)
+    desk.paste(KEY)
+    desk.press("enter")
+    await desk.until_rows("The key was not stored")
+    (keys_folder() / "keys.json").unlink()
+    desk.paste(KEY)
+    desk.press("enter")
+    await asyncio.wait_for(task, 20)
+    assert stored_keys() == {"ANTHROPIC_API_KEY": KEY}
+    assert not (tmp_path / "elsewhere.json").exists()
+
+
 async def test_escape_goes_back_and_leaves(desk, vendor):
     """From the key to the list, from the list to the editor; how to come back is said."""
     task = await pasting(desk)

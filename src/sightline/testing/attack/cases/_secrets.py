@@ -174,6 +174,23 @@ def a_command_reads_a_stored_key(lab: Lab, form: str) -> str:
     return _found(raw + ran.everything, _PASTED)
 
 
+@attack(point=7, forms=["file", "folder"])
+def a_command_reads_a_key_where_a_link_leads(lab: Lab, form: str) -> str:
+    """The folder of the stored keys lies elsewhere and is linked: it is hidden there. A linked file is not used at all;
+    what a command prints of it is masked."""
+    elsewhere = lab.home / "dotfiles" / "keys"
+    file = lab.write(elsewhere / "keys.json", json.dumps(_PASTED), mode=0o600)
+    lab.link(lab.data / "keys", elsewhere) if form == "folder" else lab.link(lab.data / "keys" / "keys.json", file)
+    listing = lab.start("models").communicate(timeout=60)
+    if (b"is a link" in listing[1]) != (form == "file"):
+        return f"a linked file was used, or a linked folder was not: {listing!r:.300}"
+    ran = lab.agent([[{"tool": "bash", "args": {"command": f"cat {file} 2>/dev/null; echo tried"}}]])
+    if "tried" not in ran.everything:
+        return f"nothing was tried: {ran.everything[-300:]}"
+    raw = _artifacts(lab) if lab.sandbox == "bubblewrap" and form == "folder" else ""
+    return _found(raw + ran.everything, _PASTED)
+
+
 @attack(point=7, forms=["read", "search", "find", "bash outside"])
 def a_tool_reads_a_stored_key(lab: Lab, form: str) -> str:
     lab.write(lab.data / "keys" / "keys.json", json.dumps(_PASTED), mode=0o600)

@@ -22,7 +22,8 @@ from sightline.text import (
 _PIECES = [
     "\x1b", "\x1b[", "\x1b]0;title\x07", "\x1b]0;title\x1b\\", "\x1b]52;c;AAAA\x07", "\x1b]8;;http://x\x1b\\",
     "\x1b[31m", "\x1b[2J",
-    "\x1b[?1049h", "\x1b[6n", "\x1b[10A", "\x1b[5;5H", "\x1b[9L", "\x1b[9M", "\x1b[9@", "\x1b[9P", "\x1b7", "\x1b8",
+    "\x1b[?1049h", "\x1b[6n", "\x1b[10A", "\x1b[5;5H", "\x1b[9L", "\x1b[9M", "\x1b[9@", "\x1b[9P",
+    "\x1b[2;5r", "\x1b[r", "\x1b[9S", "\x1b[9T", "\x1bD", "\x1bM", "\x1b7", "\x1b8",
     "\x1b[J", "\x1b[K", "\x1b[5G", "\x1bP1$r\x1b\\", "\x1b_G\x1b\\", "\x1b^x\x9c",
     "\x1bX", "\x1bc", "\x1b(0",
     "\x9b2J", "\x9d0;t\x9c", "\x90q", "\x98", "\x9e", "\x9f", "\x84", "\x85", "\u202e", "\u2066", "\u2069", "\ud800",
@@ -35,7 +36,8 @@ _PIECES = [
 _drives = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]").search
 _styles = re.compile("\x1b\\[[0-9;]*m").sub
 _output = re.compile(
-    "\x1b\\[(?:[0-9;:]{0,64}m|[0-9]{0,4}[A-FKJ@PXLMd]|[0-9]{0,4}(?:;[0-9]{0,4})?H|[su]|\\?1049[hl])|[\r\x08]"
+    "\x1b\\[(?:[0-9;:]{0,64}m|[0-9]{0,4}[A-FKJ@PXLMSTd]|[0-9]{0,4}(?:;[0-9]{0,4})?[Hr]|[su]|\\?1049[hl])"
+    "|\x1b[DM]|[\r\x08]"
 ).sub
 
 

@@ -197,10 +197,8 @@ class CallBlock(Block, Scrollback):
 
     def _said_of_it(self) -> str:
         """That nothing is written, by the clock of the header: what was sent is as old as it is."""
-        from sightline.exec._silence import is_silence
-
         call, drawing = self.call, self._drawing
-        if drawing.linear or not is_silence(call.status):
+        if drawing.linear or not call.silent:
             return clean_line(call.status)
         return f"no output for {seconds_words(drawing.clock() - call.heard)}" if call.heard else _NOTHING_YET
 

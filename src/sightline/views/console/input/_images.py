@@ -43,10 +43,10 @@ def mentioned_images(text: str, folder: str) -> list[Attachment]:
 
 def image_file(path: Path, name: str = "") -> Attachment | None:
     """The image in a file; None when there is none, or too large a one."""
-    try:
-        with open(path, "rb", opener=_without_waiting) as file:
-            media_type = media_type_of(file.read(16))
-            size = os.fstat(file.fileno()).st_size
+    from sightline.handles import read_at_most
+
+    try:  # never a pipe or a device: to read one may wait, and to open one may do something
+        media_type, size = media_type_of(read_at_most(path, 16)), path.stat().st_size
     except (OSError, ValueError):
         return None
     if not media_type or size > LARGEST:
@@ -63,11 +63,6 @@ def media_type_of(data: bytes) -> str:
     if data.startswith(b"\xff\xd8\xff"):
         return "image/jpeg"
     return "image/webp" if data[:4] == b"RIFF" and data[8:12] == b"WEBP" else ""
-
-
-def _without_waiting(path: str, flags: int) -> int:
-    """A named pipe must not make anybody wait."""
-    return os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC)
 
 
 def _words(text: str) -> list[str]:

@@ -110,7 +110,11 @@ async def _pasted(console: "Console") -> bool:
         if problem:
             mistake = f"{clean_line(problem).replace(key, '…')}. It was not stored."
             continue
-        file = await asyncio.to_thread(store_key, vendor.keys[0], key)
+        try:
+            file = await asyncio.to_thread(store_key, vendor.keys[0], key)
+        except SightlineError as error:
+            mistake = f"The key was not stored: {clean_line(error.message)}. {clean_line(error.hint)}"
+            continue
         console.tell(f"The {TITLES[vendor.name]} key {_masked(key)} is stored in {file}, readable by you alone")
         return await _use_best(console)
     return False
