@@ -21,7 +21,7 @@ PROMPTS = ("mend the tests", "write the page")
     ("facts", "word"),
     [
         ({}, "idle"),
-        ({"running": 1}, "jobs run"),
+        ({"running": 1}, "jobs running"),
         ({"running": 1, "busy": True}, "working"),
         ({"busy": True, "waiting": 1}, "waits for you"),
     ],
@@ -69,7 +69,7 @@ def test_which_of_several_is_asked_with_what_tells_them_apart(working: list[str]
     assert error == "error: 2 sessions run in this folder:"
     assert [row.split()[:2] for row in (first, second)] == [[session, "working"] for session in working]
     assert (first.rpartition("  ")[2], second.rpartition("  ")[2]) == tuple(reversed(PROMPTS))
-    assert hint == f"hint: say which: sightline attach {working[0]}"
+    assert hint == f"hint: name one: sightline attach {working[0]}"
 
 
 def test_on_a_terminal_the_person_chooses(working: list[str], in_terminal: Any) -> None:
@@ -88,4 +88,4 @@ def test_a_session_of_commands_among_them_is_listed(working: list[str], in_termi
     terminal = in_terminal("attach")
     assert terminal.wait() == 2
     assert "3 sessions run in this folder:" in terminal.text
-    assert f"{session}  jobs run" in terminal.text
+    assert f"{session}  jobs running" in terminal.text

@@ -18,7 +18,7 @@ def read_piped(prompt: str, fd: int = 0, patience: float = 3.0) -> str:
         return prompt
     ready = select.select([fd], [], [], patience)[0]
     if not ready:
-        os.write(2, f"note: nothing came on stdin in {patience:g} s, going on without it\n".encode())
+        os.write(2, f"note: nothing came on stdin in {patience:g} s, continuing without it\n".encode())
         return prompt
     piped = _all(fd)
     return f"{prompt}\n\n{piped}" if prompt and piped.strip() else prompt or piped
