@@ -59,8 +59,8 @@ def test_each_thing_is_said_once() -> None:
     assert "why:" not in shown
     assert "cwd:" not in shown
     assert (
-        "why: at approval edit every command is asked about"
-        in bench(request(sandboxed=True, why="at approval edit every command is asked about")).text()
+        "why: approval level edit asks before every command"
+        in bench(request(sandboxed=True, why="approval level edit asks before every command")).text()
     )
 
 
