@@ -132,7 +132,7 @@ def _judged_path(target: Target, name: str, context: ToolContext) -> str:
             f"'{name}' is the only path that ends like this, and is Sightline's own. Name it whole to read it."
         )
     if is_denied is not None and is_denied(_paths.shown(real)):
-        raise ToolError(f"'{name}' is the only path that ends like this, and a rule forbids to read it.")
+        raise ToolError(f"'{name}' is the only path that ends like this, and a rule forbids reading it.")
     return real
 
 
