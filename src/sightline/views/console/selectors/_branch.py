@@ -25,7 +25,7 @@ async def open(desk: Desk, args: str) -> None:
         desk.tell("no message to branch from yet")
         return
     items = [Item(line.id, line.text, line.label) for line in lines]
-    target = await desk.ask(Choice(desk, "Start again from before this message", items, at=items[-1].value))
+    target = await desk.ask(Choice(desk, "Start again from one of your messages", items, at=items[-1].value))
     if target is not None:
         await _branched(desk, target)
 
