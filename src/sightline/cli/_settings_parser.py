@@ -42,7 +42,7 @@ def add_settings_commands(subparsers: "Subparsers", add_common: Callable[..., No
 
 
 def _add_get(parts: Any, add_common: Callable[..., None]) -> None:
-    get = parts.add_parser("get", help="one setting, or a section of them; `get` may be left out")
+    get = parts.add_parser("get", help="print one setting or section; `get` may be left out")
     get.add_argument("key", metavar="KEY", help="such as read.default_limit, or read")
     get.add_argument("--json", action="store_true", default=argparse.SUPPRESS, help="as a JSON array")
     add_common(get, verbose="", below=True)
@@ -79,13 +79,17 @@ def _add_path(parts: Any) -> None:
 
 def _add_trust(parts: Any) -> None:
     trust = parts.add_parser("trust", help="trust a project: use its settings and extensions")
-    trust.add_argument("folder", nargs="?", default="", metavar="FOLDER", help="the project's (default: this one)")
-    trust.add_argument("--list", action="store_true", help="print the folders that are trusted")
+    trust.add_argument(
+        "folder", nargs="?", default="", metavar="FOLDER", help="the project's folder (default: this one)"
+    )
+    trust.add_argument("--list", action="store_true", help="list trusted folders")
     trust.set_defaults(command=commands.trust)
     untrust = parts.add_parser(
         "untrust", help="stop trusting a project: its settings and extensions are no longer used"
     )
-    untrust.add_argument("folder", nargs="?", default="", metavar="FOLDER", help="the project's (default: this one)")
+    untrust.add_argument(
+        "folder", nargs="?", default="", metavar="FOLDER", help="the project's folder (default: this one)"
+    )
     untrust.set_defaults(command=commands.untrust)
 
 

@@ -125,7 +125,7 @@ async def test_a_link_put_in_place_of_the_folder_is_not_followed(context: ToolCo
             (SearchTool(), {"pattern": "secret", "paths": "src/app.py"}),
             (FindTool(), {"paths": ["src"]}),
         ):
-            with pytest.raises(ToolError, match="leads elsewhere"):
+            with pytest.raises(ToolError, match="leads to another place"):
                 await run(tool, context, **args)
 
 

@@ -38,7 +38,7 @@ _shtab_sightline_commands() {
 _shtab_sightline_config_commands() {
   local _commands=(
     add:'add a value to a list, such as permissions.allow'
-    get:'one setting, or a section of them; `get` may be left out'
+    get:'print one setting or section; `get` may be left out'
     path:'print the path of your settings file, even if it does not exist'
     remove:'remove a value from a list'
     rules:'list the permission rules in effect here, from settings and remembered'
@@ -190,8 +190,8 @@ _shtab_sightline_config_set_defaults_added=0
 
 _shtab_sightline_config_trust_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
-  "--list[print the folders that are trusted]"
-  ":the project\'s (default\: this one):"
+  "--list[list trusted folders]"
+  ":the project\'s folder (default\: this one):"
 )
 
 # guard to ensure default positional specs are added only once per session
@@ -208,7 +208,7 @@ _shtab_sightline_config_unset_defaults_added=0
 
 _shtab_sightline_config_untrust_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
-  ":the project\'s (default\: this one):"
+  ":the project\'s folder (default\: this one):"
 )
 
 # guard to ensure default positional specs are added only once per session

@@ -73,7 +73,7 @@ class Gateway:
         if self._namespace is not None:
             self._namespace.close()
         self._server = self._namespace = None
-        self.problem = self.problem or "the session is over"
+        self.problem = self.problem or "the session has ended"
 
     async def _open(self) -> None:
         from sightline.exec.gateway._namespace import NoNamespace
