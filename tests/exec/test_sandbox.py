@@ -359,7 +359,7 @@ def test_what_is_read_only_in_the_workspace_stays_as_it_is(workspace, tmp_path):
 def test_landlock_says_that_it_keeps_nothing_read_only_in_the_workspace(workspace):
     """Only when something that is there should be."""
     (workspace / "kept").touch()
-    for names, said in ((("kept", "missing"), "read-only in the workspace (kept)"), (("missing",), "")):
+    for names, said in ((("kept", "missing"), "read-only files in the workspace (kept)"), (("missing",), "")):
         spec = SandboxSpec(workspace=str(workspace), read_only=tuple(str(workspace / name) for name in names))
         box = sandboxed(["true"], "", spec, _kind="landlock")
         box.cleanup()

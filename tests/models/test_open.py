@@ -148,7 +148,7 @@ def test_roles_in_a_circle() -> None:
     """It is said which."""
     with pytest.raises(UserMistake, match="small → slow → small"):
         open_model("small", settings(small="slow", slow="small"), KEYS)
-    with pytest.raises(UserMistake, match="names itself"):
+    with pytest.raises(UserMistake, match="refers to itself"):
         open_model("", settings(default="default"), KEYS)
 
 

@@ -108,7 +108,7 @@ def test_plan_writes_nothing_whatever_the_rules_say(workspace):
 WHYS = {
     "read outside": ("read", "/etc/passwd", False, "outside this folder"),
     "write outside": ("write", "/etc/passwd", False, "outside this folder"),
-    "git hook": ("write", "{work}/.git/hooks/pre-commit", False, "files that git, editors and shells run by themselves"),
+    "git hook": ("write", "{work}/.git/hooks/pre-commit", False, "git, editors and shells run by themselves"),
     "command in the sandbox": ("exec", "make", True, "approval level edit asks before every command"),
     "command outside the sandbox": ("exec", "make", False, ""),
     "network": ("network", "example.org", False, ""),
