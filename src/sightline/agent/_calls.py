@@ -153,7 +153,7 @@ class Calls:
             await self._approvals.ask(tool.name, call.id, needs, shown, changes=proposals.make)
             asked, needs = needs, self._needs(tool, params, context)
             if not self._still_allowed(needs, asked) or not await proposals.still_hold():
-                raise ToolError("the files changed while the call waited for approval: make the call again")
+                raise ToolError("its target changed while the call was being approved: make the call again")
         context.passed = tuple(
             name for need in needs if need.access == "exec" for name in self._approvals.policy.passed(need)
         )
