@@ -84,7 +84,7 @@ class Bash(Section, frozen=True):
     timeout: Seconds = 300.0  # seconds a command may run, if the call names no limit
     max_timeout: Seconds = 3600.0  # maximum seconds a call may ask for
     auto_background: bool = False  # turn a long command into a background job
-    auto_background_ms: Positive = 60_000  # milliseconds after which it becomes one
+    auto_background_ms: Positive = 60_000  # milliseconds after which a long command becomes one
     shell: str = ""  # the shell for commands; empty: bash if installed, else sh
     persist_state: bool = True  # `cd` and exported variables last for the next commands of the session
 

@@ -82,7 +82,7 @@ async def submit(session: str, command: Command, hint: str = "start the command 
 
 def _argv(body: StartBody) -> list[str]:
     if (body.argv is None) == (body.command is None):
-        raise Refused(400, "give argv or command, not both")
+        raise Refused(400, "give either argv or command")
     if body.argv is not None:
         if not body.argv or not body.argv[0]:
             raise Refused(400, "argv has no program", "the first item of argv is the program")
