@@ -142,5 +142,5 @@ def test_a_link_that_is_exchanged_while_it_is_followed_is_said(tmp_path: Path, m
         return real(path, *args)
 
     monkeypatch.setattr(os, "readlink", late)
-    with pytest.raises(Swapped, match="leads elsewhere now"):
+    with pytest.raises(Swapped, match="leads to another place now"):
         handles.open_regular(tmp_path / "link" / "file")

@@ -37,6 +37,36 @@ BANNED = {
     r"\bescape (?:closes|leaves)\b|\besc: ": "escape close",
     r"\bthere is none of\b": "unknown …",
     r"\bnobody knows\b": "unknown",
+    r"\bforbids? to\b": "forbids reading",
+    r"(?<!\bthere )(?<!^)\bis (?:no(?! longer\b|$)|none)\b|\bare no text\b": "is not a …",
+    r"\bmake room\b": "free some disk space",
+    r"\b(?:not|no|nothing)\b[^.;:]*\bany more\b|\bno more$": "no longer",
+    r"\bthe most (?:there|one|rounds|tokens)\b": "the maximum",
+    r"\bwith whatever\b": "with any",
+    r"\btak(?:e|es|ing) (?:it |them )?(?:back|away)$": "undo, remove, edit",
+    r"\bof texts\b": "strings",
+    r"\bin trouble\b": "has a problem",
+    r"\bhalf a character\b": "a lone surrogate",
+    r"\bnothing is going on\b|\bgo(?:es|ing)? on(?: without it|\.\)|$)": "running, continue",
+    r"\btrying again in\b": "retrying in",
+    r"\bbelongs? into\b": "belong in",
+    r"\bfor ever\b": "forever",
+    r"\bsomething (?:is|went) wrong\b": "say what failed",
+    r"\bpassed over\b": "skipped",
+    r"\bcommands of a model\b": "the agent's commands",
+    r"\bsay (?:what to (?:do|run)|which:|it again|something)": "write, send, name one",
+    r"\bsocket files?\b": "Unix sockets",
+    r"\ba folder further in\b": "a subfolder",
+    r"\bsecond name\b": "a hard link",
+    r"\b(?:as it was|as by default|all the same)$": "unchanged, reset, anyway",
+    r"\b(?:is|are) not known\b": "unknown",
+    r"\bcame to nothing\b": "failed",
+    r"\bcannot be connected to\b": "cannot connect to",
+    r"\bthe host (?:of session|is gone|ended|did not|could not)\b": "the session",
+    r"\bholds? (?:from|for this session|here|now)\b": "applies, takes effect",
+    r"\bin each other\b": "nested",
+    r"\bthe (?:place|filter|block|one) before(?:$|:)": "the previous …",
+    r"\bnot? made:": "not run:",
 }
 FROM_THE_SOURCE = ("console.md", "keys.md", "settings.md")  # their tables of commands, keys and settings
 # Strings that are no prose: lists of names, shell scripts, and code in pictures.
@@ -97,6 +127,7 @@ PAGES = [
     ROOT / "README.md",
     *sorted((ROOT / "docs").glob("guide/*.md")),
     *sorted((ROOT / "docs").glob("reference/*.md")),
+    *sorted((ROOT / "docs").glob("internals/*.md")),
 ]
 
 
@@ -118,7 +149,7 @@ def test_the_page_is_plain_english() -> None:
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_pages_are_plain_english(path: Path) -> None:
-    """The README, the guide and the reference."""
+    """The README, the guide, the reference and the internals."""
     assert found_in(path, prose_of(path)) == []
 
 
@@ -128,8 +159,51 @@ def test_what_was_not_reviewed_exists() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["to go on with this conversation", "Nobody is there", "the person refused", "it is kept"]
+    "text",
+    [
+        "to go on with this conversation",
+        "Nobody is there",
+        "the person refused",
+        "it is kept",
+        "a rule forbids to read it",
+        "'x' is no key.",
+        "make room, or set TMPDIR",
+        "the session has no host any more",
+        "5 jobs are running, which is the most there may be",
+        "these programs with whatever arguments",
+        "/approvals takes it back",
+        "a list of texts",
+        "the server is in trouble: try again later",
+        "nothing came on stdin in 3 s, going on without it",
+        "busy; trying again in 3 s",
+        "something is wrong in the server itself",
+        "4 MB of output passed over",
+        "say what to do",
+        "name a folder further in",
+        "the text is as it was",
+        "what it had done by then is not known",
+        "the host of session k3m9qz is gone",
+        "console.theme holds from the next session on",
+        "not made: the work was stopped",
+    ],
 )
 def test_the_list_finds_what_it_is_for(text: str) -> None:
     """The check can fail."""
     assert problems(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "there is no model to work with",
+        "there is none",
+        "it is no longer stored",
+        "no more than 8 MB",
+        "the agent keeps its own login",
+        "it takes back queued prompts",
+        "the rest is too long to show",
+    ],
+)
+def test_the_list_leaves_good_english_alone(text: str) -> None:
+    """A pattern that hits good English is a wrong pattern."""
+    assert problems(text) == []

@@ -37,7 +37,9 @@ class Swapped(OSError):
     """A path leads elsewhere than when it was judged."""
 
     def __init__(self, path: str) -> None:
-        super().__init__(errno.ELOOP, "it leads elsewhere now than when it was judged; make the call again", path)
+        super().__init__(
+            errno.ELOOP, "it leads to another place now than when it was checked; make the call again", path
+        )
 
 
 class NotRegular(OSError):

@@ -107,7 +107,7 @@ async def test_plan_refuses_what_is_asked(tmp_path: Path) -> None:
         await here.ended()
         (result,) = here.of(ToolResult)
         assert result.is_error
-        assert "the approval level is plan now" in result.content
+        assert "the approval level is now plan" in result.content
 
 
 async def test_full_leaves_the_sandbox_and_any_other_level_goes_back(tmp_path: Path) -> None:
@@ -174,7 +174,7 @@ async def test_a_rule_that_was_no_answer_is_not_forgotten(tmp_path: Path) -> Non
     async with lab(tmp_path, [], allow=["exec(make)"]) as here:
         reply = await told(here, forget="exec(make)")
         assert not reply.ok
-        assert "was not an answer of yours" in reply.error
+        assert "is not one of your answers" in reply.error
         assert not (await told(here, forget="exec(none)")).ok
         assert "exec(make)" in here.agent.approvals.policy.allow
 

@@ -123,7 +123,7 @@ async def test_a_yes_for_longer_is_not_asked_again(tmp_path: Path, choice: str) 
 
 @pytest.mark.parametrize(
     ("choice", "how_long"),
-    [("this session", "while this session lasts"), ("always here", "in this folder from now on")],
+    [("this session", "for this session"), ("always here", "in this folder from now on")],
 )
 async def test_a_yes_for_longer_leaves_a_row(tmp_path: Path, choice: str, how_long: str) -> None:
     """The rule that was given, once, and how to take it back; a yes for once leaves none."""

@@ -182,7 +182,7 @@ async def test_a_file_that_changed_while_it_was_decided_is_not_written(tmp_path:
         request = await asked(here)
         target.write_text("theirs\n")
         (result,) = await answer(here, request, "once")
-        assert "changed while it was being decided" in result.content
+        assert "changed while the call was being approved" in result.content
     assert target.read_text() == "theirs\n"
 
 

@@ -219,7 +219,7 @@ async def test_a_wrong_placement_is_told(session: Start) -> None:
     """It fails its command, with what there is."""
     async with session() as here:
         outcome = await here.run("/show ui.set_widget('w', ['x'], 'left')")
-        assert "there are above and below" in (outcome.error or "")
+        assert "use above or below" in (outcome.error or "")
 
 
 async def test_notify_says_something(session: Start) -> None:

@@ -144,7 +144,7 @@ async def test_the_examples_guard_blocks(session: Start, own: Path, command: str
     async with session([call("bash", command=command), [{"text": "ok"}]]) as here:
         await here.run()
         (result,) = here.of(ToolResult)
-        assert result.content == "not made: rm -rf is not done here; remove files by their names"
+        assert result.content == "not run: rm -rf is not done here; remove files by their names"
         assert not here.of(ToolOutput)
 
 
@@ -294,15 +294,15 @@ BROKEN = [
         "import json\ndef setup(extension): json.loads('{')\n", r"broken\.py:2 .*JSONDecodeError", id="line of the file"
     ),
     pytest.param(b"\xff\xfe", "is left out: SyntaxError", id="no text"),
-    pytest.param("def setup(extension):\n" + TOOL.format("read()"), "a tool read already", id="name of a builtin"),
-    pytest.param("def setup(extension):\n" + TOOL.format("x()") * 2, "a tool x already", id="one name twice"),
+    pytest.param("def setup(extension):\n" + TOOL.format("read()"), "already a tool read", id="name of a builtin"),
+    pytest.param("def setup(extension):\n" + TOOL.format("x()") * 2, "already a tool x", id="one name twice"),
     pytest.param("def setup(extension):\n" + TOOL.format("x(*a)"), "named arguments only", id="star arguments"),
     pytest.param("def setup(extension):\n" + TOOL.format("x(a: object())"), "TypeError", id="type is none"),
     pytest.param("def setup(extension):\n" + TOOL.format("x(a: complex)"), "TypeError", id="type without a schema"),
     pytest.param("def setup(extension):\n    extension.tool(lambda: 1)\n", "not an async function", id="not async"),
     pytest.param("def setup(extension):\n    extension.add_tool(3)\n", "not a tool: 3", id="no tool"),
-    pytest.param("def setup(extension):\n    extension.command('/x')\n", "no name for a command", id="slash"),
-    pytest.param("def setup(extension):\n    extension.on('later')\n", "no moment 'later'; there are", id="moment"),
+    pytest.param("def setup(extension):\n    extension.command('/x')\n", "is not a command name", id="slash"),
+    pytest.param("def setup(extension):\n    extension.on('later')\n", "unknown moment 'later'; use", id="moment"),
 ]
 
 
@@ -407,6 +407,6 @@ async def test_the_extensions_of_the_guide_work(session: Start, own: Path, tmp_p
         dice, release, write = [here_result.content for here_result in sorted(here.of(ToolResult), key=lambda r: r.id)]
         assert 1 <= int(dice) <= 6
         assert release == "released"
-        assert write == "not made: lock files are made by their own tools"
+        assert write == "not run: lock files are made by their own tools"
         assert delegation_from_details(here.of(ToolUpdate)[0].details) is not None
         assert (await here.run("/hello world")).text == "Hello, world."

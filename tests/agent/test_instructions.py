@@ -22,7 +22,7 @@ def test_a_link_that_leads_out_is_not_read(work: Path, tmp_path: Path) -> None:
     (work / "AGENTS.md").symlink_to(tmp_path / "secret.txt")
     found = find_context_files(work, NAMES)
     assert found.files == []
-    assert found.notices == [f"{work / 'AGENTS.md'} is not read: it is a link that leads out of here"]
+    assert found.notices == [f"{work / 'AGENTS.md'} is not read: it is a link that leads outside the project"]
 
 
 def test_another_name_in_the_folder_counts_then(work: Path, tmp_path: Path) -> None:
@@ -50,7 +50,7 @@ def test_a_file_that_a_rule_forbids_to_read_is_not_read(work: Path) -> None:
     (work / "AGENTS.md").symlink_to("private.md")
     found = find_context_files(work, NAMES, lambda path: path.endswith("/private.md"))
     assert found.files == []
-    assert "a rule forbids to read it" in found.notices[0]
+    assert "a rule forbids reading it" in found.notices[0]
     assert find_context_files(work, NAMES, lambda path: path.endswith("/AGENTS.md")).files == []
 
 
@@ -78,7 +78,7 @@ def test_files_of_other_users_above_are_not_read(work: Path) -> None:
     found = find_context_files(work, NAMES)
     assert [file.text for file in found.files] == ["work"]
     assert found.notices == [
-        f"{work.parent / 'AGENTS.md'} is not read: it is in a folder above and belongs to another user"
+        f"{work.parent / 'AGENTS.md'} is not read: it is in a parent folder and belongs to another user"
     ]
 
 

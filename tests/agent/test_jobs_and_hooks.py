@@ -106,7 +106,7 @@ async def test_a_hook_can_block_change_and_see_a_call(tmp_path: Path) -> None:
         here.agent.hooks.add("after_call", after, "good")
         await here.run()
         results = [result.content for result in here.of(ToolResult)]
-        assert results == ["not made: not with me", "OURS"]
+        assert results == ["not run: not with me", "OURS"]
         assert seen == ["ours"]
         assert any("bad: ValueError: oops" in notice.text for notice in here.of(Notice))
 

@@ -284,7 +284,7 @@ async def test_an_empty_answer_is_said_to_be_one(tmp_path: Path) -> None:
     """The run ends, and the person hears why there are no words."""
     async with lab(tmp_path, [[]]) as here:
         assert (await here.run()).exit_code == 0
-        assert [notice.text for notice in here.of(Notice)] == ["the model answered nothing"]
+        assert [notice.text for notice in here.of(Notice)] == ["the model gave no answer"]
 
 
 async def test_usage_adds_up(tmp_path: Path) -> None:

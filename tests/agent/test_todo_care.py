@@ -74,7 +74,7 @@ async def test_a_failed_change_is_said_and_the_model_reminded(tmp_path: Path) ->
         assert "Your last change of the todo list failed" in told_model(here)
         assert "Your last change of the todo list failed" in str(here.requests[-1].messages)
         assert not any("todo list failed" in event.text for event in here.of(User))
-        assert any("todo list was not changed" in event.text for event in here.of(Notice))
+        assert any("could not update the todo list" in event.text for event in here.of(Notice))
 
 
 async def test_the_person_edits_the_list_and_the_model_is_told(tmp_path: Path) -> None:

@@ -96,7 +96,7 @@ def test_a_long_past_begins_near_its_end(in_terminal):
     terminal = in_terminal("attach", job)
     assert terminal.wait() == 0
     _, remark, *rows = terminal.text.split("\n")
-    assert remark == f"… 9.4 MB passed over; sightline logs {job} has it …"
+    assert remark == f"… 9.4 MB skipped; sightline logs {job} has it …"
     shown = numbers("\n".join(rows[:-2]))
     assert shown == list(range(shown[0], 1500001))
     assert len("\n".join(map(str, shown))) > 900_000
@@ -121,7 +121,7 @@ def test_a_host_that_dies_is_noticed_at_once(in_terminal):
     pid = int(re.findall("before, as ([0-9]+)", terminal.wait_for("\nbefore, as "))[0])
     [host] = running_sessions()
     os.kill(host["pid"], signal.SIGKILL)
-    terminal.wait_for("the host ended unexpectedly")
+    terminal.wait_for("the session ended unexpectedly")
     assert terminal.wait() == 1
     assert terminal.text.count("\nbefore") == 1
     assert jobs()[job]["state"] == "lost"

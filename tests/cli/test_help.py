@@ -57,7 +57,7 @@ def test_the_reference_lists_every_option():
         (["-p", "x", "--model", "nobody/nothing"], "error: "),
         (["-p", "x", "--allow", "exec("], "error: not a rule: exec("),
         (["-p", "x", "--set", "read.limit"], "error: not NAME=VALUE: read.limit"),
-        (["-p", "x", "--option", "a=b"], "error: our own agent has no --option"),
+        (["-p", "x", "--option", "a=b"], "error: Sightline's own agent takes no --option"),
         (["-p", "", "--provider", "claude"], "error: the prompt is empty"),
         (["-p"], "error: the prompt is empty"),
         (["-p", "-", "--provider", "claude"], "error: the prompt is empty"),

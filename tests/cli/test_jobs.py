@@ -89,7 +89,7 @@ def test_pruning_deletes_what_is_asked_and_nothing_that_runs():
     """And says what it did."""
     old, running = detached("echo old"), detached("exec sleep 60")
     until(lambda: len(running_sessions()) == 1, "the end of its host")
-    assert b"nothing is older than 30d" in sightline("jobs", "prune").stdout
+    assert b"nothing to delete: no job is older than 30d" in sightline("jobs", "prune").stdout
     assert sightline("jobs", "prune", "--older-than", "0s").stdout.startswith(b"deleted 1 session, ")
     assert list(jobs()) == [running]
     assert sightline("logs", old).returncode == 2
@@ -112,7 +112,7 @@ def test_ps_lists_what_runs_and_stop_ends_it():
     table = sightline("ps").stdout.decode().splitlines()
     assert len(table) == 3
     assert table[0].split() == ["ID", "STATE", "TIME", "PID", "JOBS", "FOLDER", "TITLE"]
-    assert "◌ jobs run" in table[1]
+    assert "◌ jobs running" in table[1]
     assert table[1].endswith(f"{os.getcwd()}  exec sleep 60")
     assert sightline("stop", session[:4]).stdout == f"stopped {session}\n".encode()
     until(lambda: not is_alive(hosts[session]["pid"]), "the host to go")

@@ -392,7 +392,7 @@ def test_a_folder_that_is_gone(work: Path) -> None:
     command = f'rmdir "$PWD"; exec {SIGHTLINE} -p go --model {script(work, HELLO)}'
     done = subprocess.run(["sh", "-c", command], cwd=work, capture_output=True, timeout=30)
     assert done.returncode == 2
-    assert b"the current folder does not exist any more" in done.stderr
+    assert b"the current folder no longer exists" in done.stderr
     assert b"hint: " in done.stderr
 
 
@@ -405,7 +405,7 @@ def test_other_commands_in_a_folder_that_is_gone(work: Path, words: str) -> None
         ["sh", "-c", f'rmdir "$PWD"; exec {SIGHTLINE} {words}'], cwd=work, capture_output=True, timeout=30
     )
     assert (done.returncode, done.stdout) == (2, b"")
-    assert done.stderr == b"error: the current folder does not exist any more\nhint: change to another folder\n"
+    assert done.stderr == b"error: the current folder no longer exists\nhint: change to another folder\n"
 
 
 def test_names_that_are_no_text(work: Path, tmp_path: Path) -> None:
@@ -540,4 +540,7 @@ def test_a_question_nobody_answers_is_told(work: Path) -> None:
     """With what to do about it."""
     question = {"tool": "ask", "args": {"question": "Which one?"}}
     done = native(work, [[question], [{"text": "Done."}]])
-    assert b"a question, and no user to answer it: Which one?\nhint: answer it in the prompt\n" in done.stderr
+    assert (
+        b"the agent asked, and no user is there to answer: Which one?\nhint: give the answer in the prompt\n"
+        in done.stderr
+    )

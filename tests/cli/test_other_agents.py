@@ -128,7 +128,7 @@ def test_verbose_names_both_ids(program: Path) -> None:
     """Ours resumes it here, its own there."""
     done = claude("-v")
     (session,) = store().sessions()
-    assert f"session {session} · its own id their-id-1" in done.stderr.decode()
+    assert f"session {session} · the agent's own id their-id-1" in done.stderr.decode()
 
 
 def test_a_folder_that_cannot_be_written_costs_the_record_only(program: Path, monkeypatch: pytest.MonkeyPatch) -> None:

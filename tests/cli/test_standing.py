@@ -21,7 +21,7 @@ PROMPTS = ("mend the tests", "write the page")
     ("facts", "word"),
     [
         ({}, "idle"),
-        ({"running": 1}, "jobs run"),
+        ({"running": 1}, "jobs running"),
         ({"running": 1, "busy": True}, "working"),
         ({"busy": True, "waiting": 1}, "waits for you"),
     ],
@@ -88,4 +88,4 @@ def test_a_session_of_commands_among_them_is_listed(working: list[str], in_termi
     terminal = in_terminal("attach")
     assert terminal.wait() == 2
     assert "3 sessions run in this folder:" in terminal.text
-    assert f"{session}  jobs run" in terminal.text
+    assert f"{session}  jobs running" in terminal.text

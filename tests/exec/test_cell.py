@@ -141,7 +141,7 @@ async def test_a_cell_that_will_not_stop_is_ended_and_that_is_said(lab: Lab) -> 
     lab.cells.cancel(name)
     result = await asyncio.wait_for(task, DEADLINE)
     assert result.details["ended"] == "cancelled"
-    assert "what it knew is gone" in result.content
+    assert "its variables are lost" in result.content
     assert not psutil.pid_exists(child) or psutil.Process(child).status() == psutil.STATUS_ZOMBIE
     _, said = await lab.run("'new'")
     assert said == "'new'\n"

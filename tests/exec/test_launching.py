@@ -78,7 +78,7 @@ def test_a_zero_byte_does_not_become_an_option():
     """Bubblewrap reads its options with zero bytes between them."""
     handover = Handover()
     try:
-        with pytest.raises(ValueError, match="cannot be passed on"):
+        with pytest.raises(ValueError, match="cannot be passed to a command"):
             handover.fill({"X": "y\0--bind\0/\0/"})
     finally:
         handover.close()

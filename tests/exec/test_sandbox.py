@@ -359,7 +359,7 @@ def test_what_is_read_only_in_the_workspace_stays_as_it_is(workspace, tmp_path):
 def test_landlock_says_that_it_keeps_nothing_read_only_in_the_workspace(workspace):
     """Only when something that is there should be."""
     (workspace / "kept").touch()
-    for names, said in ((("kept", "missing"), "read-only in the workspace (kept)"), (("missing",), "")):
+    for names, said in ((("kept", "missing"), "read-only files in the workspace (kept)"), (("missing",), "")):
         spec = SandboxSpec(workspace=str(workspace), read_only=tuple(str(workspace / name) for name in names))
         box = sandboxed(["true"], "", spec, _kind="landlock")
         box.cleanup()
@@ -381,7 +381,7 @@ def test_our_own_folder_is_nobodys_workspace(tmp_path, monkeypatch, inside):
     """Nor is one in it."""
     monkeypatch.setenv("SIGHTLINE_HOME", str(tmp_path / "own"))
     (tmp_path / "own" / inside).mkdir(parents=True, exist_ok=True)
-    with pytest.raises(UserMistake, match="keeps its own files"):
+    with pytest.raises(UserMistake, match="stores its own files"):
         sandboxed(["true"], "", SandboxSpec(workspace=str(tmp_path / "own" / inside)))
 
 
@@ -558,7 +558,7 @@ def test_a_sandbox_that_stops_working_is_a_refusal(workspace, undecided, monkeyp
     done = run_argv(script, spec, None, workspace)
     assert (done.returncode, "cannot make namespaces" in done.stderr) == (1, True)
     own.unlink()
-    with pytest.raises(OutsideFailure, match="does not work any more") as caught:
+    with pytest.raises(OutsideFailure, match="no longer works") as caught:
         run_argv(script, spec, None, workspace)
     assert "install bubblewrap" in caught.value.hint
     assert sandbox_status().kind == "bubblewrap"
@@ -591,19 +591,19 @@ def test_a_program_planted_in_the_workspace_is_not_run(workspace, tmp_path, monk
 
 @pytest.mark.parametrize(
     ("abi", "network", "said"),
-    [(7, True, []), (7, False, []), (3, False, []), (2, True, ["emptying files"])],
+    [(7, True, []), (7, False, []), (3, False, []), (2, True, ["truncation of files"])],
 )
 def test_what_landlock_cannot_do_is_said(workspace, monkeypatch, abi, network, said):
     """By what the kernel's version of it knows."""
     monkeypatch.setattr(_landlock, "abi", lambda: abi)
     box = sandboxed(["true"], "", SandboxSpec(workspace=str(workspace), network=network), _kind="landlock")
     box.cleanup()
-    assert all(word in box.message for word in ["socket file", *said])
+    assert all(word in box.message for word in ["Unix sockets", *said])
     assert "network" not in box.message
     assert "UDP" not in box.message
 
 
-@pytest.mark.parametrize(("abi", "said"), [(7, "using UDP"), (3, "using the network")])
+@pytest.mark.parametrize(("abi", "said"), [(7, "UDP"), (3, "network access")])
 def test_without_a_filter_for_the_machine_landlock_keeps_less(workspace, monkeypatch, abi, said):
     """Which is said, too."""
     monkeypatch.setattr(_landlock, "abi", lambda: abi)

@@ -247,6 +247,6 @@ def test_too_many_sockets_are_a_refusal(workspace, monkeypatch):
     from sightline.exceptions import OutsideFailure
 
     monkeypatch.setattr(_seclusion, "_MOST_SOCKETS", 0)
-    with listening(str(workspace / "s")), pytest.raises(OutsideFailure, match="too many services") as caught:
+    with listening(str(workspace / "s")), pytest.raises(OutsideFailure, match="too many Unix sockets") as caught:
         sandboxed(["true"], "", SandboxSpec(workspace=str(workspace)))
     assert caught.value.hint

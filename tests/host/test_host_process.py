@@ -160,7 +160,7 @@ async def test_what_was_received_survives_the_host(store, start):
         assert calls
         for call in calls:
             assert call.details["ended"] == "host"
-            assert "lost: the host ended while this was running" in call.content
+            assert "lost: the session ended while this was running" in call.content
             assert call.received == store.artifact(call.id).size == call.details["bytes"]
     assert {job.state for job in kept_jobs(store)} == {"lost"}
     await until(lambda: not marked(mark))

@@ -277,7 +277,7 @@ async def test_a_level_holds_from_the_next_prompt_on(store: Store, program: Path
     async with desk(store, resume=it.session.id) as it:
         await until(lambda: it.of(Notice), "the notice")
         assert levels(it) == ["auto"]
-        assert "it was full when this session was left" in it.of(Notice)[0].text
+        assert "it was full when you left this session" in it.of(Notice)[0].text
 
 
 @pytest.mark.parametrize(("named", "level"), [(True, "full"), (False, "plan")])
@@ -298,7 +298,7 @@ async def test_what_a_provider_has_not_is_refused(store: Store, program: Path) -
         refused = await it.session.submit(SetApproval(level="yolo"))
         assert (refused.ok, refused.error) == (False, "no approval level yolo for Codex")
         refused = await it.session.submit(SetApproval(forget="exec(ls)"))
-        assert (refused.ok, refused.error) == (False, "Codex has rules of its own, which it keeps itself")
+        assert (refused.ok, refused.error) == (False, "Codex has its own rules")
 
 
 async def test_secrets_that_come_in_pieces_are_not_shown(

@@ -55,7 +55,7 @@ async def test_two_that_find_a_dead_host_tell_the_same(store):
     other.close()
     kept = await asyncio.wait_for(coming, DEADLINE)
     assert isinstance(kept, Kept)
-    assert "lost: the host ended" in kept.snapshot().entries[0].content
+    assert "lost: the session ended" in kept.snapshot().entries[0].content
 
 
 def test_an_end_the_index_missed_is_taken_from_the_journal(store):

@@ -148,7 +148,7 @@ def test_roles_in_a_circle() -> None:
     """It is said which."""
     with pytest.raises(UserMistake, match="small → slow → small"):
         open_model("small", settings(small="slow", slow="small"), KEYS)
-    with pytest.raises(UserMistake, match="names itself"):
+    with pytest.raises(UserMistake, match="refers to itself"):
         open_model("", settings(default="default"), KEYS)
 
 
@@ -178,7 +178,7 @@ def test_a_script(tmp_path: Path) -> None:
     ],
 )
 def test_the_best_there_is_a_key_for(keys: list[str], model: str) -> None:
-    """Anthropic, OpenAI, Google, OpenRouter, in this order; an empty variable is no key."""
+    """Anthropic, OpenAI, Google, OpenRouter, in this order; an empty variable is not a key."""
     environ = dict.fromkeys(KEYS, "") | {name: KEYS[name] for name in keys}
     assert full_name(open_model("", settings(), environ)) == model
 
@@ -219,7 +219,7 @@ def test_a_loose_name_of_a_local_model() -> None:
         ("anthropic/claude-opus-5-5", {}, "no key for anthropic", "set ANTHROPIC_API_KEY"),
         ("claude-opus-5-5", {"OPENAI_API_KEY": "k"}, "no key for anthropic", "set ANTHROPIC_API_KEY"),
         ("google/gemini-2.5-pro", {}, "no key for google", "set GEMINI_API_KEY"),
-        ("claude", KEYS, "could be several models", "name one of them"),
+        ("claude", KEYS, "matches several models", "name one of them"),
         ("sonet", KEYS, "no model sonet", "did you mean"),
         ("meta-llama/llama-4", KEYS, "no model meta-llama/llama-4", "openrouter/meta-llama/llama-4"),
         ("scripted:/nowhere.json", {}, "cannot read the script", "path"),

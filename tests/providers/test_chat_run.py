@@ -173,7 +173,7 @@ async def test_a_rate_limit_is_waited_out_as_long_as_the_server_says():
         "RunEnded",
     ]
     assert events[2].value == {"attempt": 1, "of": 3, "delay": 7.0, "status": 429}
-    assert events[3].text == "HTTP 429: slow down (some_error); trying again in 7 s (1 of 3)"
+    assert events[3].text == "HTTP 429: slow down (some_error); retrying in 7 s (1 of 3)"
     assert events[4] == State("retry", None, source="openai_compatible")
     assert outcome.exit_code == 0
 
@@ -206,7 +206,7 @@ async def test_a_server_that_keeps_failing_is_given_up_after_the_last_retry():
         assert len(server.requests) == 4
     assert clock.slept == [0.5, 1.0, 2.0]
     error = only(Error, events)
-    assert (error.text, error.hint) == ("HTTP 500: boom (some_error)", "the server is in trouble: try again later")
+    assert (error.text, error.hint) == ("HTTP 500: boom (some_error)", "the server has a problem: try again later")
     end = events[-1]
     assert (type(end), end.is_error, end.exit_code) == (RunEnded, True, 1)
     assert outcome.exit_code == 1

@@ -67,14 +67,14 @@ def test_a_stand_in_for_a_key_is_not_masked():
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        ({"api_key": KEY}, "does not belong into options"),
-        ({"extra": {"api_key": KEY}}, "does not belong into options"),
+        ({"api_key": KEY}, "does not belong in options"),
+        ({"extra": {"api_key": KEY}}, "does not belong in options"),
         ({"base_url": "http://me:secret@127.0.0.1/v1"}, "holds a password"),
         ({"base_url": "127.0.0.1:80"}, "not an http"),
         ({"temprature": 1}, "unknown option 'temprature'"),
         ({"stream": "yes"}, "option stream must be true or false"),
         ({"retries": 99}, "option retries must be"),
-        ({"tools": ["read"]}, "a tool is not declared"),
+        ({"tools": ["read"]}, "a tool is declared in the wrong form"),
         ({"extra": {"x": object()}}, "cannot be sent as JSON"),
     ],
 )
@@ -90,7 +90,7 @@ async def test_a_mistake_in_the_options_is_said_before_anything_is_sent(options,
 async def test_without_a_base_url_nothing_is_asked():
     chat = ChatRun(Ask(prompt="Hi."))
     events = [event async for batch in chat.events() for event in batch]
-    assert only(Error, events).text == "no server is named"
+    assert only(Error, events).text == "no server is set"
     assert "OPENAI_BASE_URL" in only(Error, events).hint
 
 

@@ -67,7 +67,7 @@ async def test_a_server_that_nobody_named_is_a_problem(monkeypatch: pytest.Monke
     for name in ("OPENAI_BASE_URL", "SIGHTLINE_OPENAI_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
     status = {status.name: status for status in await doctor.survey()}["openai_compatible"]
-    assert status.problem == "no server is named"
+    assert status.problem == "no server is set"
     assert "OPENAI_BASE_URL" in status.hint
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
     status = {status.name: status for status in await doctor.survey()}["openai_compatible"]

@@ -248,7 +248,7 @@ async def test_a_yes_is_the_option_it_stands_for(tmp_path: Path, choice: str, op
     assert asked.details["cwd"] == str(tmp_path / "sub")
     assert asked.details["access"] == "exec"
     assert "Make a file" in asked.details["why"]
-    assert f"“this session” and “{FOREVER}” are for these programs with whatever arguments" in asked.details["why"]
+    assert f"“this session” and “{FOREVER}” are for these programs with any arguments" in asked.details["why"]
     (use,) = of(ToolUse, events)
     assert asked.details["call"] == use.id
     assert events.index(use) < events.index(asked)

@@ -218,7 +218,7 @@ async def test_a_conversation_that_was_not_resumed_after_all_is_said(cli: Cli):
     """Some CLIs start a new one in silence."""
     events = await all_events(cli.run('out(perch="p-8"); out(say="who are you?")', resume="p-7"))
     notice = only(Notice, events)
-    assert (notice.level, notice.text) == ("warning", "session p-7 was to be resumed, but this is session p-8")
+    assert (notice.level, notice.text) == ("warning", "session p-7 could not be resumed: this is session p-8")
 
 
 async def test_a_provider_that_is_no_cli_is_started_its_own_way(parrot: Provider):

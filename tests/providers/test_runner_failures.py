@@ -38,7 +38,7 @@ async def test_a_binary_that_is_not_executable_says_so(cli: Cli):
     """It is there, but may not be run."""
     cli.write("")
     cli.binary.chmod(0o644)
-    assert (await failure(cli.start())).text == "`parrot` may not be executed"
+    assert (await failure(cli.start())).text == "`parrot` cannot be run: permission denied"
 
 
 async def test_a_binary_without_its_interpreter_is_not_called_missing(cli: Cli):
@@ -63,7 +63,7 @@ async def test_a_missing_working_folder_is_named(cli: Cli):
 async def test_an_argument_no_command_line_can_hold_is_an_error_not_a_crash(cli: Cli):
     """A NUL in a model name."""
     cli.write("")
-    assert "cannot be given these arguments" in (await failure(cli.start(model="a\0b"))).text
+    assert "cannot take these arguments" in (await failure(cli.start(model="a\0b"))).text
 
 
 @pytest.mark.parametrize(

@@ -108,8 +108,8 @@ def test_plan_writes_nothing_whatever_the_rules_say(workspace):
 WHYS = {
     "read outside": ("read", "/etc/passwd", False, "outside this folder"),
     "write outside": ("write", "/etc/passwd", False, "outside this folder"),
-    "git hook": ("write", "{work}/.git/hooks/pre-commit", False, "what git, editors and shells run by themselves"),
-    "command in the sandbox": ("exec", "make", True, "at approval level edit every command is asked about"),
+    "git hook": ("write", "{work}/.git/hooks/pre-commit", False, "git, editors and shells run by themselves"),
+    "command in the sandbox": ("exec", "make", True, "approval level edit asks before every command"),
     "command outside the sandbox": ("exec", "make", False, ""),
     "network": ("network", "example.org", False, ""),
 }

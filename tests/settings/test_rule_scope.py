@@ -237,7 +237,7 @@ def test_a_suggested_rule_is_about_its_command_and_its_place(command, sandboxed,
         ("exec(make) in ../x", "folder itself"),
         ("exec(make) in web sandboxed", "before in FOLDER"),
         ("exec exactly", "needs a command"),
-        ("read(x) sandboxed", "only a rule about commands"),
+        ("read(x) sandboxed", "only a rule for commands"),
         ('exec(make) in "a', "JSON"),
     ],
 )

@@ -35,5 +35,5 @@ def test_a_rule_is_named_as_it_is_or_as_it_is_shown() -> None:
     assert named_rule("exec(a b)", rules) == "exec(a b)"
     assert named_rule("exec(nothing)", rules) == ""
     assert named_rule("exec(echo \\x1b)", [*rules, "exec(echo \\x1b)"]) == "exec(echo \\x1b)"
-    with pytest.raises(RuleMistake, match="2 rules read like that"):
+    with pytest.raises(RuleMistake, match="2 rules look like that"):
         named_rule("exec(⏎\\u23ce)", ["exec(\n⏎)", "exec(\n\\u23ce)"])

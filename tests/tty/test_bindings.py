@@ -50,9 +50,9 @@ def test_an_override_replaces_the_keys_of_its_action():
     ("overrides", "problem"),
     [
         ({"submitt": "x"}, "unknown action 'submitt'. Did you mean 'submit'?"),
-        ({"submit": "ctrl+entr"}, "submit: 'entr' in 'ctrl+entr' is no key. Did you mean 'enter'?"),
-        ({"submit": 5}, "submit: keys are a text or a list of texts, for example 'ctrl+x'. Left as it was"),
-        ({"submit": [5]}, "submit: an empty key. Write for example 'ctrl+x' or 'f5'"),
+        ({"submit": "ctrl+entr"}, "submit: 'entr' in 'ctrl+entr' is not a key. Did you mean 'enter'?"),
+        ({"submit": 5}, "submit: keys are a string or a list of strings, for example 'ctrl+x'. Left unchanged"),
+        ({"submit": [5]}, "submit: the key is empty. Write for example 'ctrl+x' or 'f5'"),
         ({"yank": "ctrl+c"}, "ctrl+c means both yank and interrupt: give one of them another key"),
         ({"yank": "ctrl+k"}, "ctrl+k means both kill_line and yank: give one of them another key"),
     ],

@@ -47,12 +47,12 @@ def test_a_spec_has_one_spelling(spec, spelling):
 @pytest.mark.parametrize(
     ("spec", "said"),
     [
-        ("ctrl+entr", "'entr' in 'ctrl+entr' is no key. Did you mean 'enter'?"),
-        ("shfit+a", "'shfit' in 'shfit+a' is no modifier. Did you mean 'shift'?"),
+        ("ctrl+entr", "'entr' in 'ctrl+entr' is not a key. Did you mean 'enter'?"),
+        ("shfit+a", "'shfit' in 'shfit+a' is not a modifier. Did you mean 'shift'?"),
         ("ctrl+", "'ctrl+' ends without a key"),
         ("ctrl", "'ctrl' holds a modifier but no key"),
-        ("", "an empty key"),
-        ("qqqqqqq", "'qqqqqqq' is no key"),
+        ("", "the key is empty"),
+        ("qqqqqqq", "'qqqqqqq' is not a key"),
     ],
 )
 def test_a_wrong_spec_says_what_is_wrong(spec, said):

@@ -31,8 +31,8 @@ def alone(own_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             "    hint: install bubblewrap\n",
         ),
         (
-            SandboxStatus(kind="none", why="only Linux has one that is supported"),
-            "✕ sandbox            none                         only Linux has one that is supported\n",
+            SandboxStatus(kind="none", why="it is supported only on Linux"),
+            "✕ sandbox            none                         it is supported only on Linux\n",
         ),
     ],
 )

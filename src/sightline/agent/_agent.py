@@ -53,9 +53,9 @@ from sightline.tools import Tools, Workplace
 PROMPT_AT_MOST = 4_000_000  # characters
 T = TypeVar("T")
 _ENDS = {
-    "length": ("the answer was cut off: it reached the most tokens one may have", "ask it to go on"),
-    "empty": ("the model answered nothing", "ask again, or try another model"),
-    "refusal": ("the model would not answer this", "put it differently, or try another model"),
+    "length": ("the answer was cut off: it reached the token limit", "ask the agent to continue"),
+    "empty": ("the model gave no answer", "ask again, or try another model"),
+    "refusal": ("the model refused to answer", "rephrase the prompt, or try another model"),
 }
 
 
@@ -145,11 +145,11 @@ class Agent:
         of what is no image."""
         self._refuse_when_closed()
         if not text.strip() and not images and not files:
-            raise UserMistake("the prompt is empty", "say what to do")
+            raise UserMistake("the prompt is empty", "write what the agent should do")
         if len(text) > PROMPT_AT_MOST:
             raise UserMistake(
                 f"the prompt has {len(text)} characters, more than {PROMPT_AT_MOST}",
-                "put it into a file and name that in the prompt",
+                "put the text into a file and name the file in the prompt",
             )
         if self.commands and not origin and self._is_command(text):
             self._begin(CommandRun(self, text))
@@ -252,7 +252,7 @@ class Agent:
         except asyncio.CancelledError:
             if not task.cancelled():
                 raise
-            raise UserMistake("it was stopped", "the conversation is as it was") from None
+            raise UserMistake("it was stopped", "the conversation is unchanged") from None
         finally:
             self._rearranging = None
             self._take_unshown()
@@ -266,7 +266,7 @@ class Agent:
             return self.model
         if self._seeing is None:
             self._seeing = self.open_model(name)
-        self.stage.publish(Notice(f"{self._seeing.facts.id} is asked about the image", source="agent"))
+        self.stage.publish(Notice(f"asking {self._seeing.facts.id} about the image", source="agent"))
         return self._seeing
 
     def set_model(self, name: str) -> None:
@@ -287,7 +287,7 @@ class Agent:
         command = self.commands.get(name)
         if command is None:
             known = ", ".join(self.commands) or "none"
-            raise UserMistake(f"no command {name}", f"commands of extensions here: {known}")
+            raise UserMistake(f"no command {name}", f"extension commands here: {known}")
         return await command(args)
 
     def tell_model(self, text: str, origin: str) -> None:
@@ -365,7 +365,7 @@ class Agent:
         if named(text)[0] not in self.commands:
             return False
         if self.busy:
-            raise UserMistake("the agent is working", "give the command when it is done")
+            raise UserMistake("the agent is working", "run the command when the agent is done")
         return True
 
     def _begin(self, run: "Run | CommandRun | None" = None) -> None:

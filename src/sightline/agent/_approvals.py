@@ -31,7 +31,7 @@ ONCE, SESSION, ALWAYS, NO = "once", "this session", "always here", "no"
 Changes = Callable[[], Awaitable[Proposal]]
 _IN_THE_DIFF = ("content", "input")  # arguments that a diff shows
 _PLANTED_SHOWN = 2
-_NO_RULE = "no rule can say exactly this: allow it at another level (--approval), or answer it in the console"
+_NO_RULE = "no rule can allow exactly this: use another level (--approval), or answer in the console"
 
 
 class Refusal(ToolError):
@@ -146,7 +146,7 @@ class Approvals:
         choice = said.get("choice")
         rule = str(said.get("rule") or rule)
         if choice in (SESSION, ALWAYS) and not rule:
-            text = "allowed this once only: no rule can say exactly this"
+            text = "allowed this once only: no rule can allow exactly this"
             self._stage.publish(Notice(text, "warning", agent=agent, source="agent"))
         elif choice in (SESSION, ALWAYS):
             try:
@@ -164,9 +164,9 @@ class Approvals:
         if problem:
             self._stage.publish(Notice(problem, "warning", agent=agent, source="agent"))
             return
-        how_long = "in this folder from now on" if always else "while this session lasts"
+        how_long = "in this folder from now on" if always else "for this session"
         text = f"allowed {how_long}: {shown_rule(rule)}"
-        self._stage.publish(Notice(text, "info", "/approvals takes it back", agent=agent, source="agent"))
+        self._stage.publish(Notice(text, "info", "undo with /approvals", agent=agent, source="agent"))
 
     @property
     def rules(self) -> list[KnownRule]:
@@ -189,18 +189,18 @@ class Approvals:
         if level == "plan":
             for request, need in list(self._open.items()):
                 if self.policy.decide(need).verdict == "deny":
-                    self._requests.answer(request, {"choice": NO, "reason": "the approval level is plan now"})
+                    self._requests.answer(request, {"choice": NO, "reason": "the approval level is now plan"})
 
     def forget(self, rule: str) -> None:
         """A rule that came of an answer, as it is or as it is shown, does not hold any more, nor is it remembered;
         UserMistake for any other."""
         meant = named_rule(rule, (each.rule for each in self.rules))
         if not meant:
-            raise UserMistake(f"no rule {rule} holds here", "/approvals lists those that do")
+            raise UserMistake(f"no rule {rule} here", "/approvals lists the rules")
         rule, found = meant, [each for each in self.rules if each.rule == meant]
         if not any(each.origin in ("session", "always") for each in found):
-            place = found[0].where or "whatever started the session"
-            words = f"{shown_rule(rule)} was not an answer of yours: it comes from {place}"
+            place = found[0].where or "the program that started the session"
+            words = f"{shown_rule(rule)} is not one of your answers: it comes from {place}"
             raise UserMistake(words, "change it there")
         if any(each.origin == "always" for each in found):
             forget_rule(self.policy.workspace, rule)
@@ -254,7 +254,7 @@ class Approvals:
 
 def _planted_words(need: Need, rule: str) -> str:
     files = ", ".join(clean_line(file) for file in need.planted[:_PLANTED_SHOWN])
-    return f"{shown_rule(rule) if rule else 'a rule'} does not decide about it: PATH leads to {files} in the workspace"
+    return f"{shown_rule(rule) if rule else 'a rule'} does not apply: PATH leads to {files} in the workspace"
 
 
 def _proposed(proposal: Proposal, need: Need, args: dict[str, Any]) -> dict[str, Any]:
@@ -297,6 +297,6 @@ def _words(need: Need) -> str:
             where = "" if need.sandboxed else " outside the sandbox"
             return f"run `{need.what}`{where}"
         case "network":
-            return f"ask {need.what} over the network"
+            return f"connect to {need.what}"
         case access:
             return f"{access} {need.what}"

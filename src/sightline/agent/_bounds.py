@@ -32,7 +32,7 @@ def bounded_value(value: Any, most: int = VALUE_AT_MOST) -> Any:
     value = _cut(value)
     if _size(value) <= most:
         return value
-    return {"left_out": "too long to be shown"}
+    return {"left_out": "too long to show"}
 
 
 def plain(value: Any) -> Any:

@@ -48,7 +48,7 @@ from sightline.tools import (
 )
 
 CANCELLED = "cancelled before it ended; what it had done by then is not undone"
-NOT_MADE = "not made: the work was stopped before it"
+NOT_MADE = "not run: the agent was stopped first"
 _ARG_AT_MOST = 40
 _TEXT_AT_MOST = 400_000  # characters of a result a model reads; every tool of ours stays far below
 
@@ -143,7 +143,7 @@ class Calls:
         tool = self._tools.get(call.name)
         hooked = await self._hooks.before_call(Call(call.id, call.name, call.args)) if self._hooks else call
         if isinstance(hooked, Block):
-            raise ToolError(f"not made: {hooked.reason}")
+            raise ToolError(f"not run: {hooked.reason}")
         params = parameters(tool, hooked.args)
         context = self._context(call.id)
         needs = self._needs(tool, params, context)
@@ -153,7 +153,7 @@ class Calls:
             await self._approvals.ask(tool.name, call.id, needs, shown, changes=proposals.make)
             asked, needs = needs, self._needs(tool, params, context)
             if not self._still_allowed(needs, asked) or not await proposals.still_hold():
-                raise ToolError("what it would touch changed while it was being decided: make the call again")
+                raise ToolError("its target changed while the call was being approved: make the call again")
         context.passed = tuple(
             name for need in needs if need.access == "exec" for name in self._approvals.policy.passed(need)
         )
@@ -161,7 +161,7 @@ class Calls:
             with granted(self._grants(needs)) if tool.confined else nullcontext():
                 outcome = await tool.execute(params, context)
         except SystemExit as error:  # it would end the host
-            outcome = _failure(ToolError(f"the tool wanted to exit ({error.code})"))
+            outcome = _failure(ToolError(f"the tool tried to exit ({error.code})"))
         except Exception as error:
             outcome = _failure(error)
         finally:
@@ -292,9 +292,9 @@ class _Proposals:
         try:
             return await self._changes()
         except SightlineError as error:
-            return Proposal(unseen=f"what it would change cannot be shown: {error.message}")
+            return Proposal(unseen=f"its change cannot be shown: {error.message}")
         except Exception as error:
-            return Proposal(unseen=f"what it would change cannot be shown: {type(error).__name__}")
+            return Proposal(unseen=f"its change cannot be shown: {type(error).__name__}")
 
 
 def _outcome_of(task: "asyncio.Task[Outcome]") -> Outcome:

@@ -117,7 +117,7 @@ class ExtensionUi:
     def set_widget(self, key: str, lines: Sequence[str] | None, placement: Placement = "above") -> None:
         """Lines above or below the editor, until told otherwise; None takes them away."""
         if placement not in ("above", "below"):
-            raise ValueError(f"no placement {placement!r}; there are above and below")
+            raise ValueError(f"no placement {placement!r}: use above or below")
         widget = None
         if lines is not None:
             shown = [self._line(line) for line in list(lines)[:_LINES_AT_MOST]]

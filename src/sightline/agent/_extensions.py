@@ -77,18 +77,18 @@ class Extension:
         if not isinstance(tool, Tool):
             raise TypeError(f"not a tool: {tool!r}")
         if not _tool_name(tool.name):
-            raise ValueError(f"{tool.name!r} is no name for a tool: up to 64 letters, digits, _ and -")
+            raise ValueError(f"{tool.name!r} is not a tool name: use up to 64 letters, digits, _ and -")
         if tool.name in self._agent.tools or tool.name in self._tools:
-            raise ValueError(f"there is a tool {tool.name} already; give it another name")
+            raise ValueError(f"there is already a tool {tool.name}; choose another name")
         self._tools.add(tool.name)
         self._do(lambda: self._add_tool(tool))
 
     def command(self, name: str) -> Callable[[F], F]:
         """Make a command of a function of one text: `@extension.command("greet")` is `/greet`."""
         if not isinstance(name, str) or not _command_name(name):
-            raise ValueError(f"{name!r} is no name for a command: letters, digits, . : _ and -, without the slash")
+            raise ValueError(f"{name!r} is not a command name: use letters, digits, . : _ and -, without the slash")
         if name in self._agent.commands or name in self._commands:
-            raise ValueError(f"there is a command /{name} already; give it another name")
+            raise ValueError(f"there is already a command /{name}; choose another name")
         self._commands.add(name)
 
         def made(function: F) -> F:
@@ -105,7 +105,7 @@ class Extension:
     def on(self, moment: Moment) -> Callable[[F], F]:
         """Be asked, or told, at a moment: `@extension.on("before_call")`."""
         if moment not in get_args(Moment):
-            raise ValueError(f"no moment {moment!r}; there are {', '.join(get_args(Moment))}")
+            raise ValueError(f"unknown moment {moment!r}; use one of {', '.join(get_args(Moment))}")
 
         def made(function: F) -> F:
             hook: Hook = function

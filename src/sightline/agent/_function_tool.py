@@ -32,7 +32,7 @@ class FunctionTool(Tool[Any]):
         if not inspect.iscoroutinefunction(function):
             raise TypeError(f"{_name(function)} is not an async function")
         if access not in ("read", "write", "exec", "network"):
-            raise ValueError(f"no access class {access!r}; there are read, write, exec and network")
+            raise ValueError(f"unknown access class {access!r}; use read, write, exec or network")
         self.name = name or _name(function)  # type: ignore[misc]
         self.description = description or inspect.getdoc(function) or self.name  # type: ignore[misc]
         self.exclusive = exclusive  # type: ignore[misc]

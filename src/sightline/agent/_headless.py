@@ -123,7 +123,7 @@ async def _rename(agent: "Agent", store: Store, title: str) -> str:
 
 async def _approvals(agent: "Agent", store: Store, args: str) -> str:
     if args:
-        raise UserMistake("a run without a console does not change its approval level", "give --approval LEVEL")
+        raise UserMistake("a run without a console cannot change its approval level", "give --approval LEVEL")
     approvals = agent.approvals
     rules = [f"{rule.verdict} {shown_rule(rule.rule)}" for rule in approvals.rules]
     return "\n".join([f"approval level {approvals.policy.approval}", *rules])

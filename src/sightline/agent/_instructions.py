@@ -5,7 +5,7 @@ Made once for a session, so that the beginning of every request stays the same a
 Rules for what is read here without a call and so without a question:
 
 - A file of instructions is a regular file of the workspace. One that is a link is read where it leads to a place in
-  the repository (without one, in its folder), and nothing is read that a rule forbids to read.
+  the repository (without one, in its folder), and nothing is read that a rule forbids reading.
 - In a folder above the workspace it must belong to the person, to root or to whoever owns the workspace, and nobody
   else may be able to write it.
 - What is not read for such a reason is said.
@@ -114,7 +114,7 @@ def _text(path: Path, cwd: Path, root: Path, is_denied: Callable[[str], bool] | 
                 return None
             _refuse_leading_out(path, file.path, root)
             if is_denied is not None and (is_denied(str(path)) or is_denied(str(file.path))):
-                raise _NotRead("a rule forbids to read it")
+                raise _NotRead("a rule forbids reading it")
             descriptor = file.open_regular()
         try:
             if not path.parent.is_relative_to(cwd):
@@ -136,15 +136,15 @@ def _refuse_leading_out(path: Path, real: Path, root: Path) -> None:
     folder = Path(os.path.realpath(path.parent))
     is_link = real != folder / path.name
     if is_link and not real.is_relative_to(folder) and not real.is_relative_to(os.path.realpath(root)):
-        raise _NotRead("it is a link that leads out of here")
+        raise _NotRead("it is a link that leads outside the project")
 
 
 def _refuse_of_others(status: os.stat_result, cwd: Path) -> None:
     if status.st_uid not in (os.geteuid(), 0, cwd.stat().st_uid):
-        raise _NotRead("it is in a folder above and belongs to another user")
+        raise _NotRead("it is in a parent folder and belongs to another user")
     of_others = stat.S_IWOTH if status.st_gid == os.getegid() else stat.S_IWOTH | stat.S_IWGRP
     if status.st_mode & of_others:
-        raise _NotRead("it is in a folder above and other users may write it")
+        raise _NotRead("it is in a parent folder and other users can write to it")
 
 
 def _surroundings(cwd: Path, sandboxed: bool, now: float) -> str:

@@ -29,7 +29,7 @@ from sightline.events import (
 from sightline.journal import RECOVERY
 
 _PASSING = ("retry", "compaction", "queue")
-LOST = "lost: the host ended while this was running; what it had done by then is not known"
+LOST = "lost: the session ended while this was running; what it had done by then is unknown"
 
 
 def mended(messages: Sequence[Message], tail: Sequence[Event]) -> list[Event | Message]:
@@ -50,7 +50,7 @@ def mended(messages: Sequence[Message], tail: Sequence[Event]) -> list[Event | M
     missing += _settled(tail)
     is_known = any(isinstance(event, Error) and event.source == RECOVERY for event in tail)
     if not is_known and (missing or any(isinstance(event, RunStarted) for event in tail)):
-        missing.append(Error("the host ended unexpectedly; what was running ended with it", source=RECOVERY))
+        missing.append(Error("the session ended unexpectedly; what was running ended with it", source=RECOVERY))
     if missing or messages:
         missing.append(RunEnded(stop_reason="host", is_error=True, source="agent"))
     return missing

@@ -57,7 +57,9 @@ class NetworkJudge:
         if any(self._names(rule, name) for rule in policy.allow for name in names):
             return Ruling(True, decision.rule)
         where = "it is" if host == address else f"{address} is"
-        reason = f"{where} an address of this machine or of a private network, which network({address}) would allow"
+        reason = (
+            f"{where} an address of this machine or of a private network; the rule network({address}) would allow it"
+        )
         return Ruling(False, "", reason)
 
     def decide(self, host: str, port: int) -> Decision:

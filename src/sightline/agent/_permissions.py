@@ -104,7 +104,7 @@ def level_to_go_on_with(had: Approval, now: Approval, asked: Approval | None) ->
 
 def level_notice(had: Approval, level: Approval, source: str) -> Notice:
     if had == level:
-        text, hint = f"the approval level is {level}, as this session was left", "/approvals changes it"
+        text, hint = f"the approval level is {level}, as when you left this session", "/approvals changes it"
         return Notice(text, "info", hint, source=source)
-    text = f"the approval level is {level} again: it was {had} when this session was left"
-    return Notice(text, "warning", f"/approvals {had} if that is to hold now", source=source)
+    text = f"the approval level is {level} again: it was {had} when you left this session"
+    return Notice(text, "warning", f"/approvals {had} sets it again", source=source)

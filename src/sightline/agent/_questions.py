@@ -16,8 +16,8 @@ def asked(
 
     async def ask(question: Question) -> Answer:
         if not attended():
-            text = f"a question, and no user to answer it: {clean_line(question.text)}"
-            publish(Notice(text, "warning", "answer it in the prompt", source="agent"))
+            text = f"the agent asked, and no user is there to answer: {clean_line(question.text)}"
+            publish(Notice(text, "warning", "give the answer in the prompt", source="agent"))
             return Answer(nobody=True)
         details = {
             "ui": {"kind": "question"},

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _REFUSED = 3
 STOPPED = {"cancelled": 130, "timeout": 124}
 T = TypeVar("T")
-_UNFINISHED = "not made: the model was stopped while it was writing the arguments"
+_UNFINISHED = "not run: the model was stopped while it was writing the arguments"
 
 
 class RunOutcome(msgspec.Struct, frozen=True, kw_only=True):
@@ -213,7 +213,7 @@ class Run:
 def _bug(error: Exception) -> OutsideFailure:
     log_bug("a run failed", error)
     what = f"unexpected {type(error).__name__}: {str(error)[:500]} (this is a bug in sightline)"
-    return OutsideFailure(what, "run again with --debug-log FILE and report what it holds")
+    return OutsideFailure(what, "run it again with --debug-log FILE, and report the bug with that file")
 
 
 def added(total: Usage | None, more: Usage | None) -> Usage | None:

@@ -140,7 +140,7 @@ async def summarised(
         elif isinstance(piece, Retrying):
             on_wait(piece)
     if answer is None:
-        raise ModelError("protocol", "the model's answer has no end")
+        raise ModelError("protocol", "the model's answer is incomplete")
     return answer
 
 

@@ -48,8 +48,8 @@ class TodoCare:
         if message.name != "todo" or not message.is_error:
             return
         why = clean_line(first_line(text_of(message)))
-        text = f"the todo list was not changed as the model wanted: {why}"
-        self._agent.stage.publish(Notice(text, "warning", "what is shown of it may be out of date", source="agent"))
+        text = f"the agent could not update the todo list: {why}"
+        self._agent.stage.publish(Notice(text, "warning", "the list on screen may be out of date", source="agent"))
         self._agent.let_model_know(_FAILED, "todo")
 
     def edit(self, markdown: str) -> str:

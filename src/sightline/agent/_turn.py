@@ -40,7 +40,7 @@ from sightline.models import (
 from sightline.text import StreamFilter
 
 _SECONDS_BETWEEN_PREVIEWS = 0.1
-_UNFINISHED = "not made: the model did not finish writing it"
+_UNFINISHED = "not run: the model did not finish writing the call"
 
 Preview = Callable[[str, str, str], dict[str, Any] | None]  # call, tool name, arguments so far → details
 
@@ -120,7 +120,7 @@ class Turn:
             else:
                 self._take(piece)
         if answer is None:
-            raise ModelError("protocol", "the model's answer has no end")
+            raise ModelError("protocol", "the model's answer is incomplete")
         return answer
 
     def _take(self, piece: Any) -> None:
@@ -222,4 +222,4 @@ class Turn:
         log_bug("a model's client failed", error)
         partial = self._ended(self._heard.message("error"))
         text = f"the request failed: {type(error).__name__}: {str(error)[:500]}"
-        return ModelError("protocol", text, "this is a bug in sightline: --debug-log FILE has more", partial=partial)
+        return ModelError("protocol", text, "this is a bug in sightline: run it with --debug-log FILE", partial=partial)

@@ -18,7 +18,9 @@ def prompt_native(arguments: argparse.Namespace, text: str, session: str) -> Any
 
     cwd = current_folder()
     if str(cwd).encode("utf-8", "replace") != os.fsencode(cwd):
-        raise UserMistake("the name of the current folder is not UTF-8", "rename it: no model could name files in it")
+        raise UserMistake(
+            "the name of the current folder is not UTF-8", "rename it: the model could not name files in it"
+        )
     store = Store(paths.data_folder())
     wanted = wanted_in(
         cwd,

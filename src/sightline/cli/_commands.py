@@ -106,7 +106,7 @@ def _prompt_native(arguments: argparse.Namespace, session: str) -> int:
     from sightline.cli._collecting import without_collecting
 
     if arguments.option:
-        raise UserMistake("our own agent has no --option", "use --set NAME=VALUE; see `sightline config`")
+        raise UserMistake("Sightline's own agent takes no --option", "use --set NAME=VALUE; see `sightline config`")
     text = _prompt_text(arguments)
     with without_collecting():
         from sightline.cli._agent_commands import prompt_native
@@ -120,7 +120,7 @@ def _prompt_text(arguments: argparse.Namespace) -> str:
 
     text = read_piped(arguments.prompt)
     if not text.strip():
-        raise UserMistake("the prompt is empty", 'write what to do: -p "…", or pipe it in')
+        raise UserMistake("the prompt is empty", "write it after -p, or pipe it in")
     return text
 
 

@@ -62,7 +62,7 @@ def _wanted(arguments: argparse.Namespace) -> dict[str, Any]:
     cwd = current_folder()
     native = arguments.provider in (None, "native")
     if native and arguments.option:
-        raise UserMistake("our own agent has no --option", "use --set NAME=VALUE; see `sightline config`")
+        raise UserMistake("Sightline's own agent takes no --option", "use --set NAME=VALUE; see `sightline config`")
     return {
         "cwd": str(cwd),
         "resume": resumed(arguments, Store(data_folder()), cwd),

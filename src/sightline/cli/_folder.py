@@ -10,4 +10,4 @@ def current_folder() -> Path:
     try:
         return Path.cwd()
     except FileNotFoundError:
-        raise UserMistake("the current folder does not exist any more", "change to another folder") from None
+        raise UserMistake("the current folder no longer exists", "change to another folder") from None

@@ -16,7 +16,7 @@ def exec_command(arguments: argparse.Namespace) -> int:
     if not words:
         raise UserMistake("no command given", "write it after `--`: sightline exec -- make test")
     if arguments.network and not arguments.sandbox:
-        raise UserMistake("--network is about the sandbox", "add --sandbox, or leave it out")
+        raise UserMistake("--network works only with --sandbox", "add --sandbox, or leave out --network")
     from sightline.views.plain import exec as views
     from sightline.views.plain._terminal import is_terminal
 

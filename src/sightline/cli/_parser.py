@@ -153,7 +153,7 @@ def _add_view(subparsers: "argparse._SubParsersAction[Parser]") -> None:
 
 def _add_events(subparsers: "argparse._SubParsersAction[Parser]") -> None:
     events = subparsers.add_parser(
-        "events", help="translate such output to Sightline's events, one JSON object per line"
+        "events", help="translate another agent's output to Sightline's events, one JSON object per line"
     )
     _add_stream(events)
     _add_debug_log(events, argparse.SUPPRESS)
@@ -181,7 +181,7 @@ def _add_flow(subparsers: "argparse._SubParsersAction[Parser]") -> None:
     )
     _add_common(run, below=True)
     run.set_defaults(command=commands.flow_run)
-    check = parts.add_parser("check", help="find every mistake in a workflow without running it")
+    check = parts.add_parser("check", help="check a workflow for mistakes without running it")
     check.add_argument("file", metavar="FILE", help="the workflow, a YAML file")
     check.set_defaults(command=commands.flow_check)
 

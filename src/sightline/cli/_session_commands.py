@@ -36,7 +36,7 @@ def _archive(store: "Store", words: list[str], arguments: argparse.Namespace) ->
 def _unarchive(store: "Store", words: list[str], arguments: argparse.Namespace) -> int:
     for session in _each(store, words, "unarchive"):
         store.archive(session, False)
-        _done(f"back in the list: {session}")
+        _done(f"unarchived {session}")
     return 0
 
 
@@ -56,7 +56,7 @@ def _delete(store: "Store", words: list[str], arguments: argparse.Namespace) -> 
 def _confirmed(store: "Store", found: list[str]) -> bool:
     if not (os.isatty(0) and os.isatty(2)):
         raise UserMistake(
-            "deleting asks first, and standard input is no terminal", "add --yes to delete without asking"
+            "delete asks first, but standard input is not a terminal", "add --yes to delete without asking"
         )
     from sightline.views.plain import columns_of
     from sightline.views.plain.kept import names_of
@@ -127,7 +127,7 @@ def resume(arguments: argparse.Namespace) -> int:
 
 def tree(arguments: argparse.Namespace) -> int:
     if (arguments.summary or arguments.summarize) and arguments.to is None:
-        raise UserMistake("a summary is made when a branch is left", "give --to ENTRY as well")
+        raise UserMistake("--summary and --summarize need --to", "add --to ENTRY")
     from sightline.views.plain import tree as views
     from sightline.views.plain import write_all, write_text
 
@@ -136,7 +136,7 @@ def tree(arguments: argparse.Namespace) -> int:
     if arguments.label is not None:
         target, named, label = arguments.label.partition("=")
         if not named:
-            raise UserMistake(f"no label given for {target}", f"write {target}=TEXT, or {target}= to take it away")
+            raise UserMistake(f"no label given for {target}", f"write {target}=TEXT, or {target}= to remove it")
         write_text(1, views.label_in_tree(store, session, target, label))
     elif arguments.to is not None:
         write_text(1, _moved(store, session, arguments))

@@ -29,7 +29,7 @@ def _add_sessions(subparsers: "Subparsers", add_common: Callable[..., None]) -> 
         description="List sessions, or those with the words of QUERY. Or change one: sessions rename ID TITLE, "
         "sessions archive ID, sessions unarchive ID, sessions delete ID.",
     )
-    parser.add_argument("query", nargs="*", metavar="QUERY", help="only those with these words, the best first")
+    parser.add_argument("query", nargs="*", metavar="QUERY", help="only those with these words, best match first")
     parser.add_argument("--archived", action="store_true", help="list archived sessions, which are hidden otherwise")
     parser.add_argument("--yes", action="store_true", help="with delete: do not ask first")
     parser.add_argument("--here", action="store_true", help="only those of this folder")

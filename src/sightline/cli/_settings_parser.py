@@ -25,7 +25,7 @@ class _CommandOrKey(argparse._SubParsersAction):  # type: ignore[type-arg]
 def add_settings_commands(subparsers: "Subparsers", add_common: Callable[..., None]) -> None:
     parser = subparsers.add_parser(
         "config",
-        help="settings, and where each of them comes from",
+        help="show or change settings, and where each comes from",
         description="Every setting with its value and its source. With a name: its values and their sources.",
         usage="sightline config [options] [KEY | COMMAND ...]",
     )
@@ -42,7 +42,7 @@ def add_settings_commands(subparsers: "Subparsers", add_common: Callable[..., No
 
 
 def _add_get(parts: Any, add_common: Callable[..., None]) -> None:
-    get = parts.add_parser("get", help="one setting, or a section of them; `get` may be left out")
+    get = parts.add_parser("get", help="print one setting or section; `get` may be left out")
     get.add_argument("key", metavar="KEY", help="such as read.default_limit, or read")
     get.add_argument("--json", action="store_true", default=argparse.SUPPRESS, help="as a JSON array")
     add_common(get, verbose="", below=True)
@@ -72,27 +72,35 @@ def _add_changes(parts: Any) -> None:
 
 
 def _add_path(parts: Any) -> None:
-    path = parts.add_parser("path", help="where your settings file is, whether or not it exists")
+    path = parts.add_parser("path", help="print the path of your settings file, even if it does not exist")
     _add_project(path)
     path.set_defaults(command=commands.path)
 
 
 def _add_trust(parts: Any) -> None:
-    trust = parts.add_parser("trust", help="use the settings and extensions of a project")
-    trust.add_argument("folder", nargs="?", default="", metavar="FOLDER", help="of the project (default: this one)")
-    trust.add_argument("--list", action="store_true", help="print the folders that are trusted")
+    trust = parts.add_parser("trust", help="trust a project: use its settings and extensions")
+    trust.add_argument(
+        "folder", nargs="?", default="", metavar="FOLDER", help="the project's folder (default: this one)"
+    )
+    trust.add_argument("--list", action="store_true", help="list trusted folders")
     trust.set_defaults(command=commands.trust)
-    untrust = parts.add_parser("untrust", help="use them no longer")
-    untrust.add_argument("folder", nargs="?", default="", metavar="FOLDER", help="of the project (default: this one)")
+    untrust = parts.add_parser(
+        "untrust", help="stop trusting a project: its settings and extensions are no longer used"
+    )
+    untrust.add_argument(
+        "folder", nargs="?", default="", metavar="FOLDER", help="the project's folder (default: this one)"
+    )
     untrust.set_defaults(command=commands.untrust)
 
 
 def _add_rules(parts: Any) -> None:
-    rules = parts.add_parser("rules", help="permission rules that hold here: from settings, and remembered")
+    rules = parts.add_parser("rules", help="list the permission rules in effect here, from settings and remembered")
     rules.add_argument("--json", action="store_true", default=argparse.SUPPRESS, help="as a JSON array")
-    rules.add_argument("--forget", metavar="RULE", help="no longer remember this one")
+    rules.add_argument("--forget", metavar="RULE", help="forget this remembered rule")
     rules.set_defaults(command=commands.rules)
 
 
 def _add_project(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--project", action="store_true", help="the project's file instead (.sightline/settings.toml)")
+    parser.add_argument(
+        "--project", action="store_true", help="use the project's file instead (.sightline/settings.toml)"
+    )

@@ -84,7 +84,7 @@ class Cells:
             return "cancelled", _CANCELLED, ""
         if self._child is None:
             if self._died:
-                text = "the Python process had ended: a new one was started, without what it knew"
+                text = "the Python process had ended: a new one was started, without its variables"
                 emit(Notice(text, "warning", source="exec"))
             self._child, self._died = CellProcess(self._cwd, self._env), False
         child = self._child
@@ -97,9 +97,9 @@ class Cells:
             return answer.ended, answer.code, ""
         left = child.exit_code if answer is None else answer.code
         await self._lose()
-        what = "the Python process ended" if answer is None else "the Python process was left with exit()"
+        what = "the Python process ended" if answer is None else "the Python process ended with exit()"
         code_left = _DIED if left is None else left if left >= 0 else 128 - left
-        return "exit", code_left, f"{what}; what it knew is gone"
+        return "exit", code_left, f"{what}; its variables are lost"
 
     async def _lose(self) -> None:
         self._died = True

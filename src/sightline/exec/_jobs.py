@@ -114,7 +114,7 @@ class Jobs:
         self._count += 1
         id = id or f"{kind}-{self._count}"
         if id in self._jobs or id in self._work:
-            raise ValueError(f"there is a job {id} already")
+            raise ValueError(f"there is already a job {id}")
         job = self._jobs[id] = _Job(id, kind, label, owner, self._clock())
         task = self._work[id] = asyncio.get_running_loop().create_task(_result(start))
         task.add_done_callback(lambda task: self._on_settled(job, task))
@@ -207,7 +207,7 @@ class Jobs:
             raise RuntimeError("the session is ending")
         if self.full:
             raise UserMistake(
-                f"{self._max_running} background jobs are running, which is the most there may be",
+                f"{self._max_running} background jobs are running, which is the maximum",
                 "wait for one of them to end, or cancel one",
             )
 

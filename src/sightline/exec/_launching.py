@@ -68,7 +68,7 @@ class Handover:
 def _entry(name: str, value: str) -> bytes:
     """As bubblewrap reads its options; `_landlock` reads the same. With a zero byte in it, it would be another one."""
     if "\0" in name or "\0" in value or "=" in name:
-        raise ValueError(f"a variable cannot be passed on: {name!r}")
+        raise ValueError(f"this variable cannot be passed to a command: {name!r}")
     return b"--setenv\0%b\0%b\0" % (os.fsencode(name), os.fsencode(value))
 
 

@@ -84,7 +84,7 @@ def find_program(name: str, path: str | None = None) -> str | None:
         refused = refused or file
     if refused:
         raise UntrustedProgram(
-            f"{name} is not run from {refused}: commands of a model can write there",
+            f"{name} is not run from {refused}: the agent's commands can write there",
             f"install {name} outside the folder you work in, or remove that folder from PATH",
         )
     return None

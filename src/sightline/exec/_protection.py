@@ -102,7 +102,7 @@ class Protection:
             locks.release(self._lock)
             time.sleep(_BETWEEN_ATTEMPTS)
         raise OutsideFailure(
-            "what other commands in this workspace must not change cannot be read",
+            "the list of files that commands in this workspace must not change cannot be read",
             "end them, then try again",
         )
 
@@ -141,7 +141,7 @@ class Protection:
         gone = [path for path in found.absent if not os.path.lexists(path.rstrip(os.sep))]
         if gone:
             raise OutsideFailure(
-                f"{os.path.relpath(gone[0], self._workspace)} was removed while commands run that must not make it",
+                f"{os.path.relpath(gone[0], self._workspace)} was removed while commands run that must not create it",
                 "end these commands, then try again",
             )
         replaced = [os.fsdecode(path) for path, identity in state.files.items() if _identity(path) != identity]
@@ -208,7 +208,7 @@ def _opened(workspace: str) -> int:
         return os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     except OSError as error:
         said = f"cannot write in {folder}: {error.strerror}"
-        raise OutsideFailure(said, "make room, or move it elsewhere with SIGHTLINE_HOME") from error
+        raise OutsideFailure(said, "free some disk space, or choose another folder with SIGHTLINE_HOME") from error
 
 
 def _read(lock: int) -> _State | None:
@@ -231,7 +231,7 @@ def _write(lock: int, state: _State) -> None:
     data = msgspec.msgpack.encode(state)
     if len(data) > _LARGEST:
         raise OutsideFailure(
-            "the workspace has too much in it that a command must not change", "name a folder further in"
+            "the workspace has too many files that a command must not change", "work in one of its subfolders"
         )
     os.truncate(lock, 0)
     written = 0
@@ -308,9 +308,9 @@ def _held_instead(workspace: str, path: str, error: OSError) -> str:
     if error.errno == errno.EROFS or (error.errno == errno.EACCES and folder == workspace and not is_ours):
         return ""
     raise OutsideFailure(
-        f"a command could make {os.path.relpath(path, workspace)}, and nothing can be put in its place: "
+        f"a command could create {os.path.relpath(path, workspace)}, and its place cannot be protected: "
         f"{error.strerror}",
-        "make the folder writable, or make room in it",
+        "make the folder writable, or free some disk space",
     )
 
 

@@ -33,7 +33,7 @@ from sightline.exec.gateway._entrance import Entrance
 
 Kind = Literal["bubblewrap", "landlock", "none"]
 
-_WHY_EXPOSED = "a link, a file with a second name, or what cannot be read or was replaced while commands run"
+_WHY_EXPOSED = "a link, a hard-linked file, or one that is unreadable or was replaced while commands run"
 
 
 class SandboxSpec(msgspec.Struct, frozen=True, kw_only=True):
@@ -110,7 +110,7 @@ def _best() -> SandboxStatus:
     if not why:
         return SandboxStatus(kind="bubblewrap")
     if sys.platform != "linux":
-        return SandboxStatus(kind="none", why="only Linux has one that is supported")
+        return SandboxStatus(kind="none", why="it is supported only on Linux")
     hint = f"install bubblewrap ({_how_to_install()})" if why.endswith("not installed") else ""
     if _landlock.abi() and sys.executable:
         return SandboxStatus(kind="landlock", why=why, hint=hint)
@@ -137,7 +137,7 @@ def _in_bubblewrap(argv: Sequence[str], cwd: str, spec: SandboxSpec, workspace: 
 
     if not os.access(program("bwrap"), os.X_OK):
         raise OutsideFailure(
-            f"the sandbox of this session does not work any more: {program('bwrap')} cannot be run",
+            f"the sandbox of this session no longer works: {program('bwrap')} cannot be run",
             "install bubblewrap again; without it the command is not run",
         )
     entrance = None if spec.network else spec.entrance
@@ -219,13 +219,13 @@ def _refuse_own_files(workspace: str, kind: Kind) -> None:
     own = os.path.realpath(paths.data_folder())
     if _holds(own, workspace):
         raise UserMistake(
-            f"the sandbox's workspace is where sightline keeps its own files: {workspace}",
+            f"the sandbox's workspace is where sightline stores its own files: {workspace}",
             "name another folder, or move those files with SIGHTLINE_HOME",
         )
     if kind == "landlock" and _holds(workspace, own):
         raise UserMistake(
             f"the sandbox's workspace holds sightline's own files ({own}), and Landlock cannot protect a part of it",
-            "name a folder further in, move those files with SIGHTLINE_HOME, or install bubblewrap",
+            "work in a subfolder, move those files with SIGHTLINE_HOME, or install bubblewrap",
         )
 
 
@@ -284,7 +284,7 @@ def _temporary_folder() -> str:
         return os.path.realpath(tempfile.mkdtemp(prefix="sightline-"))
     except OSError as error:
         raise OutsideFailure(
-            f"cannot create a temporary folder for the command: {error.strerror}", "make room, or set TMPDIR"
+            f"cannot create a temporary folder for the command: {error.strerror}", "free some disk space, or set TMPDIR"
         ) from error
 
 
@@ -292,13 +292,13 @@ def _gaps(abi: int, *, network: bool, kept: Sequence[str]) -> str:
     """What this kernel's Landlock does not keep a command from."""
     from sightline.exec._seccomp import filter_file
 
-    gaps = ["asking a service that has a socket file"]
+    gaps = ["connections to Unix sockets"]
     if not network and not filter_file(network=network):
-        gaps.append("using UDP" if abi >= 4 else "using the network")
+        gaps.append("UDP" if abi >= 4 else "network access")
     if abi < 3:
-        gaps.append("emptying files outside the workspace")
+        gaps.append("truncation of files outside the workspace")
     if kept:  # it allows a folder whole
-        gaps.append(f"changing what is read-only in the workspace ({', '.join(kept)})")
+        gaps.append(f"changes to read-only files in the workspace ({', '.join(kept)})")
     return f"sandboxed with Landlock, which does not prevent {', '.join(gaps)}"
 
 

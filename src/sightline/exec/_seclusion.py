@@ -131,8 +131,8 @@ def _sockets(private: Sequence[str], seen: Sequence[str]) -> tuple[str, ...]:
             found.update(_sockets_in(folder))
     if len(found) > _MOST_SOCKETS:
         raise OutsideFailure(
-            f"too many services listen on socket files to keep a command from them: {len(found)}",
-            "end some of them, or run the command outside the sandbox",
+            f"too many Unix sockets to hide them from a command: {len(found)}",
+            "stop some of the services, or run the command outside the sandbox",
         )
     return tuple(sorted(found))
 
@@ -143,7 +143,7 @@ def _bound() -> Iterator[str]:
         with open("/proc/net/unix", "rb") as file:
             lines = file.read().splitlines()[1:]
     except OSError as error:
-        raise OutsideFailure(f"cannot see which sockets there are: {error}", "is /proc mounted?") from error
+        raise OutsideFailure(f"cannot list the sockets of this machine: {error}", "is /proc mounted?") from error
     for line in lines:
         fields, slash, rest = line.partition(b" /")
         name = os.fsdecode(b"/" + rest)

@@ -104,7 +104,7 @@ class Telling:
     def _tell_problem(self) -> None:
         self._told_problem = True
         text = f"the output of {self._id} is no longer stored: {clean_line(self._sink.problem)}"
-        self._emit(Notice(text, "warning", "make room; what it writes from here on is only counted", source="exec"))
+        self._emit(Notice(text, "warning", "free some disk space; further output is only counted", source="exec"))
 
 
 def tool_use(id: str, spec: CommandSpec) -> ToolUse:

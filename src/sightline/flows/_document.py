@@ -134,4 +134,4 @@ def _syntax_hint(problem: str, text: str, line: int) -> str:
         return "a file holds one flow; remove the --- line"
     if "undefined alias" in problem:
         return "put quotes around a value that begins with *"
-    return "check the indentation and the quotes of this line and the one before"
+    return "check the indentation and the quotes of this line and the previous one"

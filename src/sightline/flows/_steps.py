@@ -150,7 +150,7 @@ class _StepReader:
         number, fields = self._reader.number, self._reader.fields(node, "retry", ("attempts", "delay"))
         attempts, delay = 1, 0.0
         if "attempts" in fields:
-            hint = "how often it is tried in all, such as 3"
+            hint = "how often it is tried in total, such as 3"
             attempts = number(fields["attempts"], "attempts", least=1, above=False, whole=True, hint=hint)
         else:
             self._reader.report(node, "retry has no attempts", "write retry: {attempts: 3}")

@@ -105,7 +105,7 @@ class Client:
             pass
         except msgspec.MsgspecError as error:
             other = self.hello.version != __version__
-            hint = f"the host is version {self.hello.version}, this is {__version__}" if other else ""
+            hint = f"the session runs version {self.hello.version}, this is {__version__}" if other else ""
             self._give_up()
             await self._frames.put(OutsideFailure(f"the session's process sent something unreadable: {error}", hint))
             return
@@ -153,7 +153,7 @@ class Client:
         return snapshot
 
     def _gone(self) -> HostGone:
-        what = f"the host of session {self.session} is gone; its commands have ended, too"
+        what = f"session {self.session} ended unexpectedly, and its commands with it"
         return HostGone(what, f"resume it with: sightline attach {self.session}")
 
 
@@ -167,14 +167,14 @@ async def connect(session: str) -> Client:
             while b"\n" not in rest:
                 chunk = await reader.read(_READ_SIZE)
                 if not chunk:
-                    raise ConnectionResetError(f"the host of session {session} closed the connection")
+                    raise ConnectionResetError(f"session {session} closed the connection")
                 rest += chunk
         line, _, rest = rest.partition(b"\n")
         hello = decode_answer(line)
         if isinstance(hello, Refused):
             raise HostRefused(hello.error, hello.hint)
         if not isinstance(hello, Hello):
-            raise OutsideFailure(f"the host of session {session} did not answer")
+            raise OutsideFailure(f"session {session} did not answer")
     except BaseException:
         writer.close()
         raise

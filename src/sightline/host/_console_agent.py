@@ -47,10 +47,12 @@ def go_to(store: Store, wanted: HostWanted) -> Path:
         folder = folder.absolute()
         os.chdir(folder)
     except OSError as error:
-        hint = "start it in a folder that exists" if not wanted.resume else "make it again, or name another"
+        hint = "start it in a folder that exists" if not wanted.resume else "create it again, or choose another"
         raise UserMistake(clean_line(f"cannot work in {folder}: {error.strerror}"), hint) from None
     if str(folder).encode("utf-8", "replace") != os.fsencode(folder):
-        raise UserMistake("the name of the current folder is not UTF-8", "rename it: no model could name files in it")
+        raise UserMistake(
+            "the name of the current folder is not UTF-8", "rename it: the model could not name files in it"
+        )
     return folder
 
 

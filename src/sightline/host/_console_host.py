@@ -138,7 +138,7 @@ def _give_up(ready: int, error: BaseException) -> None:
         import traceback
 
         traceback.print_exc()
-        what = f"the host could not start: {type(error).__name__}: {str(error)[:500]}"
+        what = f"the session could not start: {type(error).__name__}: {str(error)[:500]}"
         said = HostAnswer(error=what, hint="report it: this is a bug in sightline")
     _answer(ready, said)
 

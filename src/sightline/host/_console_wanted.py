@@ -65,10 +65,10 @@ async def _read(answer: int) -> HostAnswer:
             line = await reader.readline()
         return msgspec.json.decode(line, type=HostAnswer)
     except TimeoutError:
-        what = f"the host did not start within {_SECONDS_TO_START:.0f} seconds"
+        what = f"the session did not start within {_SECONDS_TO_START:.0f} seconds"
         raise OutsideFailure(what, "the machine is very busy: try again") from None
     except msgspec.MsgspecError:
-        raise OutsideFailure("the host ended before it could be connected to", "try again") from None
+        raise OutsideFailure("the session ended while it was starting", "try again") from None
     finally:
         transport.close()
 

@@ -34,7 +34,7 @@ async def attach(store: Store, session: str) -> Client | Kept:
         except OSError as error:  # it is ending, or somebody else is just recovering it
             if time.monotonic() > deadline:
                 hint = "it is suspended or very busy: try again, or end that process"
-                raise OutsideFailure(f"the host of session {session} runs but does not answer", hint) from error
+                raise OutsideFailure(f"session {session} is running but does not answer", hint) from error
             await asyncio.sleep(_SECONDS_BETWEEN_TRIES)
     return Kept(store, session)
 

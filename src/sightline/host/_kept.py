@@ -98,14 +98,14 @@ def _end_of(store: Store, job: JobRecord) -> JobRecord | None:
 def _endings(store: Store, state: Snapshot, ended: float, *, torn: bool) -> list[Event]:
     endings: list[Event] = []
     if torn:
-        endings.append(Notice("the last record was cut off when the host ended; it is left out", "warning"))
+        endings.append(Notice("the last record was cut off when the session ended; it is left out", "warning"))
     open_calls = [entry for entry in state.entries if isinstance(entry, Call) and entry.content is None]
     listed = store.index.jobs().values() if open_calls else ()
     seen = {job.id: job for job in listed if job.exit_code is not None}  # by a host whose disk was full
     for call in open_calls:
         endings += _ending(call, store.artifact(call.id).size, seen.get(call.id), ended)
     if any(isinstance(end, ToolResult) and end.exit_code is None for end in endings):
-        endings.append(Error("the host ended unexpectedly; what was running ended with it", source=RECOVERY))
+        endings.append(Error("the session ended unexpectedly; what was running ended with it", source=RECOVERY))
     return endings
 
 
@@ -124,7 +124,7 @@ def _ending(call: Call, kept: int, seen: JobRecord | None, ended: float) -> list
         "binary": False,
     }
     if seen is None:
-        said = f"lost: the host ended while this was running; {kept} bytes of output are stored"
+        said = f"lost: the session ended while this was running; {kept} bytes of output are stored"
         result = ToolResult(call.id, said, details, is_error=True, duration=round(call.elapsed(ended), 4))
     else:
         failed = seen.state in ("failed", "timed_out")

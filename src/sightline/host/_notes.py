@@ -6,7 +6,7 @@ from sightline.events import Error, Event, Request, RequestResolved, ToolResult,
 from sightline.journal import JobIndex, JobRecord, job_began, job_ended
 from sightline.transcript import Call, Snapshot
 
-_LOST = "lost: the host ended while this was running"
+_LOST = "lost: the session ended while this was running"
 
 
 class Notes:

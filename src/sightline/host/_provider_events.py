@@ -48,7 +48,7 @@ _TOLD = frozenset(
 )
 # What comes in pieces: the field with the piece.
 _IN_PIECES: dict[type, str] = {Text: "text", Reasoning: "text", ToolArgs: "delta"}
-_STOPPED = "stopped before it ended; what it had done by then is not known"
+_STOPPED = "stopped before it ended; what it had done by then is unknown"
 
 
 class Retelling:

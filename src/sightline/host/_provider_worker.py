@@ -175,7 +175,7 @@ class ProviderWorker:
                 return self._cannot_stop_one(command.id)
             case _:
                 name = type(command).__name__
-                return self._refusal(f"no {name.lower()}", "it works in sessions of sightline's own agent")
+                return self._refusal(f"no {name.lower()}", "this works only in sessions of Sightline's own agent")
 
     async def _stop_agent(self, call: str) -> bool:
         path = self._native_agent(call)
@@ -205,9 +205,9 @@ class ProviderWorker:
         if self._closed:
             return Reply(False, error="the session is ending", hint="resume it when it has ended")
         if not command.text.strip() and not command.attachments:
-            return Reply(False, error="the prompt is empty", hint="type what to do")
+            return Reply(False, error="the prompt is empty", hint="write what the agent should do")
         if len(command.text) > _PROMPT_AT_MOST:
-            hint = "put it into a file and name that in the prompt"
+            hint = "put the text into a file and name the file in the prompt"
             return Reply(False, error=f"the prompt has more than {_PROMPT_AT_MOST} characters", hint=hint)
         if len(self._queue) >= _QUEUED_AT_MOST:
             return Reply(False, error=f"{_QUEUED_AT_MOST} prompts are queued", hint="wait, or stop with escape")
@@ -244,7 +244,7 @@ class ProviderWorker:
         try:
             return Reply(True, await asyncio.to_thread(self._shelf.keep, name, command.data))
         except OSError as problem:
-            return Reply(False, error=clean_line(f"it cannot be stored: {problem}"), hint="make room on the disk")
+            return Reply(False, error=clean_line(f"it cannot be stored: {problem}"), hint="free some disk space")
 
     def _unqueue(self) -> dict[str, Any]:
         theirs = given_back(self._queue)
@@ -283,7 +283,7 @@ class ProviderWorker:
         """A run that goes on was begun under its level; the next is begun under the new one, and what else the
         provider still does under one that allows more is ended with it."""
         if command.forget:
-            return self._refusal("rules of its own, which it keeps itself", "change them there")
+            return self._refusal("its own rules", "change them there")
         if command.level and command.level != self._ask.approval:
             level = level_of(self._provider, command.level)
             lowered = allows_less(level, self._ask.approval)

@@ -75,7 +75,7 @@ def _check_owner(connection: socket.socket) -> None:
     if sys.platform == "linux":
         _, uid, _ = struct.unpack("iII", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
         if uid != os.geteuid():
-            raise PermissionError("the host belongs to another user")
+            raise PermissionError("the session belongs to another user")
 
 
 def sessions_with_sockets() -> list[str]:

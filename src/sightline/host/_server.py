@@ -100,7 +100,7 @@ class SocketServer:
             self.on_change()
 
     def _refuse(self, why: Why, writer: asyncio.StreamWriter) -> None:
-        hint = "attach from a terminal that no session started"
+        hint = "attach from a terminal that was not started by a session"
         refused = Refused(f"session {self._session.id} does not serve {_REFUSALS[why]}", hint)
         with contextlib.suppress(OSError):
             writer.write(encode_line(refused))
@@ -201,5 +201,5 @@ def _not_understood(line: bytes, error: Exception) -> Reply:
         ref = decode_number(line).ref
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
         ref = 0
-    hint = f"the host is version {__version__}: end this session and resume it, if the view is newer"
+    hint = f"the session runs version {__version__}: end it and resume it, if your program is newer"
     return Reply(False, error=f"not a request: {error}", hint=hint, ref=ref)

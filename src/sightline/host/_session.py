@@ -197,7 +197,9 @@ class Session:
 
     def start(self, spec: CommandSpec, pass_on: PassOn | None = None) -> Reply:
         if self._stopping is not None:
-            return Reply(False, error=f"session {self.id} is being stopped", hint="start the command in another")
+            return Reply(
+                False, error=f"session {self.id} is being stopped", hint="start the command in another session"
+            )
         job = self._new_job()
         label = " ".join(spec.argv)
         try:

@@ -99,7 +99,7 @@ class AgentWorker:
                     return Reply(False, command.id, "it has already ended")
             case AnswerRequest():
                 if not agent.requests.answer(command.id, command.answer):
-                    return Reply(False, command.id, "this question is not open any more")
+                    return Reply(False, command.id, "this question is no longer open")
             case _:
                 return await self._about_the_conversation(command)
         return Reply(True)

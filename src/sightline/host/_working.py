@@ -118,7 +118,7 @@ def _nobody_answers(stage: SessionStage, agent: Agent) -> None:
     """Whoever could answer has left a session that is nobody's: what was asked is not waited for."""
     if stage.attended or not agent.requests.give_up():
         return
-    text = "no user is present any more: open questions were answered with no"
+    text = "the last user has left: open questions were answered with no"
     stage.publish(Notice(text, "warning", source="agent"))
 
 

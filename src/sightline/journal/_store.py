@@ -69,7 +69,7 @@ class Store:
         try:
             return JournalWriter(folder, header)
         except Busy as error:  # only who looks for new files and locks them can be that quick
-            raise OutsideFailure(f"another process locked {folder} as it was made", "try again") from error
+            raise OutsideFailure(f"another process locked {folder} while it was being created", "try again") from error
         except OSError as error:
             shutil.rmtree(folder, ignore_errors=True)
             raise self.no_room(error) from error
@@ -174,7 +174,7 @@ class Store:
     def delete(self, session: str) -> None:
         """For good, with its jobs and their output. UserMistake when it is running."""
         if not self.remove(session):
-            raise UserMistake(f"session {session} is running", f"end it first: sightline attach {session}, then /quit")
+            raise UserMistake(f"session {session} is running", f"stop it first: sightline stop {session}")
         self._marks.forget(session)
         self.index.rewrite(lambda jobs: [job for job in jobs.values() if job.session != session])
 
@@ -205,7 +205,7 @@ class Store:
             tree = Tree.load(writer.folder)
             if tree.torn_at is not None:
                 writer.cut_to(tree.torn_at)
-                what = Notice("the last record was cut off when the host ended; it is left out", "warning")
+                what = Notice("the last record was cut off when the session ended; it is left out", "warning")
                 if writer.append([stamp(what, tree.last_seq + 1, self._clock())]):
                     tree.last_seq, tree.torn_at = tree.last_seq + 1, None
         except BaseException:
@@ -264,7 +264,7 @@ class Store:
         return msgspec.structs.replace(record, running=self.is_running(record.id), title=title)
 
     def no_room(self, error: OSError) -> OutsideFailure:
-        hint = "make room there, or choose another folder with SIGHTLINE_HOME"
+        hint = "free some disk space, or choose another folder with SIGHTLINE_HOME"
         return OutsideFailure(f"cannot store a session in {self._sessions}: {error.strerror}", hint)
 
 
@@ -273,7 +273,7 @@ _WHERE = "list all with `sightline sessions`"
 
 def _not_ours(error: NotOurs) -> OutsideFailure:
     hint = "set SIGHTLINE_HOME to a folder of your own, or remove this one"
-    return OutsideFailure(f"where sessions are stored belongs to another user: {error.filename}", hint)
+    return OutsideFailure(f"the folder for sessions belongs to another user: {error.filename}", hint)
 
 
 def _changed(entry: "os.DirEntry[str]") -> float:

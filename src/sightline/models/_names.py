@@ -64,7 +64,7 @@ def match(name: str, offered: Iterable[Named]) -> Named | None:
     families = _families(fitting, words)
     if len(families) > 1:
         found = ", ".join(_best(family, version).name for family in families)
-        raise UserMistake(f"{name} could be several models: {found}", "name one of them")
+        raise UserMistake(f"{name} matches several models: {found}", "name one of them")
     return _best(families[0], version) if families else None
 
 

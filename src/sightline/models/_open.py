@@ -61,7 +61,7 @@ def role_name(name: str, settings: Settings) -> str:
     while name in ROLES:
         if name in seen:
             raise UserMistake(
-                f"models.{name} names itself: {' → '.join([*seen, name])}", "name a model for one of them"
+                f"models.{name} refers to itself: {' → '.join([*seen, name])}", "name a model for one of them"
             )
         seen.append(name)
         name = getattr(settings.models, name).strip() or (settings.models.default.strip() if name != "default" else "")

@@ -286,7 +286,7 @@ def _not_events(where: str, body: bytes) -> ModelError:
 
 
 def _nothing_new(where: str) -> ModelError:
-    return ModelError("cut", f"{where} does not send anything any more", "try again later")
+    return ModelError("cut", f"{where} stopped sending", "try again later")
 
 
 def _unusable(problem: Exception, where: str) -> ModelError:

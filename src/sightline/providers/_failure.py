@@ -27,7 +27,7 @@ def hint_for(status: Any) -> str:
     if not isinstance(status, int):
         return ""
     if 500 <= status < 600:
-        return "the model's server is in trouble: try again later"
+        return "the model server has a problem: try again later"
     return _HINTS.get(status, "")
 
 

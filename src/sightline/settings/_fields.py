@@ -152,7 +152,7 @@ def describe(kind: Kind) -> str:
     if is_table(bare):
         return "a table"
     if _origin(bare) is list:
-        return "a list of texts"
+        return "a list of strings"
     if _origin(bare) is Literal:
         return f"one of {', '.join(get_args(bare))}"
     if bare is bool:

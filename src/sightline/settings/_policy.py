@@ -115,7 +115,7 @@ class Policy:
             return Decision("deny", level)
         if denied == Certainty.POSSIBLE:
             exact = self._allowing(need, exactly=True)
-            why = f"it computes what it runs, which could be what {denying} denies"
+            why = f"it computes its command while it runs, and that could be what {denying} denies"
             return Decision("allow", str(exact)) if exact else Decision("ask", denying, self._suggestion(need), why)
         if self.approval == "full":
             return Decision("allow", level)
@@ -220,10 +220,10 @@ class Policy:
             return ""
         if need.access == "exec":
             every = need.sandboxed and self.approval != "auto"
-            return f"at approval level {self.approval} every command is asked about" if every else ""
+            return f"approval level {self.approval} asks before every command" if every else ""
         if not _is_in(self._resolve(need.what), self._root):
             return "outside this folder"
-        return "sightline's own files, and what git, editors and shells run by themselves, are not written unasked"
+        return "sightline's own files, and files that git, editors and shells run by themselves, need approval"
 
     def _is_guarded(self, path: str) -> bool:
         return any(_is_in(path, folder) for folder in self._ours) or is_guarded(path, self._root)

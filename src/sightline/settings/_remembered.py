@@ -69,11 +69,13 @@ def remember_rule(workspace: Path, rule: str, verdict: Literal["allow", "deny"] 
             if rule in rules:
                 return ""
             if len(rules) >= MOST_RULES:
-                return f"{shown_rule(rule)} holds for this session only: {MOST_RULES} rules are remembered here already"
+                return (
+                    f"{shown_rule(rule)} applies for this session only: {MOST_RULES} rules are remembered here already"
+                )
             rules.append(rule)
             _write(file, kept)
     except (SightlineError, OSError, UnicodeError) as error:
-        return f"{shown_rule(rule)} holds for this session only: {error}"
+        return f"{shown_rule(rule)} applies for this session only: {error}"
     return ""
 
 
@@ -114,7 +116,7 @@ def _narrow(kept: _Kept) -> list[str]:
     if not changed:
         return []
     names = ", ".join(map(shown_rule, changed[:3])) + (f" and {len(changed) - 3} more" if len(changed) > 3 else "")
-    return [f"remembered rules about commands hold in the sandbox only from now on, and exec alone no more: {names}"]
+    return [f"remembered rules for commands now apply only in the sandbox, and exec alone no longer applies: {names}"]
 
 
 def _narrowed(text: str) -> list[str]:

@@ -34,6 +34,6 @@ def named_rule(text: str, rules: Iterable[str]) -> str:
         return text
     alike = [rule for rule in known if shown_rule(rule) == text]
     if len(alike) > 1:
-        hint = "`sightline config rules --json` has them exactly"
-        raise RuleMistake(f"{len(alike)} rules read like that: {text}", hint)
+        hint = "`sightline config rules --json` shows them exactly"
+        raise RuleMistake(f"{len(alike)} rules look like that: {text}", hint)
     return alike[0] if alike else ""

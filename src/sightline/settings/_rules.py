@@ -96,7 +96,7 @@ def _written_folder(folder: str) -> str:
 @lru_cache(256)
 def parse_rule(text: str, *, denies: bool = False) -> Rule:
     if "\0" in text or (not text.isascii() and _half(text) is not None):
-        raise RuleMistake(f"not a rule: {text}", "no path, command or host has a NUL or half a character in it")
+        raise RuleMistake(f"not a rule: {text}", "a path, command or host cannot have a NUL or a lone surrogate in it")
     match = _rule(text)
     scope = _scope(match[3].strip()) if match is not None else None
     if match is None or scope is None:
@@ -104,19 +104,19 @@ def parse_rule(text: str, *, denies: bool = False) -> Rule:
     name, pattern = match[1], match[2]
     access = next((known for known in ACCESSES if known == name), None)
     if access is None:
-        raise RuleMistake(f"not a rule: {text}", f"{name} is none of {', '.join(ACCESSES)}")
+        raise RuleMistake(f"not a rule: {text}", f"{name} is not one of {', '.join(ACCESSES)}")
     if access != "exec" and any(scope.groups()):
-        raise RuleMistake(f"not a rule: {text}", "only a rule about commands has something behind its pattern")
+        raise RuleMistake(f"not a rule: {text}", "only a rule for commands can have words after its pattern")
     if scope[1] and pattern is None:
         raise RuleMistake(f"not a rule: {text}", "exactly needs a command: exec(make *) exactly")
     if pattern is not None:
         if access not in ("read", "write"):  # a file's name may begin and end with spaces
             pattern = trimmed(pattern)
         if not pattern.strip():
-            raise RuleMistake(f"empty pattern: {text}", f"write {access} alone to mean everything of it")
+            raise RuleMistake(f"empty pattern: {text}", f"write {access} alone to match everything")
         _check_pattern(access, pattern, text, denies=denies, exactly=bool(scope[1]))
     if scope[3] and denies:
-        raise RuleMistake(f"not a rule: {text}", "only a rule that allows a command passes variables to it")
+        raise RuleMistake(f"not a rule: {text}", "only a rule that allows a command can pass variables to it")
     passed = tuple(checked_variable(name) for name in re.split(r"[\s,]+", (scope[3] or "").strip()) if name)
     return Rule(access, pattern or "", bool(scope[1]), bool(scope[2]), _read_folder(scope[4] or "", text), passed)
 

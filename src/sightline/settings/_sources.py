@@ -146,7 +146,7 @@ def _type_hint(key: Key, value: Any, kind: Any) -> str:
             return f"did you mean {near}?" if near else ""
     if describe(kind) == "text" and not isinstance(value, (dict, list)):
         return f"put it in quotes: {written(written(value))}"
-    if describe(kind) == "a list of texts" and not isinstance(value, dict):
+    if describe(kind) == "a list of strings" and not isinstance(value, dict):
         return 'write ["one", "two"]'
     return ""
 

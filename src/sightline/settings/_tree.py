@@ -44,8 +44,8 @@ class Models(Section, frozen=True):
 
 
 class Retry(Section, frozen=True):
-    attempts: Count = 5  # how often a request is repeated when a server is overloaded or not reachable
-    base_ms: Positive = 1000  # milliseconds before the first repetition; doubled each time
+    attempts: Count = 5  # how often a request is retried when a server is overloaded or not reachable
+    base_ms: Positive = 1000  # milliseconds before the first retry; doubled each time
     cap_ms: Positive = 60_000  # longest wait in milliseconds; if a server asks for more, the run fails
 
 
@@ -71,8 +71,8 @@ class Permissions(Section, frozen=True):
 class Read(Section, frozen=True):
     default_limit: Positive = 300  # lines of a file that are read when no range is given
     summarize: bool = True  # read the outline of a long source file instead of all of it
-    hash_lines: bool = True  # line numbers and tags that the edit tool understands
-    line_numbers: bool = True  # plain line numbers, if hash_lines is off
+    hash_lines: bool = True  # show line numbers and tags that the edit tool understands
+    line_numbers: bool = True  # show plain line numbers, if hash_lines is off
 
 
 class Search(Section, frozen=True):
@@ -81,11 +81,11 @@ class Search(Section, frozen=True):
 
 
 class Bash(Section, frozen=True):
-    timeout: Seconds = 300.0  # seconds for a command, if the call names none
+    timeout: Seconds = 300.0  # seconds a command may run, if the call names no limit
     max_timeout: Seconds = 3600.0  # maximum seconds a call may ask for
     auto_background: bool = False  # turn a long command into a background job
-    auto_background_ms: Positive = 60_000  # how long that is
-    shell: str = ""  # empty: bash where there is one, else sh
+    auto_background_ms: Positive = 60_000  # milliseconds after which a long command becomes one
+    shell: str = ""  # the shell for commands; empty: bash if installed, else sh
     persist_state: bool = True  # `cd` and exported variables last for the next commands of the session
 
 
@@ -114,7 +114,7 @@ class Todo(Section, frozen=True):
 
 class Console(Section, frozen=True):
     theme: Literal["auto", "dark", "light"] = "auto"  # colours for a dark or light background; auto: as the terminal
-    keymap: Literal["emacs", "vim"] = "emacs"  # keys of the editor
+    keymap: Literal["emacs", "vim"] = "emacs"  # key bindings of the prompt
     keys: dict[str, Any] = {}  # other keys for actions: tree = "ctrl+t"; see `/keys`
     double_escape: Literal["tree", "branch", "none"] = "tree"  # what Escape twice opens in an empty editor
     reasoning: bool = False  # show the thinking of the model

@@ -196,7 +196,7 @@ def remove_from_setting(path: Path, name: str, text: str, *, project: bool) -> l
             has = (
                 f"it has: {', '.join(map(str, there))}"
                 if there
-                else f"`sightline config {name}` says where it comes from"
+                else f"`sightline config {name}` shows where it comes from"
             )
             raise UserMistake(f"{name} in {path} does not have {missing[0]}", has)
         return [each for each in there if each not in gone]

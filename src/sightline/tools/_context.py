@@ -75,7 +75,7 @@ class Workplace:
         self.read_only = read_only  # real paths in the workspace that commands in the sandbox must not change
         self.gateway = gateway  # the network of commands in the sandbox; None: they have none
         self.network = network  # what the rules say of a host and port that a page leads to; None: nothing
-        self.is_denied = is_denied  # whether a rule forbids to read a file; None: there is no such rule
+        self.is_denied = is_denied  # whether a rule forbids reading a file; None: there is no such rule
         self.kept: dict[str, Any] = {}  # what tools keep with the conversation, by name; follows the branch
         self._shared: dict[type[Any], Any] = {}
 

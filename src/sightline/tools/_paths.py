@@ -59,7 +59,7 @@ def refuse_impossible(path: str) -> None:
             return
     except UnicodeEncodeError:
         pass
-    raise ToolError("The path has a NUL or half a character in it, which no name can. Write it again.")
+    raise ToolError("The path has a NUL or a lone surrogate in it, which no file name can have. Write it again.")
 
 
 def _expand(path: str) -> str:
@@ -67,7 +67,7 @@ def _expand(path: str) -> str:
         try:
             path = unquote(urlsplit(path).path, errors="surrogateescape")
         except ValueError:
-            raise ToolError(f"'{path[:200]}' is no address of a file. Give the path itself.") from None
+            raise ToolError(f"'{path[:200]}' is not the address of a file. Give the path itself.") from None
     return os.path.expanduser(path) if path.startswith("~") else path
 
 

@@ -84,7 +84,7 @@ def parameters(tool: Tool[Any], args: dict[str, Any]) -> Any:
     for name, value in args.items():
         if (half := _half_in(value)) is not None:
             raise ToolError(
-                f"{tool.name}: `{name}` has half a character in it (a lone surrogate, U+{ord(half):04X}), which no "
+                f"{tool.name}: `{name}` has a lone surrogate in it (U+{ord(half):04X}), which no "
                 "text can hold. Write the character itself."
             )
     given = {

@@ -56,7 +56,7 @@ def _check_kind(mode: int, path: Path) -> None:
         raise ToolError(f"'{path}' is a directory.")
     if not stat.S_ISREG(mode):
         what = f"'{path}' is {kind_of(mode)}, not a file, and is not read."
-        raise ToolError(f"{what} Use a command if you need what it gives.")
+        raise ToolError(f"{what} Use a command if you need its content.")
 
 
 def _problem(error: OSError, path: Path) -> str:
@@ -66,5 +66,5 @@ def _problem(error: OSError, path: Path) -> str:
         case PermissionError():
             return f"No permission to read '{path}'."
         case BlockingIOError():
-            return f"'{path}' has nothing to read now; reading it would wait for ever."
+            return f"'{path}' has nothing to read now; reading it would wait forever."
     return f"Cannot read '{path}': {reason_of(error)}."

@@ -126,7 +126,9 @@ class Bindings:
         if isinstance(wanted, str):
             wanted = [wanted]
         if not isinstance(wanted, (list, tuple)):
-            self.problems.append(f"{action}: keys are a text or a list of texts, for example 'ctrl+x'. Left as it was")
+            self.problems.append(
+                f"{action}: keys are a string or a list of strings, for example 'ctrl+x'. Left unchanged"
+            )
             return
         good = [str(key) for key in (self._parsed(str(action), spec) for spec in wanted) if key is not None]
         if good or not wanted:

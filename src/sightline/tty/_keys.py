@@ -132,7 +132,7 @@ def _parts(spec: str) -> list[str]:
     """`ctrl++` is ctrl and the plus key."""
     text = spec.strip()
     if not text:
-        raise KeySpecError("an empty key. Write for example 'ctrl+x' or 'f5'")
+        raise KeySpecError("the key is empty. Write for example 'ctrl+x' or 'f5'")
     if text == "+":
         return ["+"]
     if text.endswith("++"):
@@ -145,7 +145,7 @@ def _modifier(part: str, spec: str) -> str:
     lower = _MODIFIER_ALIASES.get(lower, lower)
     if lower in MODIFIERS:
         return lower
-    raise KeySpecError(f"{_quoted(part)} in {_quoted(spec)} is no modifier.{_nearest(lower, MODIFIERS, 'ctrl')}")
+    raise KeySpecError(f"{_quoted(part)} in {_quoted(spec)} is not a modifier.{_nearest(lower, MODIFIERS, 'ctrl')}")
 
 
 def _key_name(part: str, spec: str) -> str:
@@ -158,7 +158,7 @@ def _key_name(part: str, spec: str) -> str:
     if lower in MODIFIERS or lower in _MODIFIER_ALIASES:
         raise KeySpecError(f"{_quoted(spec)} holds a modifier but no key. Write for example '{lower}+x'")
     where = "" if part == spec else f" in {_quoted(spec)}"
-    raise KeySpecError(f"{_quoted(part)}{where} is no key.{_nearest(lower, (*NAMED_KEYS, *_KEY_ALIASES), 'enter')}")
+    raise KeySpecError(f"{_quoted(part)}{where} is not a key.{_nearest(lower, (*NAMED_KEYS, *_KEY_ALIASES), 'enter')}")
 
 
 def _quoted(text: str) -> str:

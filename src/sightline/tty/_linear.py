@@ -79,7 +79,7 @@ class LinearDisplay(Display):
         if focused is None:
             return None
         if self._is_early():
-            return self._say([f"entered before the question, and no answer to it: {line}"] if line else [])
+            return self._say([f"entered before the question, so not its answer: {line}"] if line else [])
         chosen = _list_in(focused)
         if self.visible_overlays() and line.startswith(".") and self._press(chosen, line[1:]):
             return self._answered()

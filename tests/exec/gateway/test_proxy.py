@@ -95,9 +95,7 @@ async def test_the_oldest_that_asked_for_nothing_gives_way() -> None:
         with contextlib.suppress(ConnectionError):
             assert await asyncio.wait_for(first.read(), 5) == b""
         assert not any(reader.at_eof() or reader.exception() for reader in others)
-        assert notices(place) == [
-            f"a command has {SHARE} connections at once and wants more: there is no room for them"
-        ]
+        assert notices(place) == [f"a command has {SHARE} connections open, which is the maximum, and wants more"]
 
 
 async def test_many_commands_make_room_for_one_more(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -94,7 +94,7 @@ PICTURE = ImagePart("image/png", "artifact://1", "aGk=")
 PICTURE_BLOCK = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}}
 REDACTED = {"type": "redacted_thinking", "data": "b3BhcXVl"}
 THOUGHT = {"type": "thinking", "thinking": "Hm.", "signature": "c2ln"}
-GOING_ON = ("user", [words("(The conversation goes on.)")])
+GOING_ON = ("user", [words("(The conversation continues.)")])
 
 
 @pytest.mark.parametrize(

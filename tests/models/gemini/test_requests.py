@@ -103,7 +103,7 @@ SEE = {"text": "From the result of bash:"}
         pytest.param([UserMessage([TextPart(" "), TextPart("a")])], [("user", [{"text": "a"}])], id="blank texts"),
         pytest.param(
             [say(TextPart("Hi")), GO],
-            [("user", [{"text": "(The conversation goes on.)"}]), ("model", [{"text": "Hi"}]), SAID_GO],
+            [("user", [{"text": "(The conversation continues.)"}]), ("model", [{"text": "Hi"}]), SAID_GO],
             id="the user begins",
         ),
         pytest.param(

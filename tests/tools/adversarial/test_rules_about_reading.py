@@ -1,4 +1,4 @@
-"""A rule that forbids to read a file holds for every way that leads to its words."""
+"""A rule that forbids reading a file holds for every way that leads to its words."""
 
 from pathlib import Path
 
@@ -22,7 +22,7 @@ def guarded(context: ToolContext) -> ToolContext:
 
 async def test_not_by_the_end_of_a_path(guarded: ToolContext) -> None:
     """The path that was judged did not exist; the one that ends like it is judged again."""
-    with pytest.raises(ToolError, match="a rule forbids to read it"):
+    with pytest.raises(ToolError, match="a rule forbids reading it"):
         await run(ReadTool(), guarded, path="key.txt")
 
 

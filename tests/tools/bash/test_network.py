@@ -491,7 +491,7 @@ async def test_a_proxy_that_refuses_is_named(tmp_path: Path, monkeypatch: pytest
         async with lab(tmp_path, turns("curl -sS http://far.test/"), settings=BOXED, allow=["network"]) as here:
             await here.run()
             done = Ran(here)
-    assert "the proxy of the environment refused far.test:80: 407 Sign in" in done.text
+    assert "the proxy set in the environment refused far.test:80: 407 Sign in" in done.text
     assert "407 Sign in" in here.of(ToolConnection)[-1].reason
 
 
@@ -501,5 +501,5 @@ async def test_a_proxy_of_another_kind_is_refused(tmp_path: Path, monkeypatch: p
     async with own_proxy(monkeypatch, "socks5://127.0.0.1:{0}") as proxy:
         async with lab(tmp_path, turns("curl -sS http://far.test/"), settings=BOXED, allow=["network"]) as here:
             await here.run()
-            assert "only http://HOST:PORT can" in Ran(here).text
+            assert "write it as http://HOST:PORT" in Ran(here).text
         assert proxy.asked == []

@@ -312,7 +312,7 @@ async def test_the_person_is_asked_about_a_program_in_the_workspace(tmp_path: Pa
         await here.agent.prompt("go")
         request = await here.first(Request)
         assert request.choices == ["once", "no"]
-        assert "does not decide about it: PATH leads to" in request.details["why"]
+        assert "does not apply: PATH leads to" in request.details["why"]
         assert here.agent.requests.answer(request.id, "once")
         await here.ended()
     assert (tmp_path / "ran").exists()

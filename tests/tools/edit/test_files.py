@@ -84,7 +84,7 @@ async def test_a_file_that_went_away_is_not_made_anew(desk):
     """The tag says the model thinks of what was there."""
     tag = desk.show("a.txt", "a\n")
     desk.path("a.txt").unlink()
-    assert "does not exist any more" in await desk.refused(f"¶a.txt#{tag}\ninsert head:\n+x")
+    assert "no longer exists" in await desk.refused(f"¶a.txt#{tag}\ninsert head:\n+x")
 
 
 @pytest.mark.parametrize("ops", ["delete 1", "insert after 1:\n+x", "replace block 1:\n+x"])

@@ -124,7 +124,7 @@ async def test_no_more_jobs_than_may_run(tmp_path: Path) -> None:
     async with lab(tmp_path, turns, settings=settings) as here:
         await here.run()
         _, refused, waited = [m for m in here.messages if isinstance(m, ToolMessage)]
-        assert "1 background jobs are running, which is the most there may be" in text_of(refused)
+        assert "1 background jobs are running, which is the maximum" in text_of(refused)
         assert refused.is_error
         assert not (tmp_path / "work" / "started").exists()
         assert text_of(waited) == "waited for"

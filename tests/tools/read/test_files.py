@@ -339,7 +339,7 @@ def test_what_goes_wrong_with_a_file_is_said_in_words(tmp_path: Path) -> None:
     for error, words in [
         (PermissionError(13, "Permission denied"), "No permission"),
         (FileNotFoundError(2, "No such file"), "not found"),
-        (BlockingIOError(11, "Again"), "wait for ever"),
+        (BlockingIOError(11, "Again"), "wait forever"),
         (OSError(5, "Input/output error"), "Input/output error"),
     ]:
         assert words in _regular._problem(error, tmp_path)

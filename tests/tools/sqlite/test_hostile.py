@@ -317,7 +317,7 @@ def test_another_file_in_its_place_is_not_opened(
     assert shown(users, ":plain:1") == "word: first"
     users.unlink()
     (tmp_path / "before.db").rename(users)
-    with pytest.raises(ToolError, match=r"leads elsewhere|changed by another program"):
+    with pytest.raises(ToolError, match=r"leads to another place|changed by another program"):
         write(users, RowTarget("plain"), "{word: 'x'}")
     assert other.read_bytes() == untouched
     assert sorted(os.listdir(tmp_path)) == ["before.db", "other.db", "users.db"]

@@ -187,10 +187,10 @@ async def test_every_redirect_is_checked(strict: ToolContext, server: Server, mo
     [
         ("http://evil.test/x", r"another host, evil\.test\. Read http://evil\.test/x"),
         ("http://169.254.169.254/latest/meta-data/", r"another host, 169\.254\.169\.254"),
-        ("file:///etc/passwd", "no web address"),
-        ("ftp://127.0.0.1/x", "no web address"),
-        ("javascript:alert(1)", "no web address"),
-        ("http://user@127.0.0.1/", "no web address"),
+        ("file:///etc/passwd", "not a web address"),
+        ("ftp://127.0.0.1/x", "not a web address"),
+        ("javascript:alert(1)", "not a web address"),
+        ("http://user@127.0.0.1/", "not a web address"),
     ],
 )
 async def test_a_redirect_elsewhere_ends(context: ToolContext, server: Server, location: str, message: str) -> None:

@@ -78,7 +78,7 @@ async def test_packing_nobody_asked_for_is_refused(
 ) -> None:
     """In words."""
     server.page("/a", body, "text/plain", content_encoding=encoding)
-    with pytest.raises(ToolError, match="is packed"):
+    with pytest.raises(ToolError, match="compressed"):
         await read_url(f"{server.url}/a", context)
 
 

@@ -341,7 +341,7 @@ async def test_characters_are_those_of_the_page(
     server.page("/a", body, kind)
     outcome = await read(context, f"{server.url}/a")
     assert body_of(outcome) == expected
-    assert ("some bytes are no text" in outcome.text) == ("\ufffd" in expected)
+    assert ("some bytes are not text" in outcome.text) == ("\ufffd" in expected)
 
 
 async def test_a_server_that_is_not_there_is_an_error(context: ToolContext, monkeypatch: pytest.MonkeyPatch) -> None:

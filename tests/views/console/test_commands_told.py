@@ -23,7 +23,7 @@ async def test_a_file_that_is_not_there_is_no_broken_image(sat: Sitting, tmp_pat
     await COMMANDS["attach"].run(sat.console, "nope.png")
     await sat.until(lambda: "there is no file nope.png" in sat.rows)
     await COMMANDS["attach"].run(sat.console, "words.png")
-    await sat.until(lambda: "words.png is no image that can be read" in sat.rows)
+    await sat.until(lambda: "words.png is not an image that can be read" in sat.rows)
     assert "there is no file words.png" not in sat.rows
 
 

@@ -81,7 +81,7 @@ async def test_the_persons_own_and_a_trusted_projects_are_loaded(
         ("def console(ui:\n", "games.py:1 is left out: SyntaxError"),
         ("async def console(ui):\n    pass\n", "ordinary function"),
         ("def console(ui):\n    raise SystemExit(3)\n", "SystemExit"),
-        ("def console(ui):\n    ui.component('')\n", "no name for a component"),
+        ("def console(ui):\n    ui.component('')\n", "not a component name"),
     ],
 )
 async def test_a_broken_file_is_told_and_left_out(

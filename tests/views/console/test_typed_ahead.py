@@ -115,7 +115,7 @@ def test_a_line_that_was_entered_before_the_question_does_not_answer_it() -> Non
     display.enter("1")
     display.enter("")
     assert not answers
-    assert "entered before the question, and no answer to it: 1" in "".join(surface.written)
+    assert "entered before the question, so not its answer: 1" in "".join(surface.written)
     clock.pass_by()
     display.enter("1")
     assert answers == [{"choice": "once"}]

@@ -168,7 +168,7 @@ def test_a_conversation_is_read_again(store, capfd):
     talk.close()
     assert show_conversation(store, talk.id, PLAIN) == 0
     assert capfd.readouterr().out == (
-        "> first\n> second\n\nI look\n\n● bash make test\n\n· of a branch that was left: it failed\n\n"
+        "> first\n> second\n\nI look\n\n● bash make test\n\n· from a branch that was left: it failed\n\n"
         f"> again\n\nhal\n\n✕ the answer ended early: aborted\n\nResume with: sightline --resume {talk.id}\n"
     )
 

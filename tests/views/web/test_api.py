@@ -218,7 +218,7 @@ def test_a_parameter_that_is_no_number_is_refused(served, query):
 def test_a_method_that_makes_no_sense_is_refused(served):
     """405, in JSON like everything else."""
     answer = served.client.delete("/api/sessions")
-    assert (answer.status_code, answer.json()["error"]) == (405, "DELETE is not possible here")
+    assert (answer.status_code, answer.json()["error"]) == (405, "DELETE is not supported here")
 
 
 def test_starting_in_a_session_that_is_over_says_what_to_do(served):

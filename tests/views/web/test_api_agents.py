@@ -122,8 +122,8 @@ def test_what_can_be_chosen(served, tmp_path):
         ({"cwd": "/etc/hostname"}, "no folder /etc/hostname"),
         ({"cwd": "/tmp\u0000"}, "not an absolute path"),
         ({"provider": "nobody"}, "no agent nobody"),
-        ({"level": "everything"}, "not what is asked for here"),
-        ({"flags": {"permissions.approval": "full"}}, "not what is asked for here"),
+        ({"level": "everything"}, "invalid request"),
+        ({"flags": {"permissions.approval": "full"}}, "invalid request"),
     ],
 )
 def test_what_cannot_be_started_is_refused(served, asked, why):

@@ -179,7 +179,7 @@ async def test_a_killed_host_is_shown_as_lost_with_its_output(served):
         await said.until("rows", lambda data: data["total"] == 1)
         os.kill(host_of(served, session_of(job)), signal.SIGKILL)
         entries = await said.until("entries", lambda data: data["entries"][0].get("state") == "lost")
-        assert "lost: the host ended" in entries["entries"][0]["said"]
+        assert "lost: the session ended" in entries["entries"][0]["said"]
         await said.until("list", lambda data: _job(data, job)["state"] == "lost")
     rows = (await in_thread(served.get, f"/api/jobs/{job}/rows")).json()
     assert rows["rows"] == [[["before"]]]

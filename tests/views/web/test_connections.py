@@ -240,7 +240,7 @@ def test_what_nests_too_deep_is_refused(watched, path, number):
     session = watched.run("true").rpartition("-")[0]
     answer = watched.client.post(path.format(session=session), content=DEEP[number])
     assert answer.status_code == 400
-    assert "in each other" in answer.json()["error"]
+    assert "nested arrays and objects" in answer.json()["error"]
     assert watched.errors.read_text() == ""
 
 

@@ -211,7 +211,7 @@ def test_more_rows_than_may_be_laid_out_end_with_a_note(output, monkeypatch):
     output.write("\x1b[A" + "".join(f"line {n}\n" for n in range(50_000)))
     rows = output.finish()
     assert rows.total < 50_000
-    assert "the download has all of it" in text_of(rows.read(rows.total - 1, 1)[0])
+    assert "Download has all of it" in text_of(rows.read(rows.total - 1, 1)[0])
     assert rows.unseen == 0
 
 

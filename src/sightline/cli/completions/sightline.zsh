@@ -16,7 +16,7 @@ _shtab_sightline_commands() {
     config:'Every setting with its value and its source. With a name: its values and their sources.'
     demo:'watch the agent fix a small project; needs no key and no network'
     doctor:'check models, agents and sandbox, and name what is missing'
-    events:'translate such output to Sightline'"'"'s events, one JSON object per line'
+    events:'translate another agent'"'"'s output to Sightline'"'"'s events, one JSON object per line'
     exec:'run a command, show its output live and store it'
     flow:'run or check a workflow of agents and commands (YAML)'
     fork:'copy a session into a new one and print its id'
@@ -38,21 +38,21 @@ _shtab_sightline_commands() {
 _shtab_sightline_config_commands() {
   local _commands=(
     add:'add a value to a list, such as permissions.allow'
-    get:'one setting, or a section of them; `get` may be left out'
-    path:'where your settings file is, whether or not it exists'
+    get:'print one setting or section; `get` may be left out'
+    path:'print the path of your settings file, even if it does not exist'
     remove:'remove a value from a list'
-    rules:'permission rules that hold here: from settings, and remembered'
+    rules:'list the permission rules in effect here, from settings and remembered'
     set:'write a setting into your settings file'
-    trust:'use the settings and extensions of a project'
+    trust:'trust a project: use its settings and extensions'
     unset:'remove a setting from your settings file'
-    untrust:'use them no longer'
+    untrust:'stop trusting a project: its settings and extensions are no longer used'
   )
   _describe 'sightline config commands' _commands
 }
 
 _shtab_sightline_flow_commands() {
   local _commands=(
-    check:'find every mistake in a workflow without running it'
+    check:'check a workflow for mistakes without running it'
     run:'run a workflow'
   )
   _describe 'sightline flow commands' _commands
@@ -131,7 +131,7 @@ _shtab_sightline_config_defaults_added=0
 
 _shtab_sightline_config_add_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
-  "--project[the project\'s file instead (.sightline\/settings.toml)]"
+  "--project[use the project\'s file instead (.sightline\/settings.toml)]"
   ":such as permissions.allow:"
   ":several are written with commas:"
 )
@@ -152,7 +152,7 @@ _shtab_sightline_config_get_defaults_added=0
 
 _shtab_sightline_config_path_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
-  "--project[the project\'s file instead (.sightline\/settings.toml)]"
+  "--project[use the project\'s file instead (.sightline\/settings.toml)]"
 )
 
 # guard to ensure default positional specs are added only once per session
@@ -160,7 +160,7 @@ _shtab_sightline_config_path_defaults_added=0
 
 _shtab_sightline_config_remove_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
-  "--project[the project\'s file instead (.sightline\/settings.toml)]"
+  "--project[use the project\'s file instead (.sightline\/settings.toml)]"
   ":such as permissions.allow:"
   ":several are written with commas:"
 )
@@ -171,7 +171,7 @@ _shtab_sightline_config_remove_defaults_added=0
 _shtab_sightline_config_rules_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "--json[as a JSON array]"
-  "--forget[no longer remember this one]:RULE:"
+  "--forget[forget this remembered rule]:RULE:"
 )
 
 # guard to ensure default positional specs are added only once per session
@@ -180,7 +180,7 @@ _shtab_sightline_config_rules_defaults_added=0
 _shtab_sightline_config_set_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "--replace[replace a list that already has values]"
-  "--project[the project\'s file instead (.sightline\/settings.toml)]"
+  "--project[use the project\'s file instead (.sightline\/settings.toml)]"
   ":such as models.default:"
   ":a list is written with commas:"
 )
@@ -190,8 +190,8 @@ _shtab_sightline_config_set_defaults_added=0
 
 _shtab_sightline_config_trust_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
-  "--list[print the folders that are trusted]"
-  ":of the project (default\: this one):"
+  "--list[list trusted folders]"
+  ":the project\'s folder (default\: this one):"
 )
 
 # guard to ensure default positional specs are added only once per session
@@ -199,7 +199,7 @@ _shtab_sightline_config_trust_defaults_added=0
 
 _shtab_sightline_config_unset_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
-  "--project[the project\'s file instead (.sightline\/settings.toml)]"
+  "--project[use the project\'s file instead (.sightline\/settings.toml)]"
   ":KEY:"
 )
 
@@ -208,7 +208,7 @@ _shtab_sightline_config_unset_defaults_added=0
 
 _shtab_sightline_config_untrust_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
-  ":of the project (default\: this one):"
+  ":the project\'s folder (default\: this one):"
 )
 
 # guard to ensure default positional specs are added only once per session
@@ -401,7 +401,7 @@ _shtab_sightline_sessions_options=(
   "--json[as a JSON array]"
   "--color[when to use colours\; auto\: only on a terminal]:color:(auto always never)"
   "--debug-log[write details for bug reports to FILE]:FILE:_files"
-  "(*)::only those with these words, the best first:"
+  "(*)::only those with these words, best match first:"
 )
 
 # guard to ensure default positional specs are added only once per session

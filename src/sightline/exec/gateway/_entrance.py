@@ -74,8 +74,8 @@ class Entrance:
         if self._overflowed or self._left:
             return
         self._overflowed = True
-        text = f"a command has {held} connections at once and wants more: there is no room for them"
-        hint = "those that ask for nothing are closed, others refused"
+        text = f"a command has {held} connections open, which is the maximum, and wants more"
+        hint = "idle connections are closed, new ones refused"
         self._publish(Notice(text, "warning", hint, source="exec"))
 
     def connection(self, number: int, host: str, port: int) -> "Connection":
@@ -143,7 +143,7 @@ class Connection:
         if self._verdict == "allowed" and reason and len(self._entrance.failed) < _LISTED:
             self._entrance.failed[self.name] = reason
         if self._verdict == "asked":  # nobody waits for the answer any more
-            self._verdict, reason = "refused", reason or "it was given up before it was answered"
+            self._verdict, reason = "refused", reason or "the command gave up before the answer"
         self._tell(reason, round(time.monotonic() - self._began, 3))
 
     def _tell(self, reason: str = "", duration: float | None = None) -> None:

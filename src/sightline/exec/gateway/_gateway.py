@@ -73,7 +73,7 @@ class Gateway:
         if self._namespace is not None:
             self._namespace.close()
         self._server = self._namespace = None
-        self.problem = self.problem or "the session is over"
+        self.problem = self.problem or "the session has ended"
 
     async def _open(self) -> None:
         from sightline.exec.gateway._namespace import NoNamespace
@@ -84,7 +84,7 @@ class Gateway:
             namespace, self._entering = await asyncio.to_thread(_opened)
         except NoNamespace as problem:
             self.problem = str(problem)
-            text = f"commands in the sandbox have no network here, not even to hosts that are allowed: {problem}"
+            text = f"sandboxed commands have no network here, not even to allowed hosts: {problem}"
             self._publish(Notice(clean_line(text), source="exec"))
             return
         self._namespace = namespace

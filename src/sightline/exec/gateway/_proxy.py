@@ -218,7 +218,7 @@ class _Relay:
                     elif down not in done:
                         await down
         except TimeoutError:
-            self._connection.end("nothing moved for too long")
+            self._connection.end("idle for too long")
         except (OSError, EOFError, BadRequest, asyncio.LimitOverrunError):
             pass
         finally:

@@ -97,7 +97,7 @@ def canonical_host(written: str) -> str:
         except ValueError:
             raise BadRequest("not an address") from None
         if address.scope_id is not None:
-            raise BadRequest("an address with a zone is not connected to")
+            raise BadRequest("addresses with a zone are not supported")
         return str(address.ipv4_mapped or address)
     if not host.isascii():
         try:
@@ -174,12 +174,12 @@ def _body(fields: list[tuple[bytes, bytes]]) -> int:
     lengths = [value for name, value in fields if name == b"content-length"]
     if codings:
         if codings != [b"chunked"] or lengths:
-            raise BadRequest("a body whose end is not clear")
+            raise BadRequest("a body of unclear length")
         return -1
     if not lengths:
         return 0
     if len(lengths) > 1 or not re.fullmatch(rb"[0-9]{1,15}", lengths[0]):
-        raise BadRequest("a body whose end is not clear")
+        raise BadRequest("a body of unclear length")
     return int(lengths[0])
 
 
@@ -194,7 +194,7 @@ async def read_body(reader: asyncio.StreamReader, asked: Asked) -> AsyncIterator
         async for piece in _exactly(reader, size):
             yield piece
         if await reader.readexactly(2) != b"\r\n":
-            raise BadRequest("a body whose end is not clear")
+            raise BadRequest("a body of unclear length")
         yield b"\r\n"
     for _ in range(_FIELDS_AT_MOST):  # trailers, which are not forwarded
         if await reader.readuntil(b"\r\n") == b"\r\n":
@@ -215,7 +215,7 @@ async def _exactly(reader: asyncio.StreamReader, left: int) -> AsyncIterator[byt
 async def _chunk_size(reader: asyncio.StreamReader) -> int:
     found = _chunk(await reader.readuntil(b"\r\n"))
     if found is None:
-        raise BadRequest("a body whose end is not clear")
+        raise BadRequest("a body of unclear length")
     return int(found[1], 16)
 
 
@@ -232,10 +232,10 @@ async def _socks5(reader: asyncio.StreamReader, write: Callable[[bytes], object]
         write(b"\x01\x00")
     else:
         write(b"\x05\xff")
-        raise BadRequest("no way to sign in that is known here", "socks5")
+        raise BadRequest("no supported way to sign in", "socks5")
     version, command, _, kind = await reader.readexactly(4)
     if version != 5 or command != 1:
-        raise BadRequest("only connections to a port are made", "socks5")
+        raise BadRequest("only CONNECT is supported", "socks5")
     match kind:
         case 1:
             host = str(ipaddress.IPv4Address(await reader.readexactly(4)))
@@ -257,7 +257,7 @@ async def _socks4(reader: asyncio.StreamReader) -> Asked:
     if address[:3] == b"\0\0\0" and address[3]:
         host = _text(await _until_zero(reader))
     if command != 1:
-        raise BadRequest("only connections to a port are made", "socks4")
+        raise BadRequest("only CONNECT is supported", "socks4")
     return _of_socks("socks4", host, port)
 
 

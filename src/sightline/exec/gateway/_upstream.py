@@ -68,7 +68,7 @@ class Upstream:
                 return await self._open(address, port)
             except (OSError, TimeoutError) as failed:
                 problem = problem or failed
-        raise Unreachable(f"{host}:{port} cannot be connected to: {_words(problem)}")
+        raise Unreachable(f"cannot connect to {host}:{port}: {_words(problem)}")
 
     async def _open(self, address: str, port: int) -> Streams:
         return await asyncio.wait_for(asyncio.open_connection(address, port, limit=self._limit), _CONNECT_SECONDS)
@@ -89,11 +89,11 @@ class Upstream:
         except ValueError:
             server = None
         if not server:
-            raise Unreachable("the proxy of the environment cannot be used: only http://HOST:PORT can")
+            raise Unreachable("the proxy set in the environment cannot be used: write it as http://HOST:PORT")
         try:
             reader, writer = await self._open(server, server_port)
         except (OSError, TimeoutError) as problem:
-            raise Unreachable(f"the proxy of the environment does not answer: {_words(problem)}") from None
+            raise Unreachable(f"the proxy set in the environment does not answer: {_words(problem)}") from None
         try:
             status = await asyncio.wait_for(_tunnel(reader, writer, parts, host, port), _CONNECT_SECONDS)
         except (OSError, TimeoutError, EOFError, asyncio.LimitOverrunError):
@@ -103,7 +103,7 @@ class Upstream:
             raise
         if status:
             writer.close()
-            raise Unreachable(f"the proxy of the environment refused {host}:{port}: {status}")
+            raise Unreachable(f"the proxy set in the environment refused {host}:{port}: {status}")
         return reader, writer
 
 
@@ -139,5 +139,5 @@ def _settle(answer: "asyncio.Future[list[str]]", addresses: list[str]) -> None:
 
 def _words(problem: BaseException | None) -> str:
     if isinstance(problem, TimeoutError):
-        return "it takes too long"
+        return "timed out"
     return str(getattr(problem, "strerror", None) or "failed")

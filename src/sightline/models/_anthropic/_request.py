@@ -41,7 +41,7 @@ _LEAST_BESIDE = 1024
 _THOUGHTS = (wire.ThinkingBlock, wire.RedactedThinkingBlock)
 _CACHED = wire.CacheControl()
 _CACHED_TURNS = 2
-_BEGINNING = "(The conversation goes on.)"
+_BEGINNING = "(The conversation continues.)"
 
 
 def encoded(request: ModelRequest, facts: ModelFacts) -> bytes:

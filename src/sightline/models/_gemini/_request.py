@@ -39,7 +39,7 @@ _BUDGETED = ("gemini-1", "gemini-2")
 _FIRST_WITHOUT_MINIMAL = (3, 8)
 _version = re.compile(r"gemini-(\d+)(?:\.(\d+))?")
 _UNSIGNED = "skip_thought_signature_validator"
-_BEGINNING = "(The conversation goes on.)"
+_BEGINNING = "(The conversation continues.)"
 
 
 def encoded(request: ModelRequest, facts: ModelFacts) -> bytes:

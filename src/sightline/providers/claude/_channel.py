@@ -282,7 +282,7 @@ class ClaudeChannel:
                 self._requests[id] = (head.request_id, made)
                 return [made.event]
         self._send(wire.refusal(head.request_id, "not supported"))
-        text = f"Claude Code asked for something only its own program can give: {kind[:100]}"
+        text = f"Claude Code asked for something that only its own program supports: {kind[:100]}"
         return [Notice(clean_line(text), "warning", source="claude")]
 
     def _taken_from_us(self, id: Any) -> list[Event]:

@@ -62,7 +62,7 @@ def asked(method: str, id: str, params: dict[str, Any], call: str, changes: Chan
             made = None
         if made is not None:
             return made
-    text = f"Codex asked for something only its own program can give: {method[:100]}"
+    text = f"Codex asked for something that only its own program supports: {method[:100]}"
     return Notice(clean_line(text), "warning", source="codex"), None
 
 
@@ -105,7 +105,7 @@ def _file_change(id: str, params: dict[str, Any], call: str, changes: Changes) -
         "path": path,
         "diff": diff,
         "leaves": leaves_sandbox("write", path, wanted.cwd or ""),
-        **({} if diff else {"unseen": "what it would change is not known"}),
+        **({} if diff else {"unseen": "its changes are unknown"}),
     }
     words = f"Codex wants to change {path or 'files'}"
     event = Request(id, "approval", words, [ONCE, SESSION, NO], details, source="codex")

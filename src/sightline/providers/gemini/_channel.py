@@ -255,7 +255,7 @@ class GeminiChannel:
         call = call_asked_about(message.params) if message.method == "session/request_permission" else None
         if call is None:
             self._send({"id": message.id, "error": {"code": _NO_SUCH_METHOD, "message": "not supported"}})
-            text = f"Gemini asked for something only its own program can give: {message.method[:100]}"
+            text = f"Gemini asked for something that only its own program supports: {message.method[:100]}"
             return [Notice(clean_line(text), "warning", source="gemini")]
         events, use = self._source.asked_about(call)
         if self._stopping or self._reason or not self._prompt:  # nobody is there to say yes

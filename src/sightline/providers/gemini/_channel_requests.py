@@ -28,7 +28,7 @@ _ACCESS = {
     "read": "read",
     "search": "read",
 }
-_FOR_LONGER = {"exec": "these programs with whatever arguments", "write": "all changes to files"}
+_FOR_LONGER = {"exec": "these programs with any arguments", "write": "all changes to files"}
 
 # From the person's answer to the option that was chosen, and why they said no; no option: refused.
 Answer = Callable[[Any], tuple[str, str]]
@@ -100,7 +100,7 @@ def _choices(options: list[_Option]) -> dict[str, str]:
 
 
 def _why(description: str, access: str, choices: dict[str, str]) -> str:
-    wide = _FOR_LONGER.get(access, "this tool with whatever arguments")
+    wide = _FOR_LONGER.get(access, "this tool with any arguments")
     kept = [] if access == "write" else [label for label, option in choices.items() if option == _KEPT]  # of one file
     labels = [f"“{label}”" for label in [*([SESSION] if SESSION in choices else []), *kept]]
     how_wide = f"{' and '.join(labels)} {'is' if len(labels) == 1 else 'are'} for {wide}" if labels else ""

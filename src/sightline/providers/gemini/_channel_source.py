@@ -40,7 +40,7 @@ _NO_SUBJECT = "****\n"
 _ENDS = ("completed", "failed")  # a tuple: a status may be a list or an object, which no set can be asked for
 _STOPS = {
     "max_tokens": "Gemini stopped: the conversation is too long for the model",
-    "max_turn_requests": "Gemini stopped: it repeated itself, or reached the most rounds its settings allow",
+    "max_turn_requests": "Gemini stopped: it repeated itself, or reached the maximum number of turns in its settings",
     "refusal": "Gemini refused to continue",
 }
 _REFUSED = "refused by the user"

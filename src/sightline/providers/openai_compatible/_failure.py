@@ -121,9 +121,9 @@ def _hint(settings: Settings, status: int) -> str:
     if status == 429:
         return "wait a little and try again"
     if status >= 500:
-        return "the server is in trouble: try again later"
+        return "the server has a problem: try again later"
     if status < 400:
-        return "the base URL leads somewhere else: use the address it redirects to"
+        return "the base URL redirects: use the address it redirects to"
     return "check the model name and the options" if settings.model else "name a model"
 
 

@@ -28,12 +28,12 @@ def check_options(options: Mapping[str, Any]) -> None:
     """UserMistake for an option there is not, or one of the wrong type."""
     extra = options.get("extra", {})
     if not isinstance(extra, dict):
-        raise UserMistake("option extra must be a mapping", "it holds further fields of the request")
+        raise UserMistake("option extra must be a mapping", "it holds more fields of the request")
     if any(name.lower() in _KEY_NAMES for name in (*options, *extra) if isinstance(name, str)):
-        raise UserMistake("an API key does not belong into options", "set OPENAI_API_KEY in the environment")
+        raise UserMistake("an API key does not belong in options", "set OPENAI_API_KEY in the environment")
     for name, value in options.items():
         if name not in OPTIONS:
-            raise UserMistake(f"unknown option '{name}'", f"there are: {', '.join(OPTIONS)}")
+            raise UserMistake(f"unknown option '{name}'", f"use one of: {', '.join(OPTIONS)}")
         if not _fits(name, value):
             raise UserMistake(f"option {name} must be {_EXPECTED[name]}", "")
 
@@ -94,7 +94,9 @@ def declared_tools(tools: Any) -> list[dict[str, Any]]:
         elif isinstance(tool, dict) and all(isinstance(one, dict | None) for one in tool.values()):
             declared += [_declared(str(name), told or {}) for name, told in tool.items()]
         else:
-            raise UserMistake("a tool is not declared as one", "write it as {name: {description: …, parameters: {…}}}")
+            raise UserMistake(
+                "a tool is declared in the wrong form", "write it as {name: {description: …, parameters: {…}}}"
+            )
     return declared
 
 
@@ -135,7 +137,9 @@ def encoded(body: dict[str, Any]) -> bytes:
     try:
         return msgspec.json.encode(body)
     except (TypeError, ValueError, RecursionError):
-        raise UserMistake("the options cannot be sent as JSON", "use texts, numbers, lists and mappings only") from None
+        raise UserMistake(
+            "the options cannot be sent as JSON", "use strings, numbers, lists and mappings only"
+        ) from None
 
 
 def _arguments(args: Any) -> str:

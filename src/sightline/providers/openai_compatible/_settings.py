@@ -48,9 +48,11 @@ def load_settings(ask: Ask) -> Settings:
     env_key = _first(environ.get("SIGHTLINE_OPENAI_API_KEY"), environ.get("OPENAI_API_KEY"))
     key = env_key or _first(stored.get("api_key"))
     if not base_url:
-        raise UserMistake("no server is named", f"set OPENAI_BASE_URL, options.base_url, or base_url in {file}")
+        raise UserMistake("no server is set", f"set OPENAI_BASE_URL, options.base_url, or base_url in {file}")
     if not (key.isascii() and key.isprintable()):
-        raise UserMistake("the API key holds a character that no key has", "check OPENAI_API_KEY and the settings file")
+        raise UserMistake(
+            "the API key has a character that no key can have", "check OPENAI_API_KEY and the settings file"
+        )
     is_open = is_open and bool(stored.get("api_key")) and not env_key
     return Settings(_checked_url(base_url), key, stored.get("model", ""), file, is_open)
 
@@ -72,7 +74,7 @@ def _read_file(file: Path) -> tuple[dict[str, str], bool]:
         ) from None
     wrong = [name for name, value in stored.items() if name not in _SETTINGS or not isinstance(value, str)]
     if wrong:
-        raise UserMistake(f"{file}: '{wrong[0]}' is not a setting", f"settings are texts: {', '.join(_SETTINGS)}")
+        raise UserMistake(f"{file}: '{wrong[0]}' is not a setting", f"settings are strings: {', '.join(_SETTINGS)}")
     return stored, is_open
 
 

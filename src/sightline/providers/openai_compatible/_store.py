@@ -36,7 +36,7 @@ def load_conversation(ident: str) -> Conversation:
         return msgspec.json.decode((folder / f"{ident}.json").read_bytes(), type=Conversation)
     except FileNotFoundError:
         raise UserMistake(
-            f"there is no conversation '{ident}'", f"they are stored in {folder}; start a new one"
+            f"there is no conversation '{ident}'", f"conversations are stored in {folder}; start a new one"
         ) from None
     except (OSError, ValueError):
         raise OutsideFailure(f"the conversation '{ident}' cannot be read", f"see {folder}; start a new one") from None

@@ -131,7 +131,7 @@ class ChatWork:
     async def _wait(self, failure: ChatFailure, attempt: int, retries: int) -> None:
         delay = delay_before(attempt, failure)
         value = {"attempt": attempt, "of": retries, "delay": delay, "status": failure.status}
-        text = f"{failure.message}; trying again in {delay:g} s ({attempt} of {retries})"
+        text = f"{failure.message}; retrying in {delay:g} s ({attempt} of {retries})"
         await self._tell([State("retry", value, source=NAME), Notice(text, "warning", failure.hint, source=NAME)])
         await self._sleep(delay)
 

@@ -108,12 +108,12 @@ def _start_problem(
 
     binary, again = command.binary, f"install it again: npm install -g {command.package}"
     if isinstance(problem, ValueError):
-        return f"{binary} cannot be given these arguments: {problem}", "remove what no command line can hold"
+        return f"{binary} cannot take these arguments: {problem}", "remove characters that a command line cannot hold"
     if ask.cwd and not os.path.isdir(ask.cwd):
         return f"there is no folder {ask.cwd}", "check the working folder of the run"
     found = shutil.which(binary, path={**os.environ, **ask.env}.get("PATH"))
     if isinstance(problem, PermissionError):
-        return f"`{binary}` may not be executed", again
+        return f"`{binary}` cannot be run: permission denied", again
     if not isinstance(problem, FileNotFoundError):
         return f"`{found or binary}` cannot be started: {problem.strerror or problem}", again
     if found is not None:

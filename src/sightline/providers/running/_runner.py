@@ -253,7 +253,7 @@ class CliRun:
         """Some CLIs begin a new conversation when they do not find the one to resume, and do not say so."""
         if self._ask.resume in ("", self._session):
             return []
-        text = f"session {self._ask.resume} was to be resumed, but this is session {self._session}"
+        text = f"session {self._ask.resume} could not be resumed: this is session {self._session}"
         return [Notice(clean_line(text), "warning", "check the session id", source=self._provider.name)]
 
     def _closing_events(self, held_back: list[Event]) -> list[Event]:

@@ -65,7 +65,7 @@ def _refuse_leftover(tar: tarfile.TarFile, ends: int) -> None:
     """The library takes a damaged header for the end and would lose what follows without a word."""
     tar.fileobj.seek(ends)
     if tar.fileobj.read(tarfile.BLOCKSIZE).strip(b"\0"):
-        raise ArchiveTrouble("there is something after its last entry that is none: it is damaged.")
+        raise ArchiveTrouble("the data after its last entry is not an entry: it is damaged.")
 
 
 def special(member: tarfile.TarInfo) -> str:

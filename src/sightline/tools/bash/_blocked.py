@@ -31,7 +31,7 @@ def sandbox_hint(output: str, sandbox: SandboxSpec) -> str:
             "failed, continue without it or say in your answer what you could not do]"
         )
     if failed:
-        return f"[hint: connections that were allowed came to nothing: {_listed(failed)}]"
+        return f"[hint: allowed connections failed: {_listed(failed)}]"
     if _writing.search(said) or (sandbox_status().kind == "landlock" and _no_right.search(said)):
         limit = "only the working folder can be written, and not git's hooks and config in it"
     elif sandbox.network or not _network.search(said):

@@ -192,7 +192,7 @@ class BashTool(Tool[BashParams]):
             raise ToolError("background jobs are disabled here (jobs.enabled); run it without async")
         if params.background and jobs is not None and jobs.full:
             raise ToolError(
-                f"{settings.jobs.max_jobs} background jobs are running, which is the most there may be; wait for one "
+                f"{settings.jobs.max_jobs} background jobs are running, which is the maximum; wait for one "
                 "of them to end or cancel one (job), or run it without async"
             )
         if params.background or settings.bash.auto_background:
@@ -339,7 +339,5 @@ def _what_is_exposed(paths: Sequence[str]) -> str:
     more = f" and {len(paths) - _EXPOSED_SHOWN} more" if len(paths) > _EXPOSED_SHOWN else ""
     kind = sandbox_status().kind
     if kind == "landlock":
-        return f"Landlock cannot protect {shown}{more} from it; with bubblewrap installed this is not asked"
-    return (
-        f"the sandbox cannot protect {shown}{more} from it: a link, a file with a second name, or what cannot be read"
-    )
+        return f"Landlock cannot protect {shown}{more} from it; install bubblewrap to avoid this question"
+    return f"the sandbox cannot protect {shown}{more} from it: a link, a hard-linked file, or an unreadable one"

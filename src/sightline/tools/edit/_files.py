@@ -77,7 +77,7 @@ def file_of(path: str, cwd: Path, local: Path) -> Path:
     if scheme is None or scheme[1].lower() == "file":
         return resolve(path, cwd)
     if not is_note(path):
-        raise ToolError(f"edit changes files; {scheme[0]} is none. Edit the file it was made from, or use write.")
+        raise ToolError(f"edit changes files; {scheme[0]} is not one. Edit the file it was made from, or use write.")
     refuse_impossible(path)
     folder = Path(real_path(local))
     target = Path(real_path(folder / path[scheme.end() :]))
@@ -183,7 +183,7 @@ def _bytes(text: FileText, original: bytes, *, as_notebook: bool) -> bytes:
 
 def _creation(section: Section, path: Path, shown: str, snapshots: Snapshots, restored: Restore) -> Plan:
     if section.tag is not None and snapshots.find(path, section.tag) is not None:
-        raise ToolError(f"{shown} does not exist any more. To make it again, leave out the tag: ¶{shown}")
+        raise ToolError(f"{shown} no longer exists. To create it again, leave out the tag: ¶{shown}")
     if not section.only_adds_ends:
         if section.tag is None:
             raise missing_tag(shown)

@@ -70,7 +70,7 @@ def _refuse_denied(section: Section, path: Path, context: ToolContext) -> None:
     """An edit that does not fit shows the lines it was meant for, and so must not be tried on what may not be read."""
     is_denied = context.workplace.is_denied
     if is_denied is not None and is_denied(shown(real_path(path))):
-        raise ToolError(f"A rule forbids to read {section.path}, and so to edit it.")
+        raise ToolError(f"A rule forbids reading {section.path}, and so editing it.")
 
 
 def _plans(sections: list[tuple[Section, Path]], context: ToolContext) -> list[Plan]:

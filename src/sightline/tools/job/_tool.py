@@ -43,7 +43,7 @@ class JobTool(Tool[JobParams]):
     name = "job"
     description = (
         "Wait for background jobs, end them, or list them. A wait ends when the first of the jobs ends or after a "
-        "while; call it again to go on waiting."
+        "while; call it again to wait longer."
     )
     params = JobParams
 

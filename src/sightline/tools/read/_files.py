@@ -21,7 +21,7 @@ from sightline.tools.read._stream import stream
 
 WHOLE = 4 * 1024**2  # bytes of a text that is read whole
 WIDE = "[UTF-16 text, shown decoded; it cannot be edited]"
-GARBLED = "[Not valid UTF-8: bytes that are no text are shown as \ufffd, and the file cannot be edited this way]"
+GARBLED = "[Not valid UTF-8: bytes that are not text are shown as \ufffd, and the file cannot be edited this way]"
 _ESC = 27  # of text with colours in it
 _CONTROLS = bytes(set(range(32)) - {*b"\t\n\r\f\b", _ESC}) + b"\x7f"
 _GARBAGE = 0.3  # the share of it that makes a file no text
@@ -70,7 +70,7 @@ def read_text(path: Path, most: int) -> str:
     with opened(path) as fd:
         data = read_all(fd, most)
     if len(data) > most:
-        raise ToolError(f"{path.name} has more than {most // 1024**2} MB; that is too much for this.")
+        raise ToolError(f"{path.name} has more than {most // 1024**2} MB, which is too large for this.")
     if looks_binary(data):
         raise ToolError(f"{path.name} is a binary file.")
     return data.decode("utf-8", "replace")

@@ -77,7 +77,7 @@ def _address(path: str) -> WebPage | ConflictSide | Internal | None:
         return Internal(*split_selector(path))
     if scheme is None:
         return None
-    raise ToolError(f"Nothing is known about addresses that begin with {scheme[0]} - use a path or an http address.")
+    raise ToolError(f"Unknown kind of address: {scheme[0]} - use a path or an http address.")
 
 
 def _in_archive(path: str, cwd: Path) -> InArchive | None:

@@ -126,13 +126,13 @@ def _judged_path(target: Target, name: str, context: ToolContext) -> str:
         return ""
     real = real_path(opened)
     if _paths.is_outside(Path(real), context.cwd):
-        raise ToolError(f"'{name}' is the only path that ends like this, and leads elsewhere.")
+        raise ToolError(f"The only path that ends like this is '{name}', which leads outside the workspace.")
     if own_data()(real):
         raise ToolError(
-            f"'{name}' is the only path that ends like this, and is Sightline's own. Name it whole to read it."
+            f"The only path that ends like this is '{name}', which is Sightline's own. Name it in full to read it."
         )
     if is_denied is not None and is_denied(_paths.shown(real)):
-        raise ToolError(f"'{name}' is the only path that ends like this, and a rule forbids to read it.")
+        raise ToolError(f"The only path that ends like this is '{name}', and a rule forbids reading it.")
     return real
 
 

@@ -54,7 +54,7 @@ def history_needs(rest: str, context: ToolContext) -> list[Need]:
 
 
 def _of_another_session(file: Path) -> list[Need]:
-    return [Need("read", real_path(file), why="it is what another session keeps")]
+    return [Need("read", real_path(file), why="it belongs to another session")]
 
 
 def history(rest: str, context: ToolContext) -> Resource:

@@ -45,7 +45,9 @@ def _inside(rest: str, folder: Path) -> Path:
     can_be_named = all(len(part.encode("utf-8", "replace")) <= _LONGEST for part in parts) and len(parts) <= _DEEPEST
     is_text = "\0" not in rest and not any("\ud800" <= one <= "\udfff" for one in rest)
     if not can_be_named or not is_text or ".." in parts or "\\" in rest:
-        raise ToolError(f"{f'local://{rest}'[:200]!a} is no name in the session's folder: short names, no .., no \\.")
+        raise ToolError(
+            f"{f'local://{rest}'[:200]!a} is not a name in the session's folder: use short names without .. and \\."
+        )
     path = Path(real_path(folder / "/".join(part for part in parts if part)))
     if not path.is_relative_to(real_path(folder)):
         raise ToolError(f"local://{rest} leads out of the session's folder and is not followed.")

@@ -115,7 +115,7 @@ def _rest(url: str) -> str:
 def _not_there(url: str) -> ToolError:
     missing = _MISSING.get(_scheme(url))
     if missing is None:
-        return ToolError(f"Nothing is known about '{url}'. Internal addresses: artifact://, history://, local://.")
+        return ToolError(f"Unknown address '{url}'. Internal addresses: artifact://, history://, local://.")
     return ToolError(f"{missing} is not part of this program yet. There are artifact://, history:// and local://.")
 
 

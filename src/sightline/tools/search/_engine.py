@@ -196,7 +196,7 @@ async def _read(process: Running, collector: Collector, scope: _Scope) -> None:
                 return
         rest = data[end:]
         if len(rest) > _RECORD_BYTES:
-            collector.problem = "ripgrep wrote something that is no match"
+            collector.problem = "ripgrep's output could not be read"
             return
     if complaint := await process.complaint():
         raise BadPattern(complaint)

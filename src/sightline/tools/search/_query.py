@@ -36,7 +36,7 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
     after: int
     skip: int
     targets: list[Target]
-    is_denied: Callable[[str], bool] | None = None  # files a rule forbids to read
+    is_denied: Callable[[str], bool] | None = None  # files a rule forbids reading
 
     @property
     def single(self) -> bool:

@@ -58,7 +58,7 @@ def _tags(files: list[Shown], context: ToolContext) -> dict[str, str]:
     for file in files:
         path = Path(file.hits.path)
         try:
-            # The collector has left out what a rule forbids to read.
+            # The collector has left out what a rule forbids reading.
             with ours(path):
                 data = read_at_most(path, min(_SNAPSHOT, budget) + 1)
             text = data.decode("utf-8") if len(data) <= min(_SNAPSHOT, budget) else None

@@ -82,7 +82,7 @@ class SearchTool(Tool[SearchParams]):
             if len(found.unreadable) == len(query.targets):
                 raise ToolError(f"Cannot search {'; '.join(found.unreadable)}")
             if found.problem and not found.hits:
-                raise ToolError(f"The search is not complete: {found.problem}. Whether there are matches is not known.")
+                raise ToolError(f"The search is not complete: {found.problem}. There may be matches.")
             return await asyncio.to_thread(render, found, query, scope, entries, context)
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
@@ -99,7 +99,7 @@ def _checked(params: SearchParams) -> tuple[str, int]:
     try:
         size = len(pattern.encode())
     except UnicodeEncodeError:
-        raise ToolError("Invalid regex: it has half a character in it. Write it again") from None
+        raise ToolError("Invalid regex: it has a lone surrogate in it. Write it again") from None
     if size > _LONGEST_PATTERN:
         raise ToolError(f"Invalid regex: it is longer than {_LONGEST_PATTERN} bytes")
     return pattern, math.floor(params.skip)
@@ -120,7 +120,7 @@ def _query(params: SearchParams, pattern: str, skip: int, scope: "Scope", contex
 
 
 def _left_out(scope: "Scope", context: ToolContext) -> Callable[[str], bool] | None:
-    """What a walk passes over: what a rule forbids to read, and what Sightline stores, unless that was named itself and
+    """What a walk passes over: what a rule forbids reading, and what Sightline stores, unless that was named itself and
     so was judged."""
     is_denied, is_ours = context.workplace.is_denied, own_data()
     if any(is_ours(real_path(target.path)) for target in scope.targets):

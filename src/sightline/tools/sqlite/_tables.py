@@ -88,7 +88,7 @@ def key_condition(
         column = _rowid_name(table)
         if not _INTEGER.fullmatch(key.strip()):
             raise ToolError(
-                f"Rows of '{table.name}' are found by rowid, a whole number; '{key}' is none. Use ?where=… instead."
+                f"Rows of '{table.name}' are found by rowid, a whole number; '{key}' is not one. Use ?where=… instead."
             )
         return f"{column} = ?", int(key)
     condition = f"{quoted(column)} = ?"

@@ -140,7 +140,7 @@ def _scalar(name: str, value: Any) -> str | int | float | None:
         if math.isfinite(value):
             return value
         raise ToolError(
-            f"The value of '{name}' is not a finite number, which a database cannot keep. Give null or a string."
+            f"The value of '{name}' is not a finite number, which a database cannot store. Give null or a string."
         )
     raise ToolError(f"The value of '{name}' must be a string, number, boolean or null, not {_kind(value)}.")
 

@@ -142,4 +142,4 @@ def _host(written: str) -> str:
 
 
 def _no_address(written: str) -> ToolError:
-    return ToolError(f"{written[:200]!a} is no web address that can be read. Write it as https://host/path.")
+    return ToolError(f"{written[:200]!a} is not a web address that can be read. Write it as https://host/path.")

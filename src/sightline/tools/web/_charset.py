@@ -93,4 +93,4 @@ def _known(name: str) -> str:
 
 
 def _noted(text: str) -> tuple[str, str]:
-    return text, "some bytes are no text and shown as \ufffd" if "\ufffd" in text else ""
+    return text, "some bytes are not text and are shown as \ufffd" if "\ufffd" in text else ""

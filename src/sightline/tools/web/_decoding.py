@@ -26,7 +26,7 @@ class Body:
         try:
             self._unpacker.feed(received, self._add)
         except zlib.error:
-            raise ToolError("The page is packed in a way that is broken, so nothing of it can be shown.") from None
+            raise ToolError("The compressed page is damaged, so it cannot be shown.") from None
 
     def _add(self, piece: bytes) -> bool:
         """False when it was the last that fits."""
@@ -80,4 +80,4 @@ def _unpacker(encoding: str) -> _Unpacker | None:
             return _Unpacker(gzip=True)
         case "deflate":
             return _Unpacker(gzip=False)
-    raise ToolError(f"The page is packed as {encoding[:40]!a}, which was not asked for and cannot be unpacked.")
+    raise ToolError(f"The page is compressed as {encoding[:40]!a}, which is not supported.")

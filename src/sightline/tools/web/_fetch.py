@@ -71,7 +71,7 @@ def _next(address: Address, location: str, reach: _guard.Reach) -> Address:
     """Where a redirect leads, if it may be followed."""
     there = follow(address, location)
     if there is None:
-        raise ToolError(f"{address} redirects to {location[:200]!a}, which is no web address.")
+        raise ToolError(f"{address} redirects to {location[:200]!a}, which is not a web address.")
     reason = reach.why_not(there)
     if reason:
         raise ToolError(f"{address} redirects to {reason}.")
@@ -182,7 +182,7 @@ def _proxy(address: Address) -> "httpx2.Proxy | None":
     try:
         return httpx2.Proxy(url if "://" in url else f"http://{url}")
     except (ValueError, httpx2.InvalidURL):
-        raise ToolError("The proxy named in the environment has no address that can be used.") from None
+        raise ToolError("The proxy set in the environment has no usable address.") from None
 
 
 def _is_private(host: str) -> bool:

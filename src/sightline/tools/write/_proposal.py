@@ -94,7 +94,7 @@ def _resolution(target: ConflictTarget, content: str, context: ToolContext) -> P
 def _compared(name: str, before: bytes | None, content: str, about: Iterable[str] = ()) -> Proposal:
     basis = "" if before is None else _digest([before])
     if before is not None and b"\0" in before:
-        unseen = f"what is there now is no text ({human_size(len(before))}): only the new content is shown"
+        unseen = f"the current content is not text ({human_size(len(before))}): only the new content is shown"
         return _only_new(name, content, unseen, basis)
     change = diff(name, None if before is None else before.decode("utf-8", "surrogateescape"), content)
     said = [

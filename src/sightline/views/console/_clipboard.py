@@ -18,7 +18,7 @@ async def copy_with_program(text: str) -> str:
     at_hand = [argv for needs, argv in _PROGRAMS if not needs or needs in os.environ]
     argv = next((found for argv in at_hand if (found := _found(argv))), None)
     if argv is None:
-        return "this terminal has no clipboard for programs, and there is no wl-copy, xclip, xsel or pbcopy"
+        return "this terminal gives programs no clipboard, and wl-copy, xclip, xsel and pbcopy are not installed"
     quiet = asyncio.subprocess.DEVNULL
     try:
         process = await asyncio.create_subprocess_exec(

@@ -225,13 +225,13 @@ class Console:
         self.spawn(offer(self, above=True))
 
     def lost(self) -> None:
-        """The host is gone: nothing goes on any more."""
+        """The session has stopped: nothing goes on any more."""
         queued = Facts(self.state).queue
         self.transcript.stop()
         self.entering.host_gone(queued)
         self.queue.set([])
         self.requests.look()
-        self.status.note = "the host is gone"
+        self.status.note = "the session has stopped"
         self.working.update()
         self.beat.keep()
         self.redraw()

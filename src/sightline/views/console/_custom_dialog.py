@@ -42,7 +42,7 @@ class CustomDialog(Ask):
 
     def hold(self, component: object) -> None:
         if not isinstance(component, Component):
-            raise TypeError(f"{component!r} is no component")
+            raise TypeError(f"{component!r} is not a component")
         self._component = Guarded(component, self._drawing.theme, self.fail)
         if self._answers:
             self.dispose()

@@ -41,7 +41,7 @@ class ConsoleUi:
         """Register what makes a component for `ui.custom(name, props)`: `factory(props, theme, bindings, done)`, async
         or not. It calls `done(answer)` once."""
         if not isinstance(name, str) or not name:
-            raise ValueError(f"{name!r} is no name for a component")
+            raise ValueError(f"{name!r} is not a component name")
 
         def made(factory: F) -> F:
             self._extensions.add(self.name, name, factory)
@@ -109,7 +109,7 @@ class Extensions:
         factory = self._factories.get((extension, name))
         try:
             if factory is None:
-                raise LookupError("no such component; its file has to register it in console(ui)")
+                raise LookupError("no such component; its file must register it in console(ui)")
             made = factory(details.get("props"), self._drawing.theme, self._drawing.bindings, dialog.answer)
             dialog.hold(await made if inspect.isawaitable(made) else made)
         except Exception as error:
@@ -123,7 +123,7 @@ class Extensions:
         if console is None:
             return
         if not callable(console) or inspect.iscoroutinefunction(console):
-            raise TypeError("console has to be an ordinary function, console(ui)")
+            raise TypeError("console must be an ordinary function, console(ui)")
         console(ConsoleUi(file.name, self))
 
     def _failed(self, extension: str, name: str) -> Callable[[Exception], None]:

@@ -100,7 +100,7 @@ class Renderers:
             if made is None:
                 return None
             if not isinstance(made, Component):
-                raise TypeError(f"{made!r} is no component")
+                raise TypeError(f"{made!r} is not a component")
             drawn = Guarded(made, theme, lambda error: self._failed(among, name, extension, error))
             drawn.render(80)  # what fails at once is found out while there is another way to draw it
         except Exception as error:

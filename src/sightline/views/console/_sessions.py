@@ -111,7 +111,7 @@ class Sessions:
     def _new_link(self) -> Link:
         link = Link(self._console.store)
         link.on_frame, link.on_hello = self._console.frame, self._greeted
-        link.on_gone, link.on_over = self._lost, lambda: self._lost("the session was ended from elsewhere")
+        link.on_gone, link.on_over = self._lost, lambda: self._lost("the session was ended elsewhere")
         return link
 
     async def _failed(self, link: Link, error: SightlineError | OSError | UnicodeError, wanted: HostWanted) -> None:
@@ -206,8 +206,8 @@ class Sessions:
         self._console.status.note = ""
         if hello.version != __version__ and not self._told_version:
             self._told_version = True
-            text = f"this session's host is version {hello.version}, this console {__version__}"
-            hint = "what they do not both know is left out; /quit and start again to have one version"
+            text = f"this session runs version {hello.version}, this console {__version__}"
+            hint = "what only one of them knows is left out; /quit and start again to use one version"
             self._console.tell(text, "warning", hint)
         self._console.redraw()
 
@@ -218,7 +218,7 @@ class Sessions:
         self._console.spawn(self._offer_resume(why))
 
     async def _offer_resume(self, why: str) -> None:
-        answer = await self._offer("The host is gone", why, "Resume")
+        answer = await self._offer("The session has stopped", why, "Resume")
         if answer == "again" and self._gone:
             await self.go(self.session)
         elif answer == "leave":
@@ -368,7 +368,7 @@ def _is_idle(hello: Hello) -> bool:
 def _at(hello: Hello) -> str:
     if hello.waiting:
         return "waits for you"
-    return "working" if hello.busy else "jobs run" if hello.running else "idle"
+    return "working" if hello.busy else "jobs running" if hello.running else "idle"
 
 
 async def _stop(link: Link) -> bool:

@@ -157,7 +157,7 @@ class SpokenTranscript(TranscriptView):
         told, self.component = self.component, Transcript()
         super().restart()
         self.component = told
-        self._add(Said(f"the conversation goes on {_place(self.state.shown)}"))
+        self._add(Said(f"the conversation continues {_place(self.state.shown)}"))
 
     # ---- entries
 

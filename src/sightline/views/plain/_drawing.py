@@ -185,7 +185,7 @@ class Drawing:
         return drawn + (self.block.remark(f"hint: {hint}") if hint else "")
 
     def _passed_over(self, job: str, size: int) -> str:
-        return f"… {self._where(job, size, 'passed over')} …"
+        return f"… {self._where(job, size, 'skipped')} …"
 
     def _where(self, job: str, size: int, what: str) -> str:
         return f"{size_words(size)} {what}; sightline logs {job} has it"

@@ -53,7 +53,7 @@ class Farewell:
             return ""
         parts = [f"session {session}"]
         if self._recorded is not None and self._session:
-            parts.append(f"its own id {self._session}")
+            parts.append(f"the agent's own id {self._session}")
         if self._tokens:
             parts.append(f"{self._tokens} token{'s' * (self._tokens != 1)}")
         if self._cost is not None:

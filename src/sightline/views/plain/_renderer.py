@@ -109,7 +109,7 @@ class PlainRenderer:
         """At the end of a stream: how many of its lines nobody could read."""
         if self.unreadable:
             lines = "line" if self.unreadable == 1 else "lines"
-            hint = "--output-format events (or `sightline events`) shows what they hold"
+            hint = "--output-format events (or `sightline events`) shows their content"
             self._tell("note", f"{self.unreadable} {lines} could not be read", hint)
 
     def told(self, *, interleaved: bool = False) -> str:

@@ -12,7 +12,7 @@ from sightline.views.plain._palette import AGENT, STEP, Palette
 def standing_word(hello: Hello) -> str:
     if hello.waiting:
         return "waits for you"
-    return "working" if hello.busy else "jobs run" if hello.running else "idle"
+    return "working" if hello.busy else "jobs running" if hello.running else "idle"
 
 
 def standing(hello: Hello, palette: Palette) -> tuple[str, str]:

@@ -124,7 +124,7 @@ def _remark(cwd: Path, *, project: bool) -> str:
     if not why:
         return ""
     state = why if why != "not trusted" else "is not trusted"
-    return f"note: {folder} {state}; until `sightline config trust` its settings are not used\n"
+    return f"note: {folder} {state}, so its settings are not used; to use them: sightline config trust\n"
 
 
 def trusted_list() -> str:

@@ -87,7 +87,7 @@ class _Asked(msgspec.Struct, frozen=True):
         watched = await attach(self.store, self.launched)
         if isinstance(watched, Kept) and not watched.snapshot().entries:
             hint = f"see {self.store.folder(self.launched) / 'host.log'}"
-            raise OutsideFailure("the host of the command did not come up", hint)
+            raise OutsideFailure("the session of the command did not start", hint)
         return watched, f"{self.launched}-1"
 
     @property

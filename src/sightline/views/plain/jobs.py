@@ -49,7 +49,7 @@ def jobs_json(store: Store, session: str) -> bytes:
 def prune_jobs(store: Store, older_than: str, larger_than: str) -> str:
     gone = prune(store, older_than=parse_age(older_than), larger_than=parse_size(larger_than))
     if not gone.sessions:
-        return f"nothing is older than {older_than}, and no more than {larger_than} is stored\n"
+        return f"nothing to delete: no job is older than {older_than}, and no more than {larger_than} is stored\n"
     return f"deleted {gone.sessions} {'session' if gone.sessions == 1 else 'sessions'}, {size_words(gone.bytes)}\n"
 
 

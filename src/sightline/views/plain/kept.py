@@ -177,10 +177,10 @@ def _told(entry: Entry, palette: Palette) -> Iterator[str]:
             why = clean_line(message.error) or message.stop_reason
             yield f"{palette.bad}{STEP['error']} the answer ended early: {why}{palette.reset}"
     elif entry.type == "compaction":
-        yield f"{palette.dim}· what stands above was summarised for the model{palette.reset}"
+        yield f"{palette.dim}· everything above was summarised for the model{palette.reset}"
     elif entry.type == "branch_summary" and isinstance(entry.data, dict):
         summary = clean_text(str(entry.data.get("summary", "")))
-        yield f"{palette.dim}· of a branch that was left: {summary}{palette.reset}"
+        yield f"{palette.dim}· from a branch that was left: {summary}{palette.reset}"
 
 
 def _call(name: str, args: dict[str, Any], palette: Palette) -> str:

@@ -144,7 +144,7 @@ async def _stop(store: Store, session: str) -> bool:
             await order
     except TimeoutError:
         pid = client.hello.pid
-        write_message(2, "error", f"session {session} does not stop", f"end its host: kill -9 {pid}")
+        write_message(2, "error", f"session {session} does not stop", f"end its process: kill -9 {pid}")
         return False
     except OutsideFailure:  # it went without a goodbye: stopped all the same
         pass

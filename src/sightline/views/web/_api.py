@@ -72,7 +72,7 @@ class Api:
     async def events(self, request: Request) -> Response:
         id = request.path_params["id"]
         if id in self._recordings:
-            raise Refused(409, "a recording has no events any more", f"see /api/sessions/{id}")
+            raise Refused(409, "a recording has no stream of events", f"see /api/sessions/{id}")
         return EventStreamResponse(Feed(self._watches, self._known_session(id), after(request)).events())
 
     async def page(self, request: Request) -> Response:

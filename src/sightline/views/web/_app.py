@@ -72,7 +72,7 @@ def application(api: Api, token: str, broken: Callable[[Exception], None]) -> Gu
 
 async def _refused_by_routing(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    what = {404: f"nothing is at {request.url.path}", 405: f"{request.method} is not possible here"}
+    what = {404: f"not found: {request.url.path}", 405: f"{request.method} is not supported here"}
     return json_answer(Problem(what.get(error.status_code, error.detail)), error.status_code, dict(error.headers or {}))
 
 
@@ -84,5 +84,5 @@ async def _refused(request: Request, error: Exception) -> Response:
 
 
 async def _broken(request: Request, error: Exception) -> Response:
-    problem = Problem("something is wrong in the server itself", "the terminal `sightline serve` runs in says more")
+    problem = Problem("internal error in the server", "see the terminal that runs `sightline serve`")
     return Response(msgspec.json.encode(problem), 500, media_type="application/json")

@@ -40,11 +40,11 @@ async def body(request: Request, kind: type[T]) -> T:
         parts.append(part)
     data = b"".join(parts) or b"{}"
     if _nests_deeper(data, _DEEPEST):
-        raise Refused(400, f"more than {_DEEPEST} arrays and objects in each other", "see /api/openapi.json")
+        raise Refused(400, f"more than {_DEEPEST} nested arrays and objects", "see /api/openapi.json")
     try:
         return msgspec.json.decode(data, type=kind)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise Refused(400, f"not what is asked for here: {error}", "see /api/openapi.json") from error
+        raise Refused(400, f"invalid request: {error}", "see /api/openapi.json") from error
 
 
 def _nests_deeper(data: bytes, most: int) -> bool:

@@ -71,5 +71,5 @@ class Unsatisfiable(Refused):
     """A range that begins after the end."""
 
     def __init__(self, size: int) -> None:
-        super().__init__(416, "there are no such bytes", f"there are {size}")
+        super().__init__(416, "the range is past the end of the output", f"the output has {size} bytes")
         self.size = size

@@ -58,22 +58,22 @@ class _Operation(msgspec.Struct, frozen=True, kw_only=True):
 
 _UNKNOWN = {404: "there is no such session or job"}
 _BAD = {400: "a parameter or the body is not what it should be"}
-_REFUSED = {409: "the session is over, the job has ended, or its host refused"}
+_REFUSED = {409: "the session or the job has ended, or the session refused"}
 _REQUIRED = (StartBody, PromptBody, ShellBody, ApprovalBody, RenameBody)
 _ROW = {"first": ("integer", "number of the first row; rows are counted from 0")}
 
 _TALK: list[tuple[str, Any, str]] = [
-    ("prompt", PromptBody, "Say something to the agent of a session that is running."),
+    ("prompt", PromptBody, "Send a prompt to the agent of a running session."),
     ("shell", ShellBody, "Run a command line as the user; the agent reads the output unless it is private."),
-    ("abort", EmptyBody, "Stop what the agent does. What was queued comes back in `data`."),
-    ("unqueue", EmptyBody, "Take back what waits for the agent; it works on."),
-    ("approval", ApprovalBody, "Go by this approval level from now on."),
+    ("abort", EmptyBody, "Stop the agent. Queued prompts are returned in `data`."),
+    ("unqueue", EmptyBody, "Take back queued prompts; the agent keeps working."),
+    ("approval", ApprovalBody, "Set the approval level."),
     ("compact", CompactBody, "Summarise the older part of the conversation. `data` says whether there was any."),
-    ("model", ModelBody, "Ask another model, or think more or less, from the next request on."),
+    ("model", ModelBody, "Use another model or thinking level from the next request on."),
     ("requests/{request}", AnswerBody, "Answer a request. The first answer counts."),
-    ("stop", EmptyBody, "End a session: its jobs are cancelled, then its host goes."),
+    ("stop", EmptyBody, "End a session: its jobs are cancelled, then its process ends."),
     ("rename", RenameBody, "Give a session another title in lists."),
-    ("archive", ArchiveBody, "Leave a session out of lists, or no longer."),
+    ("archive", ArchiveBody, "Hide a session from lists, or list it again."),
     ("delete", EmptyBody, "Delete a session for good, with its jobs and their output. Refused while it is running."),
 ]
 
@@ -105,7 +105,7 @@ _OPERATIONS = [
     _Operation(
         path="/api/agents",
         summary="What a session can be started with in a folder: folders, agents, models and the approval level.",
-        query={"cwd": ("string", "the folder; that of the server where none is named")},
+        query={"cwd": ("string", "the folder; default: the server's")},
         answers=AgentChoices,
         also=_BAD,
     ),
@@ -131,7 +131,7 @@ _OPERATIONS = [
     _Operation(
         path="/api/sessions/{id}/events",
         summary="A session's events: a snapshot when one is needed, then each event once, and `end` when it is over.",
-        query={"after": ("integer", "the last id seen; the header Last-Event-ID says the same")},
+        query={"after": ("integer", "the last id seen; same as the header Last-Event-ID")},
         answers=Event,
         media=_EVENTS,
         also={**_UNKNOWN, 409: "a recording has no events"},
@@ -195,7 +195,7 @@ _OPERATIONS = [
     _Operation(
         path="/api/jobs/{id}/download",
         method="post",
-        summary="An address from which the output can be had once, within half a minute, without the token.",
+        summary="A URL that serves the output once, within 30 seconds, without the token.",
         asks=EmptyBody,
         answers=DownloadBody,
         status=201,
@@ -210,7 +210,7 @@ _OPERATIONS = [
     ),
     _Operation(
         path="/api/jobs/{id}/find",
-        summary="Rows that contain a text, in any case. An answer may be empty and still have more.",
+        summary="Rows that contain a text, ignoring case. A response can be empty although more follow.",
         query={"text": ("string", "what to look for"), **_ROW, "limit": ("integer", "how many, at most 5000")},
         answers=FoundBody,
         also={**_BAD, **_UNKNOWN},
@@ -251,10 +251,14 @@ def _described(operation: _Operation, schemas: dict[str, Any]) -> dict[str, Any]
     if operation.asks is not None:
         content = {_JSON: {"schema": schemas[repr(operation.asks)]}}
         described["requestBody"] = {"content": content, "required": operation.asks in _REQUIRED}
-    answer: dict[str, Any] = {"description": "as asked", "content": {operation.media: _content(operation, schemas)}}
+    answer: dict[str, Any] = {"description": "success", "content": {operation.media: _content(operation, schemas)}}
     problem = {_JSON: {"schema": schemas[repr(Problem)]}}
     responses = {str(operation.status): answer}
-    for status, meaning in (*operation.also.items(), (401, "no token, or not the right one"), (403, "not from here")):
+    for status, meaning in (
+        *operation.also.items(),
+        (401, "no token, or not the right one"),
+        (403, "not a request from this machine's page"),
+    ):
         content = answer["content"] if status == 206 else problem
         responses[str(status)] = {"description": meaning, "content": content}
     return {**described, "responses": responses}

@@ -76,9 +76,9 @@ class OutputApi:
         text = request.query_params.get("text", "")
         first, limit = number(request, "first", 0), number(request, "limit", _MOST_ROWS, _MOST_FOUND)
         if not text or not limit:
-            raise Refused(400, "there is nothing to look for", "give text and a limit")
+            raise Refused(400, "no search text", "give text and a limit")
         if len(text) > _LONGEST_SEARCH:
-            raise Refused(400, "that is too long to look for", f"give at most {_LONGEST_SEARCH} characters")
+            raise Refused(400, "the search text is too long", f"give at most {_LONGEST_SEARCH} characters")
         output = await self._output(request)
         if output.deleted:
             return json_answer(FoundBody([], False, first))

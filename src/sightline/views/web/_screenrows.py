@@ -15,7 +15,7 @@ from sightline.views.web._rowjson import encode_row, note_row
 
 _KEPT_BYTES = 64 * 1024 * 1024
 _ROWS_A_MARK = 32
-_FULL = "… more was written than is laid out here; the download has all of it"
+_FULL = "… the rest is not shown here; Download has all of it"
 
 
 class ScreenRows:

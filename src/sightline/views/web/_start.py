@@ -28,7 +28,7 @@ def spec_of(body: StartBody) -> CommandSpec:
     if body.cwd and not os.path.isdir(body.cwd):
         raise Refused(400, f"no folder {body.cwd}", "name one that exists, or leave it out")
     if body.timeout is not None and not 0 < body.timeout <= _LONGEST_TIMEOUT:
-        raise Refused(400, "that is no time a command could take", "give timeout in seconds, more than 0")
+        raise Refused(400, "invalid timeout", "give timeout in seconds, more than 0")
     return CommandSpec(argv=tuple(argv), cwd=body.cwd or os.getcwd(), pty=body.pty, timeout=body.timeout)
 
 
@@ -70,7 +70,7 @@ async def submit(session: str, command: Command, hint: str = "start the command 
     try:
         client = await connect(session)
     except OSError:
-        raise Refused(409, f"session {session} is over", hint) from None
+        raise Refused(409, f"session {session} has ended", hint) from None
     try:
         reply = await client.submit(command)
     finally:
@@ -82,14 +82,14 @@ async def submit(session: str, command: Command, hint: str = "start the command 
 
 def _argv(body: StartBody) -> list[str]:
     if (body.argv is None) == (body.command is None):
-        raise Refused(400, "say what to run: argv or command, and not both")
+        raise Refused(400, "give either argv or command")
     if body.argv is not None:
         if not body.argv or not body.argv[0]:
-            raise Refused(400, "argv has no program", "the first of argv is what to run")
+            raise Refused(400, "argv has no program", "the first item of argv is the program")
         return body.argv
     command = (body.command or "").strip()
     if not command:
-        raise Refused(400, "there is no command", "say what to run")
+        raise Refused(400, "there is no command", "give a command")
     words = command.split() if _plain(command) else []
     if words and "=" not in words[0] and shutil.which(words[0]):
         return words

@@ -67,7 +67,7 @@ class TalkApi:
         folder = self._folder(session)
         found = await asyncio.to_thread(all_details, folder, {"id": id, "details": {"stored": True}})
         if "ui" not in found:
-            raise Refused(404, f"nothing more is stored of request {clean_line(id)}", "it may have been answered")
+            raise Refused(404, f"no more is stored of request {clean_line(id)}", "it may have been answered")
         return json_answer(found)
 
     async def approval(self, request: Request) -> Response:

@@ -252,7 +252,7 @@ def test_stop_instead_of_escape(listener: Listener) -> None:
     ear.hears("We go on.")
     ear.is_asked()
     ear.says("/stop")
-    ear.hears("nothing is going on")
+    ear.hears("nothing is running")
     ear.leaves()
 
 
@@ -268,7 +268,7 @@ def test_back_in_the_tree(listener: Listener) -> None:
     ear.hears("Session tree", '3. user: "prompt b"')
     ear.is_asked()
     ear.says("3")
-    ear.hears_both("the conversation goes on after: Answer A.", "in the editor: prompt b")
+    ear.hears_both("the conversation continues after: Answer A.", "in the editor: prompt b")
     ear.is_asked()
     ear.says("prompt c")
     ear.hears("Answer C.")
@@ -409,7 +409,7 @@ def test_a_host_that_dies_is_told_and_resumed(listener: Listener) -> None:
     ear.is_asked()
     (session,) = until(running_sessions, "the session")
     os.kill(session["pid"], signal.SIGKILL)
-    ear.hears("The host is gone", "1. Resume")
+    ear.hears("The session has stopped", "1. Resume")
     ear.is_asked()
     ear.says("1")
     ear.is_asked()

@@ -294,7 +294,7 @@ async def test_what_comes_back_in_linear_mode_is_said(desk, tmp_path):
     await made.keep_draft(drafts, "s1")
     made.give_back("use tabs")
     assert made.text == "use tabs"
-    assert desk.told == [("info", "in the editor: use tabs", "an empty line sends it, anything else takes its place")]
+    assert desk.told == [("info", "in the editor: use tabs", "an empty line sends it, anything else replaces it")]
     assert drafts.load("s1").text == "kept for a console one can see"
 
 

@@ -12,7 +12,7 @@ def test_messages_are_shown_with_when_they_are_sent_and_how_to_have_them_back():
     """The first line of each; steered ones come next, the others after."""
     queue = Queue(drawing())
     queue.set([{"text": "\nuse tabs\nplease", "how": "steer"}, {"text": "then test", "how": "follow_up"}])
-    assert shown(queue) == [" next: use tabs", " after: then test", " alt+up takes back"]
+    assert shown(queue) == [" next: use tabs", " after: then test", " alt+up to edit"]
     assert len(queue) == 2
 
 
@@ -21,7 +21,7 @@ def test_more_than_fit_are_counted():
     queue = Queue(drawing())
     queue.set([{"text": f"message {number}", "how": "steer"} for number in range(7)])
     assert len(shown(queue)) == 5
-    assert shown(queue)[-1] == " … 3 more · alt+up takes back"
+    assert shown(queue)[-1] == " … 3 more · alt+up to edit"
 
 
 @pytest.mark.parametrize("value", [None, "x", 5, {}, [], [1], [{"how": "steer"}], [{"text": 5}]])

@@ -150,7 +150,7 @@ async def test_what_holds_only_later_is_said(desk):
     """The host names what a running session cannot take over."""
     desk.answers[Reload] = lambda command: Reply(True, data={"later": ["console.theme"]})
     await _theme.open(desk, "light")
-    assert desk.told == [("info", "console.theme holds from the next session on", "")]
+    assert desk.told == [("info", "console.theme takes effect in the next session", "")]
 
 
 async def test_a_theme_is_seen_before_it_is_chosen(desk, tmp_path):
@@ -261,7 +261,7 @@ async def test_what_is_no_key_is_said_when_it_is_written(desk):
     desk.press("enter")
     await desk.until_shown(KeyQuestion)
     desk.paste("ctlr+x")
-    assert any("no modifier" in row for row in desk.rows(200))
+    assert any("not a modifier" in row for row in desk.rows(200))
     desk.press("ctrl+c")
     await desk.until_shown(Choice)
     desk.press("ctrl+c")

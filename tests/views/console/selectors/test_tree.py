@@ -487,7 +487,7 @@ async def test_a_summary_is_stopped_with_escape_and_then_nothing_has_moved(tmp_p
 
     async def slow(command):
         await stopped.wait()
-        return Reply(False, error="it was stopped", hint="the conversation is as it was")
+        return Reply(False, error="it was stopped", hint="the conversation is unchanged")
 
     def abort(command):
         stopped.set()

@@ -359,7 +359,7 @@ async def test_with_nothing_to_show_it_says_so(tmp_path):
     assert desk.told == [("info", "no call has any output yet", "")]
 
 
-@pytest.mark.parametrize(("many", "said"), [(1, "there is only one"), (3, "there are only 3 of them")])
+@pytest.mark.parametrize(("many", "said"), [(1, "there is only one"), (3, "there are only 3")])
 async def test_a_call_further_back_than_there_are_is_told(tmp_path, many, said):
     """No other call is shown in its place."""
     desk = Desk(new_store(tmp_path), "abcdef")

@@ -77,7 +77,7 @@ async def test_a_session_that_is_gone_is_said(page_server, open_page):
     await page_server.start("make all")
     for address in ("#zzzzzz", "#never,one"):
         page = await open_page(address, expect_errors=True)
-        await expect(page.get_by_text("This session does not exist any more.")).to_be_visible()
+        await expect(page.get_by_text("This session no longer exists.")).to_be_visible()
         await expect(page.locator("#banner")).to_be_hidden()
         await page.get_by_role("navigation").get_by_role("link", name="make all").click()
         await expect(block_of(page, "make all")).to_be_visible()

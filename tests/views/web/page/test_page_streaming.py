@@ -165,4 +165,4 @@ async def test_passed_over_output_is_one_row(page_server, open_page):
     page_server.jobs[job].rows = [[["y"]], {"skipped": 4_200_000}, [["y"]]]
     page = await open_page()
     rows = block_of(page, "yes").locator(".row")
-    await expect(rows).to_have_text(["y", "4.2 MB of output passed over", "y"])
+    await expect(rows).to_have_text(["y", "4.2 MB of output skipped", "y"])

@@ -166,7 +166,7 @@ async def test_a_host_that_is_killed_is_said_and_what_it_kept_is_shown(machine, 
     pid = int(await block.locator(".row").first.inner_text())
     os.kill(host_of(machine.served, session_of(job)), signal.SIGKILL)
     await expect(block.locator(".state")).to_have_text("lost")
-    await expect(block.locator(".note")).to_contain_text("lost: the host ended while this was running")
+    await expect(block.locator(".note")).to_contain_text("lost: the session ended while this was running")
     await expect(block.locator(".row")).to_have_text([str(pid), "before"])
     await expect(block.get_by_role("button", name="Cancel")).to_be_hidden()
     await expect(page.locator("#sessions").get_by_role("link")).to_contain_text("lost")

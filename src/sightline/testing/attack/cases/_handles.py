@@ -91,7 +91,7 @@ _READS = {
 
 @attack(point=3, forms=list(_READS))
 def a_link_is_swapped_under_a_read(lab: Lab, form: str) -> str:
-    """With a rule that forbids to read what the link leads to."""
+    """With a rule that forbids reading what the link leads to."""
     lab.make("place")
     _fill(lab, lab.workspace / "place", "nothing")
     _fill(lab, lab.outside, _SECRET)

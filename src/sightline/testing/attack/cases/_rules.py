@@ -1,5 +1,5 @@
 """Rules: a denied program runs, an allowed command is another, an answer is good for more than was asked, an address
-shows what a rule forbids to read.
+shows what a rule forbids reading.
 
 What must not run is `deploy push`, of a stub outside the workspace that writes down its arguments. Each attack is tried
 without the rule first: one that gets nothing then proves nothing.

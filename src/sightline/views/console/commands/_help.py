@@ -24,7 +24,7 @@ _TYPING = (
     ("escape", "stop the agent; twice on an empty prompt: the tree"),
     ("ctrl+c", "clear the prompt; twice: leave"),
     ("ctrl+d", "leave, when the prompt is empty"),
-    ("ctrl+z", "to the shell; fg comes back"),
+    ("ctrl+z", "suspend; fg comes back"),
 )
 _TOPICS = {
     "Conversation": "stop queue unqueue compact todo copy output unfold reasoning",

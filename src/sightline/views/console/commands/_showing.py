@@ -8,12 +8,12 @@ if TYPE_CHECKING:
 
 async def reasoning(console: "Console", args: str) -> None:
     console.show_reasoning(_wanted(args, console.drawing.reasoning))
-    _say(console, "reasoning is read out", console.drawing.reasoning)
+    _say(console, "reasoning", console.drawing.reasoning)
 
 
 async def unfold(console: "Console", args: str) -> None:
     console.unfold(_wanted(args, console.drawing.unfolded))
-    _say(console, "more of every block is read out", console.drawing.unfolded)
+    _say(console, "more of every block", console.drawing.unfolded)
 
 
 async def output(console: "Console", args: str) -> None:
@@ -28,7 +28,7 @@ async def redraw(console: "Console", args: str) -> None:
 def _say(console: "Console", what: str, now: bool) -> None:
     """What changes is seen, but not heard."""
     if console.drawing.linear:
-        console.tell(f"from now on {what}" if now else f"from now on {what} no more")
+        console.tell(f"{what} is read aloud from now on" if now else f"{what} is no longer read aloud")
 
 
 def _wanted(said: str, now: bool) -> bool:

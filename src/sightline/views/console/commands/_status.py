@@ -29,7 +29,7 @@ def _lines(console: "Console") -> Iterator[str]:
         yield f"context: {count(used)} tokens" + (f" of {count(most)}, {used / most:.0%}" if most else "")
     read, written = facts.tokens
     yield f"tokens: {count(read)} read, {count(written)} written; cost: ${facts.cost:.4f}"
-    yield f"queued: {len(facts.queue)}; jobs: {len(facts.jobs)}; agents at work: {facts.agents}"
+    yield f"queued: {len(facts.queue)}; jobs: {len(facts.jobs)}; agents working: {facts.agents}"
     for path, agent in console.state.agents.items():
         total = console.state.totals.get(path)
         spent = f": {count((total.input_tokens or 0) + (total.output_tokens or 0))} tokens" if total else ""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 async def stop(console: "Console", args: str) -> None:
     if not await console.keys.stop():
-        console.tell("nothing is going on")
+        console.tell("nothing is running")
 
 
 async def queue(console: "Console", args: str) -> None:
@@ -34,7 +34,7 @@ async def queue(console: "Console", args: str) -> None:
 def _say_queue(console: "Console") -> None:
     waiting = Facts(console.state).queue
     if not waiting:
-        console.tell("nothing waits to be sent", hint="/queue and what to say when the agent is done")
+        console.tell("the queue is empty", hint="/queue TEXT sends it when the agent is done")
         return
     when = {"follow_up": "when the agent is done"}
     said = [f"{when.get(str(one.get('how')), 'next')}: {one.get('text', '')}" for one in waiting]
@@ -43,7 +43,7 @@ def _say_queue(console: "Console") -> None:
 
 async def unqueue(console: "Console", args: str) -> None:
     if not await console.keys.unqueue():
-        console.tell("nothing waits to be sent")
+        console.tell("the queue is empty")
 
 
 async def compact(console: "Console", args: str) -> None:
@@ -51,13 +51,13 @@ async def compact(console: "Console", args: str) -> None:
     if not reply.ok:
         console.tell(reply.error, "error", reply.hint)
     elif isinstance(reply.data, dict) and not reply.data.get("compacted"):
-        console.tell("there is nothing to summarise yet")
+        console.tell("nothing to summarise yet")
 
 
 async def new(console: "Console", args: str) -> None:
     before = console.session if console.state.entries else ""
     await console.switch("")
-    hint = f"the one before: /resume, or sightline --resume {before}" if before else ""
+    hint = f"the previous one: /resume, or sightline --resume {before}" if before else ""
     console.tell("a new conversation", hint=hint)
 
 
@@ -73,7 +73,7 @@ async def attach(console: "Console", args: str) -> None:
     if image is None and not await asyncio.to_thread(_file(console.cwd, args).exists):
         console.tell(f"there is no file {args}", "error", "/attach FILE")
     elif image is None:
-        console.tell(f"{args} is no image that can be read", "error", "other files are named with @ in the prompt")
+        console.tell(f"{args} is not an image that can be read", "error", "name other files with @ in the prompt")
     else:
         console.prompt.attach([image])
 

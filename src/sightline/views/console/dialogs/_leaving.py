@@ -16,7 +16,7 @@ class LeavingDialog(Dialog):
             Item("stay", "Stay"),
         ]
         if not lasting:
-            items = [Item("stop", "Stop it", "nothing of it is stored"), items[-1]]
+            items = [Item("stop", "Stop it", "it is not stored"), items[-1]]
         choices = SelectList(items, numbered=True, bindings=self.bindings, theme=self.theme)
         choices.on_select = lambda item: self.finish(None if item.value == "stay" else item.value)
         choices.on_cancel = self.cancel

@@ -126,9 +126,9 @@ def _kept(data: bytes) -> Attachment:
         with open(descriptor, "wb") as file:
             file.write(data)
     except OSError as problem:
-        raise NoImage(f"cannot keep the image: {problem.strerror or problem}", f"see to {folder}") from problem
+        raise NoImage(f"cannot store the image: {problem.strerror or problem}", f"check {folder}") from problem
     found = image_file(path, f"clipboard.{suffix}")
-    assert found is not None, "it was an image a moment ago"
+    assert found is not None, "the image is no longer on the clipboard"
     return found
 
 

@@ -122,7 +122,7 @@ class Drafts:
             else:
                 self._file(place).unlink(missing_ok=True)
         except (OSError, ValueError) as problem:
-            return f"what you write is not stored: {getattr(problem, 'strerror', None) or problem}: {self._folder}"
+            return f"your draft is not stored: {getattr(problem, 'strerror', None) or problem}: {self._folder}"
         return ""
 
     def _write(self, place: str, draft: Draft) -> None:

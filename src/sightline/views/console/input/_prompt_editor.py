@@ -150,7 +150,7 @@ class PromptEditor:
         """Put a text here for the person to send, or not. Who listens is told what it is."""
         self.set_text(text)
         if self._drawing.linear and text.strip():
-            self._host.tell(f"in the editor: {text}", hint="an empty line sends it, anything else takes its place")
+            self._host.tell(f"in the editor: {text}", hint="an empty line sends it, anything else replaces it")
 
     def insert(self, text: str) -> None:
         """Put text where the cursor is."""
@@ -184,13 +184,11 @@ class PromptEditor:
 
     def attach(self, attachments: Sequence[Attachment]) -> None:
         if len(self._attachments) + len(attachments) > MOST:
-            self._host.tell(f"no more than {MOST} images go with one prompt", "warning", "send some of them first")
+            self._host.tell(f"a prompt takes at most {MOST} images", "warning", "send some of them first")
             return
         self._attach((*self._attachments, *attachments))
         if self._drawing.linear:
-            self._host.tell(
-                f"attached: {', '.join(one.name for one in attachments)}", hint="/attach none takes it away"
-            )
+            self._host.tell(f"attached: {', '.join(one.name for one in attachments)}", hint="/attach none removes it")
         self._changed(self.text)
         self._host.redraw(self._field)
 
@@ -206,10 +204,10 @@ class PromptEditor:
         try:
             saved = self._field.open_external(command, lambda argv: self._host.run_program(list(argv)))
         except (OSError, ValueError) as problem:
-            self._host.tell(f"cannot edit with {command}: {problem}; the text is as it was", "error", hint)
+            self._host.tell(f"cannot edit with {command}: {problem}; the text is unchanged", "error", hint)
         else:
             if not saved:
-                self._host.tell(f"{command} ended with an error; the text is as it was", "error", hint)
+                self._host.tell(f"{command} ended with an error; the text is unchanged", "error", hint)
             elif self._drawing.linear:
                 self.offer(self.text)
         self._host.redraw(self._field)

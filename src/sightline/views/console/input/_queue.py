@@ -52,5 +52,5 @@ class Queue(Component):
             rows.append(style("muted", shown[:at]) + shown[at:])
         more = len(self._messages) - _ROWS
         words = [f"… {more} more"] if more > 0 else []
-        words += [f"{key} takes back"] if key else []
+        words += [f"{key} to edit"] if key else []
         return [*rows, style("hint", truncate(" " + " · ".join(words), width))] if words else rows

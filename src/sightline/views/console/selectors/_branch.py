@@ -22,10 +22,10 @@ async def open(desk: Desk, args: str) -> None:
         return
     lines = outlined(reply.data).lines
     if not lines:
-        desk.tell("there is no message of yours to branch from")
+        desk.tell("no message to branch from yet")
         return
     items = [Item(line.id, line.text, line.label) for line in lines]
-    target = await desk.ask(Choice(desk, "Branch from before a message", items, at=items[-1].value))
+    target = await desk.ask(Choice(desk, "Start again from one of your messages", items, at=items[-1].value))
     if target is not None:
         await _branched(desk, target)
 

@@ -49,7 +49,7 @@ async def _changed(desk: Desk, name: str, write: Callable[[Path], object], proje
     reply = await desk.submit(Reload())
     later = reply.data.get("later") if reply.ok and isinstance(reply.data, dict) else None
     if isinstance(later, list) and name in later:
-        desk.tell(f"{name} holds from the next session on")
+        desk.tell(f"{name} takes effect in the next session")
     return ""
 
 
@@ -59,7 +59,7 @@ def _why_not(loaded: Loaded, name: str, project: bool) -> str:
     if project and source.kind in ("default", "user") and loaded.notices:
         return loaded.notices[0]
     above = ("default", "user", *(["project"] if project else []))
-    return "" if source.kind in above else f"{source.where} says otherwise, and that counts"
+    return "" if source.kind in above else f"{source.where} overrides it"
 
 
 def _with(settings: Settings, new: Settings, name: str) -> Settings:

@@ -50,7 +50,7 @@ def _panel(desk: Desk, at: str) -> Choice:
         "Keys",
         [_item(desk, action) for action in sorted(desk.bindings.actions(), key=_order)],
         at=at,
-        hints=(("list_add", "one more key"), ("list_remove", "as by default")),
+        hints=(("list_add", "add a key"), ("list_remove", "reset")),
         keys={
             "list_add": lambda item: panel.finish(_Wanted("add", item.value)),
             "list_remove": lambda item: panel.finish(_Wanted("reset", item.value)),
@@ -110,9 +110,9 @@ class KeyQuestion(Panel):
     """Waits for one key, and answers with it. Escape and what interrupts leave it."""
 
     def __init__(self, desk: Desk, action: str, mistake: str = "") -> None:
-        super().__init__(desk, f"Press the key for {action}", (("select_cancel", "leave it as it is"),))
+        super().__init__(desk, f"Press the key for {action}", (("select_cancel", "cancel"),))
         about = Text(ABOUT.get(action, ""), "muted", theme=self.theme)
-        said = f"{mistake}. Press it again to take it all the same" if mistake else ""
+        said = f"{mistake}. Press it again to use it anyway" if mistake else ""
         self._said = Text(clean_line(said), "warning", theme=self.theme)
         self.body.children = [about, self._said]
 

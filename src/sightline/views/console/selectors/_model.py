@@ -25,7 +25,7 @@ _ROLES = (
     Item("default", "default", "the model new sessions begin with"),
     Item("small", "small", "summaries and titles"),
     Item("slow", "slow", "hard questions"),
-    Item("vision", "vision", "images, where the model that works cannot see"),
+    Item("vision", "vision", "images, if the working model cannot see them"),
 )
 
 
@@ -76,7 +76,7 @@ async def _chosen(desk: Desk) -> Any:
         "Model",
         items,
         at=now,
-        empty="not listed: enter takes the name as it is",
+        empty="not listed: enter uses this name anyway",
         hints=_HINTS,
         keys={
             "model_thinking": lambda item: panel.finish(_Wanted("thinking")),

@@ -163,7 +163,7 @@ class Viewer(Ask):
         source = self._document.source
         size = await asyncio.to_thread(lambda: source.size)
         if size > COPIED_AT_MOST:
-            self._say(f"{size // 1024**2} MB are too much to copy")
+            self._say(f"{size // 1024**2} MB is too much to copy")
             return
         data = await asyncio.to_thread(source.read, 0, size)
         self._desk.copy(clean_text(data.decode(errors="replace")))

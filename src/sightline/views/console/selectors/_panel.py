@@ -185,7 +185,7 @@ class Question(Panel):
     """One line to type. `mistake` is what was wrong with it before."""
 
     def __init__(self, desk: Desk, title: str, *, text: str = "", about: str = "", mistake: str = "") -> None:
-        super().__init__(desk, title, (("submit", "take it"), ("select_cancel", "back")))
+        super().__init__(desk, title, (("submit", "confirm"), ("select_cancel", "back")))
         self.input = LineInput(bindings=desk.bindings, theme=self.theme)
         self.input.set_text(text)
         self.input.on_submit = self.finish

@@ -28,7 +28,7 @@ _SHOWN = 200
 _VALUES = {
     "permissions.approval": LEVELS,
     "models.thinking": _thinking.ABOUT,
-    "console.theme": {"auto": "as the terminal's background"},
+    "console.theme": {"auto": "match the terminal's background"},
     "console.keymap": {"emacs": "the usual keys of a shell", "vim": "modes, as in vim"},
     "console.double_escape": {
         "tree": "go to another point of this session",

@@ -6,7 +6,7 @@ from sightline.views.console.selectors._kept import keep
 from sightline.views.console.selectors._panel import Choice
 
 _THEMES = (
-    Item("auto", "auto", "as the terminal's background"),
+    Item("auto", "auto", "match the terminal's background"),
     Item("dark", "dark", "for a dark background"),
     Item("light", "light", "for a light background"),
 )

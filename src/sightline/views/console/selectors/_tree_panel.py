@@ -186,7 +186,7 @@ class TreePanel(Panel):
         if line is None:
             return
         self._labelled = line.id
-        self._label = LineInput(prompt="label › ", placeholder="empty: none", bindings=self.desk.bindings)
+        self._label = LineInput(prompt="label › ", placeholder="empty: no label", bindings=self.desk.bindings)
         self._label.set_text(line.label)
         self._label.on_submit = self._end_label
         self.body.children = [self._label, self.list]

@@ -25,7 +25,7 @@ async def view_output(desk: Desk, calls: Sequence[Call], back: int = 0) -> None:
         desk.tell("no call has any output yet")
         return
     if back > len(told):
-        known = f"there are only {len(told)} of them" if len(told) > 1 else "there is only one"
+        known = f"there are only {len(told)}" if len(told) > 1 else "there is only one"
         desk.tell(f"no call that many back: {known}", "warning", "/output 1 is the last")
         return
     last = len(told) - 1

@@ -206,7 +206,7 @@ function showHead() {
 function showEmptiness() {
   const empty = byId("empty");
   empty.hidden = transcript.size > 0 || newSession.shown;
-  if (gone) setText(empty, "This session does not exist any more.");
+  if (gone) setText(empty, "This session no longer exists.");
   else if (talk.usable) setText(empty, ASK);
   else if (connected) setText(empty, "Nothing here yet.");
 }

@@ -127,7 +127,7 @@ async function approval(card) {
   const place = make("div", { className: "asked-for" });
   card.add(place);
   if (!card.details.stored) return drawApproval(card, place);
-  place.append(make("p", { className: "soft", text: "Loading all of it…" }));
+  place.append(make("p", { className: "soft", text: "Loading…" }));
   let all = card.details;
   try {
     all = await api.requestDetails(card.session, card.request.id);

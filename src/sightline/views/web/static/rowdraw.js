@@ -18,7 +18,7 @@ export function fillRow(element, number, row, query) {
     fillRuns(element, row, query);
   } else {
     element.classList.add("skipped");
-    element.replaceChildren(`${bytes(row.skipped ?? 0)} of output passed over`);
+    element.replaceChildren(`${bytes(row.skipped ?? 0)} of output skipped`);
   }
 }
 

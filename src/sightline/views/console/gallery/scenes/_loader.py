@@ -23,4 +23,4 @@ def _states(stage: Stage) -> Iterator[State]:
     yield State("cancelled", cancelled)
 
 
-SCENE = Scene("loader", "something is going on", _states)
+SCENE = Scene("loader", "something is running", _states)

@@ -32,7 +32,7 @@ def _states(stage: Stage) -> Iterator[State]:
     mixed = Transcript()
     mixed.append(Text("Finished.", theme=theme))
     going_on = Loader(
-        "still going on",
+        "still running",
         call_later=stage.call_later,
         request_render=stage.request_render,
         clock=stage.clock,
