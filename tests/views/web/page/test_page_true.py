@@ -37,7 +37,7 @@ async def test_a_host_that_was_killed_is_said_to_be_lost(page_server, open_page,
     await page_server.know("abcdef", live=False, resumable=True, lost=1_790_000_000)
     page = await open_page("#abcdef", color_scheme=scheme, timezone_id="UTC", locale="en-GB")
     over = page.locator("#talk-over")
-    said = "The host ended unexpectedly. Last activity 21 Sept, 14:13."
+    said = "This session ended unexpectedly. Last activity 21 Sept, 14:13."
     await expect(over).to_contain_text(said)
     await expect(over).to_contain_text("Resume with: sightline --resume abcdef")
     await expect(over.get_by_role("button", name="Resume")).to_be_visible()

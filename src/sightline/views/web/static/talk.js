@@ -48,7 +48,7 @@ export class Talk {
     this.form.hidden = !talks || !live;
     this.over.hidden = !resumable;
     this.over.dataset.state = lost === null ? "ended" : "lost";
-    const how = lost === null ? "This session has ended." : `The host ended unexpectedly.${lost ? ` Last activity ${when(lost)}.` : ""}`;
+    const how = lost === null ? "This session has ended." : `This session ended unexpectedly.${lost ? ` Last activity ${when(lost)}.` : ""}`;
     setText(byId("talk-over-text"), resumable ? how : "");
     setText(byId("talk-over-way"), resumable ? `Resume with: sightline --resume ${this.session}` : "");
     if (!resumable) this.tellResume("");
