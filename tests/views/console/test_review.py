@@ -148,7 +148,7 @@ async def test_the_offer_to_resume_goes_away_with_the_session(sat: Sitting, monk
     """Who goes elsewhere after the host died is not asked about it there."""
     Hosts(monkeypatch)
     sat.console.sessions._lost("killed")
-    await sat.until(lambda: "The host is gone" in sat.rows)
+    await sat.until(lambda: "The session's process has ended" in sat.rows)
     await sat.console.switch("")
     await settled(sat)
     assert sat.console.screen.asking is None
@@ -586,7 +586,7 @@ async def test_nothing_goes_on_without_a_host(sat: Sitting, monkeypatch: pytest.
     await sat.until(lambda: "Which one?" in sat.rows)
     sat.writes("a draft")
     sat.console.sessions._lost("killed")
-    await sat.until(lambda: "The host is gone" in sat.rows)
+    await sat.until(lambda: "The session's process has ended" in sat.rows)
     assert "Which one?" not in sat.rows
     assert not sat.console.transcript.ticking
     assert not sat.console.jobs.ticks
@@ -599,10 +599,10 @@ async def test_who_stayed_without_a_host_is_offered_it_again(sat: Sitting, monke
     """Having looked around, the person enters something: it comes back, and one key resumes."""
     hosts = Hosts(monkeypatch)
     sat.console.sessions._lost("killed")
-    await sat.until(lambda: "The host is gone" in sat.rows)
+    await sat.until(lambda: "The session's process has ended" in sat.rows)
     sat.press("ctrl+c")
     await sat.until(lambda: sat.console.screen.asking is None)
-    sat.replies["Prompt"] = Reply(False, error="the session has no host any more")
+    sat.replies["Prompt"] = Reply(False, error="the session's process has ended")
     sat.writes("go on")
     sat.press("enter")
     await sat.until(lambda: "Resume" in sat.rows)

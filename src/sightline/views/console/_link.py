@@ -96,7 +96,7 @@ class Link:
     async def submit(self, command: Command) -> Reply:
         await asyncio.shield(self._connected)
         if self._client is None or self._closed:
-            return Reply(False, error="the session has no host any more", hint="resume it")
+            return Reply(False, error="the session's process has ended", hint="resume it")
         try:
             return await self._client.submit(command)
         except (SightlineError, OSError, UnicodeError) as error:

@@ -43,6 +43,7 @@ class Sessions:
         self._going_to = ""
         """The session that is to be shown; empty: a new one."""
         self._offered: Dialog | None = None
+        self._whether_to_leave: Dialog | None = None
         self._entered = False
         """The person has entered something."""
         self._which: Dialog | None = None
@@ -206,8 +207,8 @@ class Sessions:
         self._console.status.note = ""
         if hello.version != __version__ and not self._told_version:
             self._told_version = True
-            text = f"this session's host is version {hello.version}, this console {__version__}"
-            hint = "what they do not both know is left out; /quit and start again to have one version"
+            text = f"this session runs version {hello.version}, this console is version {__version__}"
+            hint = "what only one of them knows is not shown; /quit and start again to use one version"
             self._console.tell(text, "warning", hint)
         self._console.redraw()
 
@@ -218,7 +219,7 @@ class Sessions:
         self._console.spawn(self._offer_resume(why))
 
     async def _offer_resume(self, why: str) -> None:
-        answer = await self._offer("The host is gone", why, "Resume")
+        answer = await self._offer("The session's process has ended", why, "Resume")
         if answer == "again" and self._gone:
             await self.go(self.session)
         elif answer == "leave":
@@ -304,43 +305,55 @@ class Sessions:
 
     def _what_works(self) -> str:
         facts = Facts(self._console.state)
-        parts = [facts.going_on] if facts.going_on else []
+        parts = [f"the agent is {facts.going_on}"] if facts.going_on else []
         if facts.typed is not None or self._console.entering.running:
-            parts.append("what you entered is running")
+            parts.append("your command is running")
         if facts.jobs:
-            parts.append(f"{len(facts.jobs)} job{'s' * (len(facts.jobs) > 1)} running")
+            parts.append(f"{len(facts.jobs)} jobs are running" if len(facts.jobs) > 1 else "1 job is running")
         return ", ".join(parts)
+
+    @property
+    def drops_keys(self) -> bool:
+        """Leaving was asked for. What is typed after that means nothing: not until it is decided, and not in a question
+        about it that was not on the screen yet."""
+        screen = self._console.screen
+        asked = self._whether_to_leave is not None and screen.asking is self._whether_to_leave
+        return self._leaving and not (asked and screen.is_answered)
 
     def detach(self) -> None:
         """Leave; the session goes on."""
+        self._leaving = True
         if self.session and not self._gone:
             self.farewell = f"Detached. Attach with: sightline attach {self.session}"
         self.link.close()
         self._console.exit(0)
 
-    async def leave(self) -> None:
-        """Leave for good, if nothing goes on; ask otherwise, once."""
-        if self._leaving:
-            return
-        self._leaving = True
-        try:
-            await self._left()
-        finally:
-            self._leaving = False
+    def leave(self) -> None:
+        """Leave for good, if nothing goes on; ask otherwise, once. From now on, not from when the loop comes to it."""
+        if not self._leaving:
+            self._leaving = True
+            self._console.spawn(self._left())
 
     async def _left(self) -> None:
-        if self._works() and not self._gone and self.session:
-            from sightline.views.console.dialogs import LeavingDialog
+        answer = await self._asked_whether() if self._works() and not self._gone and self.session else "stop"
+        if answer == "stop":
+            await self._end()
+        elif answer == "keep":
+            self.detach()
+        else:
+            self._leaving = False
 
-            console = self._console
-            dialog = LeavingDialog(self._what_works(), console.drawing, console.screen.room, lasting=self.lasting)
-            answer = await self._console.ask(dialog)
-            if answer == "keep":
-                self.detach()
-                return
-            if answer != "stop":
-                return
-        await self._end()
+    async def _asked_whether(self) -> str | None:
+        from sightline.views.console.dialogs import LeavingDialog
+
+        console = self._console
+        dialog = LeavingDialog(self._what_works(), console.drawing, console.screen.room, lasting=self.lasting)
+        self._whether_to_leave = dialog
+        try:
+            answer: str | None = await console.ask(dialog)
+        finally:
+            self._whether_to_leave = None
+        return answer
 
     async def _take_back_queue(self, link: Link) -> None:
         """What waits to be sent is kept as a draft of this session."""
@@ -372,9 +385,10 @@ def _at(hello: Hello) -> str:
 
 
 async def _stop(link: Link) -> bool:
-    """End its session, unless somebody else is in it. A host that does not answer is not waited for."""
+    """End its session, unless somebody else is in it. A host that does not answer, or is gone, is not waited for."""
     try:
         async with asyncio.timeout(_SECONDS_TO_STOP):
-            return (await link.submit(Stop(unless_watched=True))).ok
+            reply = await link.submit(Stop(unless_watched=True))
+            return reply.ok or not (isinstance(reply.data, dict) and reply.data.get("watched"))
     except TimeoutError:
         return True

@@ -409,7 +409,7 @@ def test_a_host_that_dies_is_told_and_resumed(listener: Listener) -> None:
     ear.is_asked()
     (session,) = until(running_sessions, "the session")
     os.kill(session["pid"], signal.SIGKILL)
-    ear.hears("The host is gone", "1. Resume")
+    ear.hears("The session's process has ended", "1. Resume")
     ear.is_asked()
     ear.says("1")
     ear.is_asked()

@@ -141,9 +141,9 @@ def test_stopping_it_elsewhere_is_told_here(person: Person) -> None:
     screen.sees("Said.")
     (session,) = until(running_sessions, "the session")
     asyncio.run(_stop(session["id"]))
-    screen.sees("The host is gone", "the session was ended from elsewhere")
+    screen.sees("The session's process has ended", "the session was ended from elsewhere")
     screen.press(ENTER)
-    screen.sees_no("The host is gone")
+    screen.sees_no("The session's process has ended")
     screen.says("go on")
     screen.sees("And on.")
 

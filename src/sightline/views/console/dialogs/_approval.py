@@ -48,8 +48,8 @@ _SCOPES = {SESSION: "For this session", ALWAYS: "Always in this folder"}
 _ACTIONS = {ONCE: "approve_once", SESSION: "approve_session", ALWAYS: "approve_always", NO: "approve_no"}
 _SEEN_AT_LEAST = 3
 _DOES_NOT_FIT = (
-    "This rule does not allow what is asked: it would be allowed now, and asked again next time. "
-    "Press enter again to save it."
+    "This rule does not cover what the agent asks. Press enter again to save it and allow this once: "
+    "next time you are asked again."
 )
 _TOO_LOW = "Allow this? Make the window larger to answer."
 
