@@ -19,7 +19,7 @@ from sightline.exceptions import SightlineError
 from sightline.host import Command, Hello, HostWanted, Reply, Stop, Unqueue, launch_agent, started
 from sightline.host import running as running_hosts
 from sightline.text import clean_line, clean_text
-from sightline.transcript import Snapshot
+from sightline.transcript import Remark, Snapshot
 from sightline.views.console._link import Link
 from sightline.views.console.status import Facts
 
@@ -368,7 +368,7 @@ class Sessions:
             await self._take_back_queue(link)
             if not await _stop(link):
                 self.farewell = f"Still open in another console. Attach with: sightline attach {self.session}"
-            elif self._console.state.entries:
+            elif any(not isinstance(entry, Remark) for entry in self._console.state.entries):
                 self.farewell = f"Resume with: sightline --resume {self.session}"
         link.close()
         self._console.exit(0)

@@ -256,7 +256,7 @@ def test_a_rule_that_does_not_allow_what_is_asked_says_so_before_it_is_taken(wha
     asked = request(what=what, rule=f"exec({what})", args={})
     shown = bench(asked).press("e", "ctrl+u").type(rule).press("enter")
     assert not shown.answers
-    assert "does not allow what is asked" in shown.text()
+    assert "does not cover what the agent asks" in shown.text()
     assert shown.press("enter", "2").answer == {"choice": "always here", "rule": rule}
     shown = bench(asked).press("e", "ctrl+u").type(rule).press("enter", "ctrl+u").type(f"exec({what})").press("enter")
     assert shown.press("2").answer == {"choice": "always here", "rule": f"exec({what})"}
@@ -305,7 +305,7 @@ def test_the_breaks_of_a_rule_are_seen_and_stay_when_it_is_changed() -> None:
     shown.press("e")
     assert "exec(echo one⏎echo two > x⏎)" in shown.text().split("Remember:")[1]
     shown.press("backspace", "backspace", "backspace").type("y)").press("enter")
-    assert "does not allow what is asked" in shown.text()
+    assert "does not cover what the agent asks" in shown.text()
     assert shown.press("enter", "2").answer == {"choice": "always here", "rule": "exec(echo one\necho two > y)"}
 
 
@@ -377,7 +377,7 @@ def test_on_lines_everything_is_said_and_a_line_answers() -> None:
     shown.press("e")
     assert "exec(git push origin main)" in shown.text()
     shown.type("exec(git push *)").press("enter")
-    assert "does not allow what is asked" in shown.text()
+    assert "does not cover what the agent asks" in shown.text()
     assert shown.press("enter").press("down", "enter").answer == {"choice": "always here", "rule": "exec(git push *)"}
 
 
