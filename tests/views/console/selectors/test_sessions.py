@@ -131,7 +131,7 @@ async def test_a_session_is_archived_from_the_list(store):
     talk_about(store, "pears")
     desk = Desk(store, "", cwd="/here")
     task = await resumed(desk)
-    assert all(words in desk.rows(120)[-1] for words in ("alt+a archive", "delete delete", "f2 rename"))
+    assert desk.rows(80)[-1] == ("enter open · ctrl+a all · f2 rename · f3 archive · delete remove · escape close")
     await marked(desk, one)
     desk.press("alt+a")
     await back_with(desk, f"sightline sessions unarchive {one.id}", 1)

@@ -26,10 +26,10 @@ AGAIN = ""
 _UNITS = ((86400, "d"), (3600, "h"), (60, "min"))
 _HINTS = (
     ("select_confirm", "open"),
-    ("list_everywhere", "all folders"),
+    ("list_everywhere", "all"),
     ("list_rename", "rename"),
     ("list_archive", "archive"),
-    ("list_remove", "delete"),
+    ("list_remove", "remove"),
     ("select_cancel", "close"),
 )
 _CHANGES = ("list_rename", "list_archive", "list_remove")
