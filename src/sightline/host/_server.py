@@ -201,5 +201,5 @@ def _not_understood(line: bytes, error: Exception) -> Reply:
         ref = decode_number(line).ref
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
         ref = 0
-    hint = f"the host is version {__version__}: end this session and resume it, if the view is newer"
+    hint = f"the session runs version {__version__}: end it and resume it, if the view is newer"
     return Reply(False, error=f"not a request: {error}", hint=hint, ref=ref)
