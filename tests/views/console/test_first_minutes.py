@@ -7,7 +7,9 @@ import pytest
 from sightline.events import Request, RunEnded, RunStarted, State, Text, ToolResult, ToolUse
 from sightline.host import AnswerRequest, Attach, Prompt, Reply, SetApproval, SetModel, Shell, Stop
 from sightline.settings import store_key
+from sightline.tty import Overlay
 from sightline.views.console import _demo
+from sightline.views.console.dialogs import dialog_for
 from tests.views.console.sitting import Sitting
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(64)
@@ -210,3 +212,17 @@ async def test_ctrl_d_leaves_from_the_whole_output(sitting):
     sitting.press("ctrl+d")
     await sitting.until(lambda: "Leave?" in sitting.rows, "the question")
     assert len(sitting.console.screen._mounted) == 1
+
+
+async def test_whether_to_leave_is_asked_above_what_covers_the_window(sitting):
+    """Such as a dialog of an extension's own: the question has the keys."""
+    sitting.hears(RunStarted())
+    covering = dialog_for({"what": "question", "text": "Which one?", "choices": ["a", "b"]}, sitting.console.drawing)
+    sitting.console.spawn(sitting.console.ask(covering, Overlay()))
+    await sitting.until(lambda: sitting.console.screen.has_overlay, "the dialog")
+    sitting.press("ctrl+d")
+    asked = await sitting.until(lambda: sitting.console.sessions._whether_to_leave, "the question")
+    await sitting.until(lambda: sitting.display.visible_overlays()[-1].component.contains(asked), "it on top")
+    sitting.press("escape")
+    await sitting.until(lambda: sitting.console.screen.asking is covering, "the dialog again")
+    assert not sitting.ended

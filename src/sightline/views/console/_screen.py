@@ -194,6 +194,11 @@ class Screen:
         return self._mounted[-1].ask if self._mounted else None
 
     @property
+    def has_overlay(self) -> bool:
+        """Whether something that is asked stands over the window."""
+        return any(mounted.overlay is not None for mounted in self._mounted)
+
+    @property
     def is_answered(self) -> bool:
         """Whether keys go to what is asked: not yet while it waits for the person to stop typing, or to be drawn."""
         if not self._mounted:

@@ -20,6 +20,7 @@ from sightline.host import Command, Hello, HostWanted, Reply, Stop, Unqueue, lau
 from sightline.host import running as running_hosts
 from sightline.text import clean_line, clean_text
 from sightline.transcript import Remark, Snapshot
+from sightline.tty import Overlay
 from sightline.views.console._link import Link
 from sightline.views.console.status import Facts
 
@@ -350,7 +351,8 @@ class Sessions:
         dialog = LeavingDialog(self._what_works(), console.drawing, console.screen.room, lasting=self.lasting)
         self._whether_to_leave = dialog
         try:
-            answer: str | None = await console.ask(dialog)
+            # Below an overlay it would have neither the keys nor the eyes.
+            answer: str | None = await console.ask(dialog, Overlay() if console.screen.has_overlay else None)
         finally:
             self._whether_to_leave = None
         return answer
