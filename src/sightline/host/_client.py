@@ -105,7 +105,7 @@ class Client:
             pass
         except msgspec.MsgspecError as error:
             other = self.hello.version != __version__
-            hint = f"the session runs version {self.hello.version}, this is {__version__}" if other else ""
+            hint = f"the session runs version {self.hello.version}, this is version {__version__}" if other else ""
             self._give_up()
             await self._frames.put(OutsideFailure(f"the session's process sent something unreadable: {error}", hint))
             return

@@ -183,7 +183,8 @@ class Session:
             case Cancel():
                 return self._cancel(command)
             case Stop() if command.unless_watched and self._watched_by_several():
-                return Reply(False, error="another viewer is in this session", hint="it keeps running")
+                watched = {"watched": True}
+                return Reply(False, error="another viewer is in this session", hint="it keeps running", data=watched)
             case Stop():
                 self._stop_soon()
                 return Reply(True)

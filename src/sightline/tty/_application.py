@@ -75,8 +75,8 @@ class Application:
             self._ended.set_result(code)
 
     def hear(self, event: Input) -> None:
-        """Input for whoever wants it. What nobody does may still end the program."""
-        if self.display.handle_input(event):
+        """Input for whoever wants it. What nobody does may still end the program; after its end nothing is heard."""
+        if self._ended.done() or self.display.handle_input(event):
             return
         is_escape = isinstance(event, Key) and event.name == "escape"  # it interrupts, but never that much
         if self.bindings.matches(event, "interrupt") and not is_escape:

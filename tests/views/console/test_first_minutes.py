@@ -1,11 +1,15 @@
 """What a new user presses first: the approval level, the way out while something is asked, the last output."""
 
+import asyncio
+
 import pytest
 
 from sightline.events import Request, RunEnded, RunStarted, State, Text, ToolResult, ToolUse
 from sightline.host import AnswerRequest, Attach, Prompt, Reply, SetApproval, SetModel, Shell, Stop
 from sightline.settings import store_key
+from sightline.tty import Overlay
 from sightline.views.console import _demo
+from sightline.views.console.dialogs import dialog_for
 from tests.views.console.sitting import Sitting
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(64)
@@ -100,7 +104,7 @@ async def test_leaving_while_a_shell_line_runs_asks_first(sitting):
     sitting.hears(ToolUse("s-1", "Bash", "Bash", "sleep 100", {"command": "sleep 100"}, source="person"))
     sitting.press("ctrl+d")
     await sitting.until(lambda: "Leave?" in sitting.rows, "the question")
-    assert "what you entered is running" in sitting.rows
+    assert "Your command is running." in sitting.rows
     assert not any(isinstance(command, Stop) for command in sitting.commands)
     sitting.press("enter")
     await sitting.until(lambda: sitting.ended, "the end")
@@ -150,3 +154,76 @@ async def test_words_of_ours_are_not_the_users_in_the_tree(tmp_path):
     assert store.search("tasks") == []
     reminder = tree.path()[2]
     assert tree.move(reminder.id).prefill == ""
+
+
+async def test_nothing_typed_behind_the_key_to_leave_is_acted_on(sitting):
+    """Not even what came in the same moment: there is one end, and nothing is sent."""
+    answered = asyncio.Event()
+
+    async def slow_host(command):
+        sitting.commands.append(command)
+        await answered.wait()
+        return Reply(True)
+
+    sitting.console.sessions.link.submit = slow_host
+    sitting.press("ctrl+d", *"hello", "enter")
+    await sitting.sent(Stop)
+    sitting.press(*"more", "enter", "alt+m")
+    answered.set()
+    await sitting.until(lambda: sitting.ended, "the end")
+    assert [type(command) for command in sitting.commands] == [Stop]
+    assert sitting.console.screen.asking is None
+    assert sitting.console.prompt.text == ""
+
+
+async def test_what_is_typed_behind_the_key_to_leave_does_not_answer_whether_to(sitting):
+    """Before the question was on the screen, enter would say yes to something that was never read."""
+    sitting.hears(RunStarted())
+    sitting.press("ctrl+d", *"hello", "enter")
+    async with asyncio.timeout(10):
+        while sitting.console.screen.asking is None:  # noqa: ASYNC110, the very turn in which it is there, not yet drawn
+            await asyncio.sleep(0)
+    sitting.press("enter")
+    await sitting.until(lambda: "Leave?" in sitting.rows and sitting.console.screen.is_answered, "the question")
+    assert not sitting.ended
+    sitting.press("escape")
+    await sitting.until(lambda: "Leave?" not in sitting.rows, "the editor")
+    assert sitting.console.prompt.text == ""
+    sitting.press("x")
+    assert sitting.console.prompt.text == "x"
+
+
+async def test_a_host_that_is_gone_is_not_said_to_be_open_elsewhere(sitting):
+    """Only one that says so is."""
+    sitting.hears(Text("hi", 0))
+    for reply, farewell in (
+        (Reply(False, error="the session is no longer running"), "Resume with: sightline --resume s"),
+        (Reply(False, data={"watched": True}), "Still open in another console. Attach with: sightline attach s"),
+    ):
+        sitting.replies["Stop"] = reply
+        await sitting.console.sessions._end()
+        assert sitting.console.sessions.farewell == farewell
+
+
+async def test_ctrl_d_leaves_from_the_whole_output(sitting):
+    """Which closes, so that what may be asked is seen."""
+    sitting.hears(ToolUse("c1", "Bash", "Bash", "seq", {"command": "seq"}), ToolResult("c1", "1"), RunStarted())
+    sitting.press("ctrl+o")
+    await sitting.until(lambda: sitting.console.screen.asking, "the pager")
+    sitting.press("ctrl+d")
+    await sitting.until(lambda: "Leave?" in sitting.rows, "the question")
+    assert len(sitting.console.screen._mounted) == 1
+
+
+async def test_whether_to_leave_is_asked_above_what_covers_the_window(sitting):
+    """Such as a dialog of an extension's own: the question has the keys."""
+    sitting.hears(RunStarted())
+    covering = dialog_for({"what": "question", "text": "Which one?", "choices": ["a", "b"]}, sitting.console.drawing)
+    sitting.console.spawn(sitting.console.ask(covering, Overlay()))
+    await sitting.until(lambda: sitting.console.screen.has_overlay, "the dialog")
+    sitting.press("ctrl+d")
+    asked = await sitting.until(lambda: sitting.console.sessions._whether_to_leave, "the question")
+    await sitting.until(lambda: sitting.display.visible_overlays()[-1].component.contains(asked), "it on top")
+    sitting.press("escape")
+    await sitting.until(lambda: sitting.console.screen.asking is covering, "the dialog again")
+    assert not sitting.ended

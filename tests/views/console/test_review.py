@@ -646,7 +646,7 @@ async def test_ctrl_c_twice_leaves_although_something_is_asked(sat: Sitting) -> 
 
 async def test_leaving_does_not_end_what_somebody_else_watches(sat: Sitting) -> None:
     """The host says so; the session goes on, and how to come back is told."""
-    sat.replies["Stop"] = Reply(False, error="another viewer is in this session")
+    sat.replies["Stop"] = Reply(False, error="another viewer is in this session", data={"watched": True})
     sat.press("ctrl+d")
     assert (await sat.sent(Stop)).unless_watched
     await sat.until(lambda: sat.ended)

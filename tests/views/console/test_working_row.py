@@ -213,7 +213,7 @@ async def test_escape_twice_in_an_approval_stops_the_agent(sat: Sitting) -> None
     begun(sat)
     sat.hears(approval("r1"), approval("r2"))
     await sat.until(lambda: "Allow this?" in sat.rows)
-    assert "escape twice stop" in row(sat)
+    assert "press escape twice to stop the agent" in row(sat)
     sat.press("escape")
     assert (await sat.sent(AnswerRequest)).id == "r1"
     sat.hears(RequestResolved("r1"))

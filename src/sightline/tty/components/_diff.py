@@ -19,7 +19,7 @@ _NARROWEST = 24  # below this there is no room for numbers
 _HIGHLIGHTED_AT_MOST = 2000  # characters of a line
 
 
-class _Colours:
+class LineColours:
     """The colours of the lines of a file, as it was and as it is: each side goes on where it was left."""
 
     def __init__(self, path: str, theme: Theme) -> None:
@@ -28,18 +28,15 @@ class _Colours:
         self.begin_hunk()
 
     def begin_hunk(self) -> None:
-        self._old: State = ""
-        self._new: State = ""
+        self.states: tuple[State, State] = ("", "")
 
     def runs(self, line: Line, changed: Ranges) -> list[Run] | None:
         """The line's text, changed words brought out; None where no language is known."""
         if self._highlighter is None or len(line.text) > _HIGHLIGHTED_AT_MOST:
             return None
-        tokens, state = self._highlighter.line(line.text, self._old if line.kind == "removed" else self._new)
-        if line.kind != "added":
-            self._old = state
-        if line.kind != "removed":
-            self._new = state
+        old, new = self.states
+        tokens, state = self._highlighter.line(line.text, old if line.kind == "removed" else new)
+        self.states = (old if line.kind == "added" else state, new if line.kind == "removed" else state)
         look = self._theme.open
         runs = [Run(part, look(role) if role else "") for role, part in tokens]
         return _with_words(runs, changed, look(f"diff_{line.kind}_word"))
@@ -75,12 +72,12 @@ class Diff(Component):
         digits = max((len(str(line.number)) for line in lines if line.number is not None), default=0)
         numbers = digits if width >= _NARROWEST else 0
         changed = _changed_words(lines)
-        colours = _Colours(self._path, self._theme)
+        colours = LineColours(self._path, self._theme)
         for index, line in enumerate(lines):
             if line.kind == "hunk":
                 colours.begin_hunk()
             if line.kind == "file":
-                colours = _Colours(line.text.removesuffix(NEW), self._theme)
+                colours = LineColours(line.text.removesuffix(NEW), self._theme)
                 yield [*([""] if index else []), *wrap_runs([Run(line.text, self._theme.open("title"))], width)]
             elif line.kind in ("hunk", "note"):
                 role = "diff_hunk" if line.kind == "hunk" else "muted"

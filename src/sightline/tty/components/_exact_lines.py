@@ -11,12 +11,12 @@ Rules:
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from sightline.text import clean_text, mark_blanks
 from sightline.tty._theme import PLAIN, Theme, on_background
 from sightline.tty._width import pad, wrap
-from sightline.tty.components._diff import is_tinted
+from sightline.tty.components._diff import LineColours, is_tinted
 from sightline.tty.components._diff_lines import NEW, Line, Ranges, Words, read_diff
 from sightline.tty.components._highlight import State, highlighter
 from sightline.tty.components._runs import Run, fold_runs, wrap_runs
@@ -25,6 +25,7 @@ _GOES_ON = "↪"
 _SIGNS = {"added": "+", "removed": "-", "context": " "}
 _NARROWEST = 24  # columns; below this there is no room for numbers
 _HIGHLIGHTED_AT_MOST = 500  # lines of a command: colours of a line depend on those before it
+_HIGHLIGHTED_IN_HUNK = 1000  # lines, likewise; those after them are in one colour
 _sign = re.compile(r"⟨[^⟨⟩]{1,20}⟩|[␀-␟␡]+|·+|→ {3}").finditer
 
 
@@ -94,6 +95,8 @@ class ExactDiff(Lines):
         self._words = Words()
         self._changed: dict[int, Ranges] = {}
         self._partners: dict[int, int] | None = None
+        self._hunks = list(_hunks(self._lines, path, theme))
+        """For each line, the hunk it is in."""
 
     def __len__(self) -> int:
         return len(self._lines)
@@ -115,7 +118,11 @@ class ExactDiff(Lines):
         line = self._lines[index]
         return line._replace(text=mark_blanks(line.text))
 
-    def _content(self, index: int, line: Line) -> Iterator[Run]:
+    def _content(self, index: int, line: Line) -> Iterable[Run]:
+        coloured = self._hunks[index].runs(self._line, index, self._ranges(index))
+        return self._in_one_colour(index, line) if coloured is None else coloured
+
+    def _in_one_colour(self, index: int, line: Line) -> Iterator[Run]:
         is_plain = is_tinted(self._theme) and line.kind != "context"
         style, at = "" if is_plain else self._theme.open(f"diff_{line.kind}"), 0
         word = self._theme.open(f"diff_{line.kind}_word") or style
@@ -135,6 +142,40 @@ class ExactDiff(Lines):
             changed = self._words.changed(self._line(old).text, self._line(new).text)
             self._changed[old], self._changed[new] = changed
         return self._changed[index]
+
+
+class _Hunk:
+    """The colours of its lines: worked out as far as they are asked for, from its first line on."""
+
+    def __init__(self, first: int, path: str, theme: Theme) -> None:
+        self._first = first
+        self._colours = LineColours(path, theme)
+        self._before = [self._colours.states]
+        """What each line begins in."""
+
+    def runs(self, line: Callable[[int], Line], index: int, changed: Ranges) -> list[Run] | None:
+        """None: in one colour."""
+        at = index - self._first
+        if at >= _HIGHLIGHTED_IN_HUNK:
+            return None
+        while len(self._before) <= at:
+            self._colours.states = self._before[-1]
+            earlier = line(self._first + len(self._before) - 1)
+            if earlier.kind in _SIGNS:
+                self._colours.runs(earlier, [])
+            self._before.append(self._colours.states)
+        self._colours.states = self._before[at]
+        return self._colours.runs(line(index), changed)
+
+
+def _hunks(lines: Sequence[Line], path: str, theme: Theme) -> Iterator[_Hunk]:
+    hunk = _Hunk(0, path, theme)
+    for index, line in enumerate(lines):
+        if line.kind == "file":
+            path = line.text.removesuffix(NEW)
+        if line.kind in ("file", "hunk"):
+            hunk = _Hunk(index + 1, path, theme)
+        yield hunk
 
 
 def _without_name(lines: list[Line], path: str) -> list[Line]:

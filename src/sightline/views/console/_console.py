@@ -90,15 +90,16 @@ class Console:
 
     def _build(self) -> None:
         self.screen.build((self.queue, self.working, self.todo, self.jobs), self.status)
-        self.screen.on_free = self.requests.look
-        self.screen.slot.on_exit = lambda: self.spawn(self.sessions.leave())
+        self.screen.on_free = self._free
+        self.screen.is_writing = lambda: not self.prompt.empty
+        self.screen.slot.on_exit = self.sessions.leave
         self.prompt.on_submit = self.entering.enter
         self.prompt.on_escape = self.keys.escape
         self.prompt.commands = self._commands
         self.prompt.was_used = self._was_used
         self.spawn(self.prompt.recall())
         self.application.display.add_input_listener(self.keys.hear)
-        self.application.on_end = lambda: self.spawn(self.sessions.leave())
+        self.application.on_end = self.sessions.leave
 
     def _transcript_on(self, display: Display) -> TranscriptView:
         redraw, size = display.request_render, lambda: display.surface.size
@@ -168,7 +169,7 @@ class Console:
         """This is the session now, whatever was shown before."""
         anew = bool(self.transcript.blocks)
         self.transcript.replace(snapshot)
-        if not anew and not snapshot.entries and not self.application.linear:
+        if not anew and not snapshot.entries:
             self._greet()
         self.attention.forget()
         self.extensions.shown()
@@ -180,7 +181,10 @@ class Console:
     def _greet(self) -> None:
         from sightline.views.console.blocks._greeting import Greeting
 
-        self.transcript.add_page(Greeting(self.drawing, lambda: self.state))
+        greeting = Greeting(self.drawing, lambda: self.state)
+        if self.application.linear:
+            greeting.close()  # what is read out cannot become more
+        self.transcript.add_page(greeting)
 
     def began(self, session: str) -> None:
         """The session that is shown has a host, or will have one in a moment."""
@@ -215,14 +219,33 @@ class Console:
         self.redraw()
 
     def _offer_setup(self) -> None:
-        """Once, where our own agent has no model to ask: that is a user's first screen."""
-        lacks_model = self.state.state.get("model") == "" and not Facts(self.state).provider
-        if self._offered_setup or self.application.linear or not lacks_model or self.screen.asking is not None:
-            return
+        """Once, where our own agent has no model to ask: that is a user's first screen. Not over what they write."""
+        if not self._offered_setup:
+            self.ask_for_model(yields_to_draft=True)
+
+    def ask_for_model(self, *, yields_to_draft: bool = False) -> bool:
+        """Show the setup screen where there is no model. Whether it is shown, or will be."""
+        if self.application.linear or not Facts(self.state).lacks_model:
+            return False
+        from sightline.views.console.selectors._setup import SetupPanel
+
+        asking = self.screen.asking
+        if asking is None:
+            self._offered_setup = True
+            self.spawn(self._ask_for_model(yields_to_draft))
+        elif isinstance(asking, SetupPanel) and not yields_to_draft:
+            asking.yields_to_draft = False
+        return asking is None or isinstance(asking, SetupPanel)
+
+    async def _ask_for_model(self, yields_to_draft: bool) -> None:
         from sightline.views.console.selectors._setup import offer
 
-        self._offered_setup = True
-        self.spawn(offer(self, above=True))
+        self._offered_setup = await offer(self, above=True, yields_to_draft=yields_to_draft)
+
+    def _free(self) -> None:
+        """Nothing is asked any more."""
+        self.requests.look()
+        self._offer_setup()
 
     def lost(self) -> None:
         """The session has stopped: nothing goes on any more."""

@@ -21,6 +21,12 @@ class Ask(Component):
     done: Callable[[Any], None]
     """Set by the desk when it is shown."""
 
+    guarded = False
+    """A key that was pressed before it was drawn is no answer to it, nor to anything else."""
+
+    yields_to_draft = False
+    """Shown above the editor, it waits until nothing is written there."""
+
 
 class Desk(Protocol):
     """The console, as those who work on it see it."""

@@ -56,6 +56,8 @@ class Entering:
         self._console.prompt.give_back(*(str(one.get("text") or "") for one in queued))
 
     def enter(self, submission: "Submission", how: str = "") -> None:
+        if self._console.sessions.drops_keys:
+            return
         self._console.sessions.entered()
         self._console.spawn(self._enter(submission, how))
 
@@ -123,6 +125,9 @@ class Entering:
             self.running.append(reply.id)
 
     async def _say(self, submission: "Submission", how: str) -> None:
+        if self._console.ask_for_model():
+            self._give_back(submission)
+            return
         if self.before_prompt is not None and not await self.before_prompt():
             self._give_back(submission)
             return

@@ -39,6 +39,8 @@ class Keys:
     def hear(self, event: Input) -> Input | None:
         """None: it is done."""
         console = self._console
+        if console.sessions.drops_keys:
+            return None
         if not isinstance(event, Key) or event.kind != "release":
             console.screen.heard()
         if console.screen.is_answered:
@@ -54,7 +56,7 @@ class Keys:
                 self._interrupt()
                 return None
             if console.bindings.matches(event, "exit") and console.prompt.empty:
-                console.spawn(console.sessions.leave())
+                console.sessions.leave()
                 return None
         return event
 
@@ -72,7 +74,7 @@ class Keys:
             now = console.loop.time()
             twice, self._interrupted = now - self._interrupted <= TWICE, now
             if twice:
-                console.spawn(console.sessions.leave())
+                console.sessions.leave()
                 return None
         return event
 
@@ -166,7 +168,7 @@ class Keys:
         now = console.loop.time()
         if now - self._interrupted <= TWICE:
             self._interrupted = float("-inf")
-            console.spawn(console.sessions.leave())
+            console.sessions.leave()
             return
         self._interrupted = now
         if not console.prompt.empty and not console.drawing.linear:

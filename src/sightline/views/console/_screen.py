@@ -107,7 +107,8 @@ class Slot(Container):
     @property
     def is_heard(self) -> bool:
         """Whether what is in front was there when the keys that are read now were pressed."""
-        return not self._with_editor or self._heard is self.front
+        is_guarded = self._with_editor or (isinstance(self.front, Ask) and self.front.guarded)
+        return not is_guarded or self._heard is self.front
 
     def _hear(self, front: Component) -> None:
         self._heard = front
@@ -121,7 +122,7 @@ class Slot(Container):
 
     def handle_input(self, event: Input) -> bool:
         if not self.is_heard and not self._matches(event, "interrupt"):
-            return self._editor.handle_input(event)
+            return self._editor.handle_input(event) if self._with_editor else True
         if self.front.handle_input(event):
             return True
         if isinstance(self.front, Ask):
@@ -157,6 +158,7 @@ class Screen:
         self.is_working: Callable[[], bool] = lambda: False
         self.takes_steering: Callable[[], bool] = lambda: True
         """Whether the agent works, and hears what is entered on its way."""
+        self.is_writing: Callable[[], bool] = lambda: False
         self.hints = _UsualHints(self._usual_hints, application.theme)
         self._gap = _Gap(transcript)
         self._transcript = transcript
@@ -192,6 +194,11 @@ class Screen:
         return self._mounted[-1].ask if self._mounted else None
 
     @property
+    def has_overlay(self) -> bool:
+        """Whether something that is asked stands over the window."""
+        return any(mounted.overlay is not None for mounted in self._mounted)
+
+    @property
     def is_answered(self) -> bool:
         """Whether keys go to what is asked: not yet while it waits for the person to stop typing, or to be drawn."""
         if not self._mounted:
@@ -219,7 +226,7 @@ class Screen:
         mounted = Mounted(ask, above=above)
         self._mounted.append(mounted)
         if overlay is not None or self._linear:
-            guarded = _Guarded(ask, self.slot, unprompted=above)
+            guarded = _Guarded(ask, self.slot, unprompted=above or ask.guarded)
             mounted.overlay = self._display.show_overlay(guarded, overlay or Overlay())
         self._arrange()
         return mounted
@@ -248,10 +255,12 @@ class Screen:
         self._display.request_render(urgent=True)
 
     def _show_above(self, mounted: Mounted) -> None:
-        """Now, or when the person has stopped typing."""
+        """Now, or when the person has stopped typing; where it yields to a draft, when there is none."""
         if not self._mounted or self._mounted[-1] is not mounted:
             return
         wait = self._last_key + QUIET - self._loop.time()
+        if mounted.ask.yields_to_draft and self.is_writing():
+            wait = QUIET
         if wait > 0:
             self._loop.call_later(wait, self._show_above, mounted)
             return

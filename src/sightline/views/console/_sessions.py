@@ -19,7 +19,8 @@ from sightline.exceptions import SightlineError
 from sightline.host import Command, Hello, HostWanted, Reply, Stop, Unqueue, launch_agent, started
 from sightline.host import running as running_hosts
 from sightline.text import clean_line, clean_text
-from sightline.transcript import Snapshot
+from sightline.transcript import Remark, Snapshot
+from sightline.tty import Overlay
 from sightline.views.console._link import Link
 from sightline.views.console.status import Facts
 
@@ -43,6 +44,7 @@ class Sessions:
         self._going_to = ""
         """The session that is to be shown; empty: a new one."""
         self._offered: Dialog | None = None
+        self._whether_to_leave: Dialog | None = None
         self._entered = False
         """The person has entered something."""
         self._which: Dialog | None = None
@@ -206,8 +208,8 @@ class Sessions:
         self._console.status.note = ""
         if hello.version != __version__ and not self._told_version:
             self._told_version = True
-            text = f"this session runs version {hello.version}, this console {__version__}"
-            hint = "what only one of them knows is left out; /quit and start again to use one version"
+            text = f"this session runs version {hello.version}, this console is version {__version__}"
+            hint = "what only one of them knows is not shown; /quit and start again to use one version"
             self._console.tell(text, "warning", hint)
         self._console.redraw()
 
@@ -304,43 +306,56 @@ class Sessions:
 
     def _what_works(self) -> str:
         facts = Facts(self._console.state)
-        parts = [facts.going_on] if facts.going_on else []
+        parts = [f"the agent is {facts.going_on}"] if facts.going_on else []
         if facts.typed is not None or self._console.entering.running:
-            parts.append("what you entered is running")
+            parts.append("your command is running")
         if facts.jobs:
-            parts.append(f"{len(facts.jobs)} job{'s' * (len(facts.jobs) > 1)} running")
+            parts.append(f"{len(facts.jobs)} jobs are running" if len(facts.jobs) > 1 else "1 job is running")
         return ", ".join(parts)
+
+    @property
+    def drops_keys(self) -> bool:
+        """Leaving was asked for. What is typed after that means nothing: not until it is decided, and not in a question
+        about it that was not on the screen yet."""
+        screen = self._console.screen
+        asked = self._whether_to_leave is not None and screen.asking is self._whether_to_leave
+        return self._leaving and not (asked and screen.is_answered)
 
     def detach(self) -> None:
         """Leave; the session goes on."""
+        self._leaving = True
         if self.session and not self._gone:
             self.farewell = f"Detached. Attach with: sightline attach {self.session}"
         self.link.close()
         self._console.exit(0)
 
-    async def leave(self) -> None:
-        """Leave for good, if nothing goes on; ask otherwise, once."""
-        if self._leaving:
-            return
-        self._leaving = True
-        try:
-            await self._left()
-        finally:
-            self._leaving = False
+    def leave(self) -> None:
+        """Leave for good, if nothing goes on; ask otherwise, once. From now on, not from when the loop comes to it."""
+        if not self._leaving:
+            self._leaving = True
+            self._console.spawn(self._left())
 
     async def _left(self) -> None:
-        if self._works() and not self._gone and self.session:
-            from sightline.views.console.dialogs import LeavingDialog
+        answer = await self._asked_whether() if self._works() and not self._gone and self.session else "stop"
+        if answer == "stop":
+            await self._end()
+        elif answer == "keep":
+            self.detach()
+        else:
+            self._leaving = False
 
-            console = self._console
-            dialog = LeavingDialog(self._what_works(), console.drawing, console.screen.room, lasting=self.lasting)
-            answer = await self._console.ask(dialog)
-            if answer == "keep":
-                self.detach()
-                return
-            if answer != "stop":
-                return
-        await self._end()
+    async def _asked_whether(self) -> str | None:
+        from sightline.views.console.dialogs import LeavingDialog
+
+        console = self._console
+        dialog = LeavingDialog(self._what_works(), console.drawing, console.screen.room, lasting=self.lasting)
+        self._whether_to_leave = dialog
+        try:
+            # Below an overlay it would have neither the keys nor the eyes.
+            answer: str | None = await console.ask(dialog, Overlay() if console.screen.has_overlay else None)
+        finally:
+            self._whether_to_leave = None
+        return answer
 
     async def _take_back_queue(self, link: Link) -> None:
         """What waits to be sent is kept as a draft of this session."""
@@ -355,7 +370,7 @@ class Sessions:
             await self._take_back_queue(link)
             if not await _stop(link):
                 self.farewell = f"Still open in another console. Attach with: sightline attach {self.session}"
-            elif self._console.state.entries:
+            elif any(not isinstance(entry, Remark) for entry in self._console.state.entries):
                 self.farewell = f"Resume with: sightline --resume {self.session}"
         link.close()
         self._console.exit(0)
@@ -372,9 +387,10 @@ def _at(hello: Hello) -> str:
 
 
 async def _stop(link: Link) -> bool:
-    """End its session, unless somebody else is in it. A host that does not answer is not waited for."""
+    """End its session, unless somebody else is in it. A host that does not answer, or is gone, is not waited for."""
     try:
         async with asyncio.timeout(_SECONDS_TO_STOP):
-            return (await link.submit(Stop(unless_watched=True))).ok
+            reply = await link.submit(Stop(unless_watched=True))
+            return reply.ok or not (isinstance(reply.data, dict) and reply.data.get("watched"))
     except TimeoutError:
         return True

@@ -301,7 +301,7 @@ def test_a_command_that_no_sandbox_held_says_so(fields: dict[str, Any], words: s
 def test_what_became_a_job_says_which() -> None:
     """By the number it has in this session."""
     entry = command(content="running as s-3", details=COMMAND | {"ended": "job", "job": "s-3"})
-    assert drawn(entry) == ["✓ $ make  running in background, job 3"]
+    assert drawn(entry) == ["↗ $ make  running in background, job 3"]
 
 
 def test_a_progress_bar_is_one_row() -> None:

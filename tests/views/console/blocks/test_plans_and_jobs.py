@@ -143,10 +143,10 @@ def test_jobs_are_rows_with_sign_label_id_and_time() -> None:
     rows = drawn(call(name="Job", arg="all", details=ui("jobs", jobs=jobs), content="x"))
     assert rows == [
         "✓ Job all  1 running · 3 ended · 1 failed",
-        "  ◌ make j-1 · 12 s",
-        "  ✓ make j-2 · 12 s",
-        "  ✕ make j-3 · 12 s",
-        "  – make j-4 · 1 min 30 s",
+        "  ◌ make job 1 · 12 s",
+        "  ✓ make job 2 · 12 s",
+        "  ✕ make job 3 · 12 s",
+        "  – make job 4 · 1 min 30 s",
     ]
 
 
@@ -157,7 +157,7 @@ def test_a_wait_shows_fresh_snapshots_without_any_text() -> None:
         fold.apply(ToolUpdate("c", ui("jobs", jobs=[job(duration_ms=seconds)])))
         block.changed()
         rows = block.render(80)
-        assert rows[1] == f"  ◌ make j-1 · {seconds // 1000} s"
+        assert rows[1] == f"  ◌ make job 1 · {seconds // 1000} s"
     assert not block.done
 
 
@@ -178,7 +178,7 @@ def test_what_a_failed_job_said_is_never_folded() -> None:
 def test_each_outcome_of_a_cancellation_is_told(status: str, words: str) -> None:
     """job.md/Outputs: cancelled, not found, or already completed, by id."""
     details = ui("jobs", jobs=[], cancelled=[{"id": "j-9", "status": status}])
-    assert drawn(call(details=details, content="x"))[1:] == [f"  j-9: {words}"]
+    assert drawn(call(details=details, content="x"))[1:] == [f"  job 9: {words}"]
 
 
 def test_no_jobs_is_said_in_words() -> None:
@@ -201,4 +201,4 @@ def test_a_command_that_goes_on_as_a_job_closes_its_block() -> None:
     """
     details = {"ui": {"kind": "command"}, "ended": "job", "job": "s-7"}
     rows = drawn(call(name="Bash", args={"command": "make"}, details=details, content="Background job s-7: started"))
-    assert rows == ["✓ $ make  running in background, job 7"]
+    assert rows == ["↗ $ make  running in background, job 7"]

@@ -100,6 +100,17 @@ def test_how_a_message_came_is_said() -> None:
     assert list(rows) == ["› stop that", "  steering"]
 
 
+def test_a_job_is_called_by_its_number_in_its_report() -> None:
+    """As everywhere else, whatever the model calls it; what it wrote is as it was."""
+    text = "Background job k3m9qz-12 (make) has ended: completed.\n\njob k3m9qz-12 wrote this"
+    block = block_for(Message("", text, "follow_up", source="job"), drawing(unfolded=True), {})
+    assert list(block.render(80)) == [
+        "· job: Background job 12 (make) has ended: completed.",
+        "",
+        "  job k3m9qz-12 wrote this",
+    ]
+
+
 def test_words_in_the_persons_place_are_named_and_folded() -> None:
     """A job that ended tells the model a lot: one dim row says who spoke and how it begins; unfolded, all is there."""
     text = "\n".join(f"row {n}" for n in range(300))

@@ -77,7 +77,7 @@ LEAVING = [(["enter"], "keep"), (["down", "enter"], "stop"), (["up", "enter"], N
 def test_leaving_while_something_goes_on(keys: list[str], answer: str | None) -> None:
     """Keep it running, stop it, or stay."""
     shown = Bench(LeavingDialog("the agent is working", drawing()))
-    assert "the agent is working" in shown.text()
+    assert "The agent is working." in shown.text()
     assert shown.press(*keys).answer == answer
 
 

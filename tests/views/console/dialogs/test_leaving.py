@@ -7,6 +7,7 @@ from tests.views.console.dialogs.support import Bench, drawing
 def test_what_works_can_be_kept_running() -> None:
     """That is offered first."""
     shown = Bench(LeavingDialog("the agent is working", drawing()))
+    assert "The agent is working." in shown.text()
     assert "Keep it running" in shown.text()
     assert shown.press("enter").answer == "keep"
 

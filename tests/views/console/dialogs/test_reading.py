@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 
 from sightline.tty._keys import parse_key
+from sightline.tty.components import Diff
+from sightline.tty.components._exact_lines import ExactDiff
 from sightline.views.console.dialogs import dialog_for
 from tests.views.console.dialogs.support import WIDTHS, Bench, check_rows, coloured, drawing
 from tests.views.console.dialogs.test_approval import bench, request
@@ -114,6 +116,23 @@ def test_a_diff_of_five_thousand_lines_opens_at_once() -> None:
     began = time.process_time()
     dialog_for(asked, drawing(theme=coloured()), lambda: 40).render(100)
     assert time.process_time() - began < 0.5
+
+
+def test_a_diff_has_the_colours_of_its_language_as_in_the_transcript() -> None:
+    """By the same painter, each side going on where it was left, in every hunk anew; far into a long hunk, none."""
+    theme = coloured()
+    first = '@@ -1,3 +1,3 @@\n def f():\n-    """one\n+    """two\n     return None"""\n'
+    text = f"--- a/x.py\n+++ b/x.py\n{first}@@ -9 +9 @@\n-return 1\n+raise Error(1)\n"
+    exact, usual = ExactDiff(text, path="x.py", theme=theme), list(Diff(text, theme=theme).render(60))[1:]
+    keywords = [theme.style("syntax_keyword", word) for word in ("def", "return", "raise")]
+    for index, row in reversed(list(enumerate(usual))):  # whichever is asked for first
+        (same,) = exact.rows(index, 60)
+        assert [word in same for word in keywords] == [word in row for word in keywords], (row, same)
+    assert keywords[2] in exact.rows(len(exact) - 1, 60)[0]
+    long = "--- /dev/null\n+++ b/x.py\n@@ -0,0 +1,5000 @@\n" + "+return 1\n" * 5000
+    rows = ExactDiff(long, path="x.py", theme=theme)
+    assert keywords[1] in rows.rows(999, 60)[0]
+    assert keywords[1] not in rows.rows(4999, 60)[0]
 
 
 def test_blanks_do_not_push_a_command_out_of_sight() -> None:

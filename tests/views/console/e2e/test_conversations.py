@@ -1,8 +1,14 @@
 """Conversations at the console, by keys only, read as a person reads the screen."""
 
+import os
+import signal
+
 import pytest
 
-from tests.cli.support import until
+from tests.cli.support import running_sessions, until
+from tests.providers.fake_acp import install
+from tests.providers.fake_app_server import path_with
+from tests.providers.test_gemini_channel import words as gemini_words
 from tests.views.console.e2e.support import (
     CTRL_D,
     CTRL_O,
@@ -28,10 +34,71 @@ def test_first_start_without_a_key(person: Person) -> None:
     """The console opens, says what is missing and what to do about it, and can be left."""
     screen = person.opens()
     screen.says("hello")
-    screen.sees("ANTHROPIC_API_KEY")
-    screen.sees("no model")
+    screen.sees("Choose a model to work with", "ANTHROPIC_API_KEY", "no model")
     screen.press(CTRL_D)
     screen.ended()
+
+
+def test_what_is_typed_behind_ctrl_d_is_not_acted_on(person: Person) -> None:
+    """In one go with it: nothing is sent, there is one farewell, and nothing contradicts it."""
+    screen = person.opens("--model", person.script([text("The answer.")], [text("Never said.")]))
+    screen.says("a question")
+    screen.sees("The answer.")
+    screen.sees_no("escape stop")
+    screen.press(f"{CTRL_D}hello{ENTER}")
+    screen.ended()
+    screen.once("Resume with: sightline --resume")
+    tape = "\n".join(screen.tape())
+    assert not any(words in tape for words in ("› hello", "Never said.", "Still open", "has stopped")), tape
+    until(lambda: not running_sessions(), "the end of the session")
+
+
+@pytest.mark.parametrize("person", ["xterm"], indirect=True)
+@pytest.mark.parametrize(("columns", "rows"), [(80, 24), (40, 10)])
+@pytest.mark.parametrize("asked", ["approval", "question"])
+def test_a_question_above_a_long_pasted_text_stays_visible(person: Person, asked: str, columns: int, rows: int) -> None:
+    """All of its answers are in the window, whatever stands in the editor; and the text is there afterwards."""
+    waits = bash("until [ -e go ]; do sleep 0.05; done")
+    outside = {"tool": "write", "args": {"path": str(person.folder / "x.txt"), "content": "x\n"}}
+    which = {"tool": "ask", "args": {"question": "Which colour?", "choices": ["red", "green"]}}
+    model = person.script([waits], [outside if asked == "approval" else which], [text("It is done.")])
+    screen = person.opens("--model", model, columns=columns, rows=rows, ready=False)
+    screen.sees("approval auto")
+    screen.says("go on")
+    screen.sees("running Bash")
+    screen.press("before ", pasted("".join(f"pasted {number}\n" for number in range(200))), "after")
+    screen.sees("after")
+    (person.project / "go").touch()
+    answers = ("Yes, this once", "No (n)") if asked == "approval" else ("red", "green")
+    screen.sees("1 + x" if asked == "approval" else "Which colour?", *answers)
+    screen.answers("4" if asked == "approval" else "1", lambda shown: not any(answers[-1] in row for row in shown))
+    if asked == "approval":  # a yes needs all of it to be seen first
+        screen.sees("Tell the agent why (optional)")
+        screen.press(ENTER)
+    screen.sees("It is done.")
+    screen.sees("after")
+
+
+@pytest.mark.parametrize("person", ["xterm"], indirect=True)
+@pytest.mark.parametrize("agent", ["ours", "gemini"])
+def test_the_key_row_says_what_enter_does_while_the_agent_works(
+    person: Person, agent: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that can be steered is; one that cannot has a queue. What waits says the same."""
+    if agent == "ours":
+        model = person.script([bash("echo begun; sleep 60")])
+        screen = person.opens("--model", model)
+    else:
+        install(person.folder / "bin", [gemini_words("begun")])
+        monkeypatch.setenv("PATH", path_with(person.folder / "bin"))
+        screen = person.opens("--provider", "gemini")
+    screen.says("work")
+    screen.sees("begun", "enter steer · alt+enter queue" if agent == "ours" else "enter queue · ctrl+o output")
+    screen.says("and this too")
+    screen.sees("steering" if agent == "ours" else "queued", "and this too")
+    screen.sees_no("queued" if agent == "ours" else "steer")
+    screen.press(ESCAPE)
+    screen.sees("enter send")
 
 
 def test_a_prompt_and_a_follow_up(person: Person) -> None:
@@ -256,11 +323,6 @@ def test_an_editor_of_ones_own(person: Person, monkeypatch) -> None:
 
 def test_the_host_that_dies_is_told_and_resumed(person: Person) -> None:
     """It is said within a second, the draft stays, and one key resumes."""
-    import os
-    import signal
-
-    from tests.cli.support import running_sessions
-
     screen = person.opens("--model", person.script([text("Before.")], [text("After.")]))
     screen.says("first")
     screen.sees("Before.")
@@ -294,8 +356,6 @@ def test_suspended_and_brought_back(person: Person) -> None:
 
 def test_attaching_to_a_session_in_which_nothing_was_said(person: Person) -> None:
     """It is a session all the same."""
-    from tests.cli.support import running_sessions
-
     person.opens("--model", person.script([text("Heard in both.")]))
     (session,) = until(running_sessions, "the session")
     other = person.opens("attach", session["id"])

@@ -121,6 +121,26 @@ def test_a_prompt_and_its_answer_are_written_once(listener: Listener) -> None:
     ear.leaves()
 
 
+def test_a_new_conversation_begins_with_the_greeting(listener: Listener) -> None:
+    """What this is, where and with what it works, and three things to try, once; a resumed one has none."""
+    model = listener.script([text("The answer.")])
+    ear = listener.listens("--model", model)
+    ear.hears(
+        "Sightline 0", "/project", "approval auto (/approvals change)", "Three things to try:", "explain this project"
+    )
+    ear.says("a question")
+    ear.hears("The answer.")
+    ear.is_asked()
+    ear.once("Three things to try:")
+    (session,) = running_sessions()
+    ear.leaves()
+    again = listener.listens("--resume", session["id"], ready=False)
+    again.hears("The answer.")
+    again.is_asked()
+    assert "Three things to try:" not in again.text
+    again.leaves()
+
+
 def test_a_command_is_told_while_it_runs(listener: Listener) -> None:
     """Its beginning, each line when it ends, and its end with the exit code; failures by a word."""
     go, wait = listener.gate()

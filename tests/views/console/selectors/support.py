@@ -41,7 +41,7 @@ class Desk:
         self.tasks = set()
         self.failed = []  # what would have ended the program
         self.application = SimpleNamespace(run_program=self.programs.append)
-        self.sessions = SimpleNamespace(use_provider=self._use_provider)
+        self.sessions = SimpleNamespace(use_provider=self._use_provider, lasting=True)
 
     async def _use_provider(self, name):
         self.switched.append(name)

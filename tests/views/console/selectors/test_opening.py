@@ -43,6 +43,7 @@ class Stand:
         self.screen = SimpleNamespace(is_answered=False, heard=lambda: None)
         self.working = SimpleNamespace()
         self.entering = SimpleNamespace(running=[])
+        self.sessions = SimpleNamespace(drops_keys=False)
         self.now = 100.0
         self.loop = SimpleNamespace(time=lambda: self.now)
         self.ran = []

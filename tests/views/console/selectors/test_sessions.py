@@ -12,7 +12,6 @@ from sightline.settings._tree import Console
 from sightline.views.console.selectors import _branch, _fork, _resume
 from sightline.views.console.selectors._panel import Choice
 from sightline.views.console.selectors._resume import ResumePanel
-from sightline.views.console.selectors._tree_panel import TreePanel
 from tests.journal.conversations import Talk, assistant, user
 from tests.views.console.selectors.support import HOSTILE, WIDTHS, Desk, HostOf, new_store
 
@@ -114,6 +113,86 @@ async def test_in_linear_mode_what_was_found_is_read_out(store):
     await task
 
 
+async def marked(desk, talk):
+    """The session of a conversation is the one that is marked."""
+    values = [item.value for item in desk.panel.list.matching]
+    desk.panel.list.move(values.index(talk.id) - values.index(desk.panel.list.highlighted.value))
+
+
+async def back_with(desk, note, count):
+    """The list again, with what was done."""
+    await desk.until(lambda: desk.shown and isinstance(desk.panel, ResumePanel) and note in desk.rows(120)[0])
+    assert len(desk.panel.list) == count
+
+
+async def test_a_session_is_archived_from_the_list(store):
+    """The key is shown, and so is the way back."""
+    one = talk_about(store, "apples")
+    talk_about(store, "pears")
+    desk = Desk(store, "", cwd="/here")
+    task = await resumed(desk)
+    assert desk.rows(80)[-1] == ("enter open · ctrl+a all · f2 rename · f3 archive · delete remove · escape close")
+    await marked(desk, one)
+    desk.press("alt+a")
+    await back_with(desk, f"sightline sessions unarchive {one.id}", 1)
+    assert store.sessions()
+    desk.press("escape")
+    await task
+    assert {record.id for record in store.conversations("/here", archived=True)} >= {one.id}
+
+
+async def test_a_session_is_deleted_when_its_title_was_confirmed(store):
+    """No is what enter means; the question names it."""
+    one = talk_about(store, "apples")
+    talk_about(store, "pears")
+    desk = Desk(store, "", cwd="/here")
+    task = await resumed(desk)
+    await marked(desk, one)
+    desk.press("delete")
+    await desk.until_rows("Delete “apples”?")
+    desk.press("enter")
+    await desk.until_shown(ResumePanel)
+    assert one.id in store.sessions()
+    assert desk.panel.list.highlighted.value == one.id
+    desk.press("ctrl+x")
+    await desk.until_rows("Delete “apples”?")
+    desk.press("down", "enter")
+    await back_with(desk, "deleted", 1)
+    assert one.id not in store.sessions()
+    desk.press("escape")
+    await task
+    assert desk.switched == []
+
+
+async def test_a_session_that_runs_is_not_deleted(store):
+    """What keeps it from that is in the heading."""
+    one = talk_about(store, "apples", close=False)
+    desk = Desk(store, "", cwd="/here")
+    task = await resumed(desk)
+    desk.press("delete")
+    await desk.until_rows("Delete “apples”?")
+    desk.press("down", "enter")
+    await back_with(desk, f"session {one.id} is running", 1)
+    desk.press("escape")
+    await task
+    one.close()
+
+
+async def test_a_session_is_renamed_in_the_list(store):
+    """Its title is there to be changed."""
+    talk_about(store, "apples")
+    desk = Desk(store, "", cwd="/here")
+    task = await resumed(desk)
+    desk.press("f2")
+    await desk.until_rows("Rename the session", "apples")
+    desk.type(" and pears")
+    desk.press("enter")
+    await back_with(desk, "renamed", 1)
+    assert any("apples and pears" in row for row in desk.rows(120))
+    desk.press("escape")
+    await task
+
+
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("height", [8, 24])
 async def test_it_fits_and_stays_clean(store, width, height):
@@ -151,19 +230,10 @@ async def test_a_fork_that_cannot_be_made_is_said(store):
     assert desk.told[0][0] == "error"
 
 
-async def test_branch_opens_the_tree_where_double_escape_does(store):
-    """tree.md/How to open it: /branch when doubleEscapeAction is "tree", which is the default."""
-    one = talk_about(store, "apples")
-    desk = Desk(store, one.id)
-    HostOf(desk, one)
-    task = asyncio.ensure_future(_branch.open(desk, ""))
-    await desk.until_shown(TreePanel)
-    desk.press("escape")
-    await task
-
-
-async def test_branch_makes_a_new_session_up_to_before_a_message(store):
-    """tree.md//tree vs adjacent operations: /branch goes from a user message into a new session file.
+@pytest.mark.parametrize("settings", [Settings(), BRANCHING], ids=["default", "branch"])
+async def test_branch_makes_a_new_session_up_to_before_a_message(store, settings):
+    """tree.md//tree vs adjacent operations: /branch goes from a user message into a new session file, whatever Escape
+    twice opens.
 
     (tree.md/`/tree` vs adjacent operations)
     """
@@ -172,7 +242,7 @@ async def test_branch_makes_a_new_session_up_to_before_a_message(store):
     answer = talk.step(assistant("answer"))
     talk.step(user("second\nwith two lines"))
     talk.step(assistant("more"))
-    desk = Desk(store, talk.id, settings=BRANCHING)
+    desk = Desk(store, talk.id, settings=settings)
     HostOf(desk, talk)
     task = asyncio.ensure_future(_branch.open(desk, ""))
     await desk.until_shown(Choice)

@@ -11,7 +11,7 @@ import pytest
 
 from sightline.agent import secrets_in
 from sightline.events import State
-from sightline.host import Reload, Reply, SetModel
+from sightline.host import Prompt, Reload, Reply, SetModel
 from sightline.models import open_model
 from sightline.paths import keys_folder
 from sightline.settings import Settings, load, stored_keys
@@ -159,7 +159,9 @@ async def test_a_local_server_is_asked_for_its_models_and_stored_in_the_settings
     await desk.until_rows("Use a local server")
     desk.press("up", "up", "enter")
     await desk.until_shown(Question)
-    desk.press("ctrl+u")
+    rows = desk.rows()
+    assert any("Press enter for http://localhost:11434/v1, or type another address" in row for row in rows)
+    assert desk.panel.input.text == ""  # what stands there is used on enter, and goes when something is typed
     desk.type(f"{vendor.url}/nothing")
     desk.press("enter")
     await desk.until_rows("HTTP 401")
@@ -169,6 +171,27 @@ async def test_a_local_server_is_asked_for_its_models_and_stored_in_the_settings
     await asyncio.wait_for(task, 20)
     assert desk.settings.models.servers["local"].base_url == f"{vendor.url}/local/v1"
     assert any(isinstance(each, SetModel) for each in desk.submitted)
+
+
+async def test_the_address_that_is_offered_is_used_on_enter(desk, vendor, monkeypatch):
+    """Without a letter typed."""
+    monkeypatch.setattr(_setup, "_SERVER_URL", f"{vendor.url}/local/v1")
+    task = asyncio.ensure_future(_setup.open(desk, ""))
+    await desk.until_rows("Use a local server")
+    desk.press("up", "up", "enter")
+    await desk.until_shown(Question)
+    desk.press("enter")
+    await asyncio.wait_for(task, 20)
+    assert desk.settings.models.servers["local"].base_url == f"{vendor.url}/local/v1"
+
+
+async def test_the_demo_takes_no_key(desk, vendor):
+    """It would be stored in a folder that is deleted: that is said before anything is typed."""
+    desk.sessions.lasting = False
+    await _setup.open(desk, "")
+    ((_, text, hint),) = desk.told
+    assert text == "The demo stores nothing, so a key would be lost"
+    assert "run sightline and enter /setup there" in hint
 
 
 async def test_installed_clis_are_offered(desk, vendor, tmp_path, monkeypatch):
@@ -220,3 +243,70 @@ async def test_it_opens_by_itself_where_there_is_no_model_and_only_once(tmp_path
     sitting.hears(State("model", ""))
     assert "Paste an API key" not in sitting.rows
     await sitting.close()
+
+
+@pytest.fixture
+async def sitting(tmp_path):
+    made = Sitting(tmp_path)
+    yield made
+    await made.close()
+
+
+async def test_it_does_not_open_over_what_is_written(sitting):
+    """However long that takes: a key that was meant for the editor chooses nothing."""
+    sitting.press("h")
+    sitting.hears(State("model", ""))
+    await sitting.until(lambda: sitting.console.screen.asking is not None, "the first screen to wait")
+    screen = sitting.console.screen
+    screen._last_key = float("-inf")  # as if the last key had been long ago
+    screen._show_above(screen._mounted[-1])
+    sitting.press("i")
+    assert "Paste an API key" not in sitting.rows
+    assert sitting.console.prompt.text == "hi"
+    sitting.press("backspace", "backspace")
+    await sitting.until(lambda: "Paste an API key" in sitting.rows, "the first screen")
+
+
+async def test_a_prompt_without_a_model_opens_it_and_stays_in_the_editor(sitting):
+    """Nothing is sent, nothing is lost; and once there is a model it is sent with one key."""
+    sitting.hears(State("model", ""))
+    await sitting.until(lambda: "Paste an API key" in sitting.rows, "the first screen")
+    sitting.press("escape")
+    await sitting.until(lambda: "No model yet" in sitting.rows, "the editor")
+    sitting.writes("hello")
+    sitting.press("enter")
+    await sitting.until(lambda: "Paste an API key" in sitting.rows, "the first screen again")
+    assert sitting.console.prompt.text == "hello"
+    assert not any(isinstance(command, Prompt) for command in sitting.commands)
+
+
+async def test_it_does_not_push_a_list_aside_that_was_opened_meanwhile(sitting, monkeypatch):
+    """It comes when the list is closed."""
+    began, may_end = threading.Event(), threading.Event()
+
+    def slowly():
+        began.set()
+        may_end.wait(10)
+        return []
+
+    monkeypatch.setattr(_setup, "installed_clis", slowly)
+    sitting.hears(State("model", ""))
+    await sitting.until(began.is_set, "the look for programs")
+    sitting.console.spawn(sitting.console.run_command("thinking"))
+    await sitting.until(lambda: "Thinking" in sitting.rows, "the list")
+    may_end.set()
+    await sitting.until(lambda: not sitting.console._offered_setup, "the first screen to step back")
+    assert "Thinking" in sitting.rows
+    sitting.press("escape")
+    await sitting.until(lambda: "Paste an API key" in sitting.rows, "the first screen")
+
+
+@pytest.mark.parametrize("command", ["", "thinking", "resume", "settings"])
+async def test_ctrl_d_leaves_from_every_list(sitting, command):
+    """As on the empty editor; the first screen is one of them."""
+    sitting.hears(State("model", "opus" if command else ""))
+    if command:
+        sitting.console.spawn(sitting.console.run_command(command))
+    await sitting.until(lambda: sitting.console.screen.is_answered, "the list")
+    sitting.press("ctrl+d")
+    await sitting.until(lambda: sitting.ended, "the end")

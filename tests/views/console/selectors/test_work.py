@@ -55,7 +55,7 @@ async def test_jobs_that_run_come_first_then_those_that_ended(store):
     await desk.until_shown(JobsPanel)
     rows = desk.rows(100)
     assert [item.value for item in desk.panel.list.matching] == ["abcdef-2", "abcdef-1"]
-    assert any("build abcdef-2" in row and "1:00" in row for row in rows)
+    assert any("build abcdef-2" in row and "1 min 0 s" in row for row in rows)
     assert any("make" in row and "failed · exit 2 · 3 s" in row for row in rows)
     await closed(desk, task)
 
@@ -131,7 +131,7 @@ async def test_agents_are_a_tree_with_what_they_do_and_cost(store):
     described = {item.label: item.description for item in desk.panel.list.matching}
     assert described == {
         "the agent of this session": "running · 1.5k tokens · $0.50",
-        "  scout: look around": "running · 1:40 · 20.3k tokens · $0.25",
+        "  scout: look around": "running · 1 min 40 s · 20.3k tokens · $0.25",
         "    digger: dig": "failed · 10 s",
     }
     await closed(desk, task)

@@ -116,7 +116,7 @@ def test_a_host_of_another_version_is_told(person: Person, tmp_path, monkeypatch
     (newer / "sitecustomize.py").write_text("import sightline\n\nsightline.__version__ = '99.0'\n")
     monkeypatch.setenv("PYTHONPATH", str(newer))
     other = person.opens("attach", session["id"])
-    other.sees(f"this session runs version {__version__}", "this console 99.0", "│ began")
+    other.sees(f"this session runs version {__version__}", "this console is version 99.0", "│ began")
 
 
 def test_leaving_one_of_two_consoles_leaves_the_other_alone(person: Person) -> None:

@@ -240,6 +240,9 @@ class CallBlock(Block, Scrollback):
 def state_of(call: Call) -> str:
     if call.content is None:
         return "running"
-    if details_of(call).get("ended") in ("cancelled", "unfinished") or is_unanswered(call):
+    ended = details_of(call).get("ended")
+    if ended == "job":
+        return "background"
+    if ended in ("cancelled", "unfinished") or is_unanswered(call):
         return "stopped"
     return "error" if call.is_error else "ok"

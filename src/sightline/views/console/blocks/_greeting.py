@@ -35,7 +35,7 @@ class Greeting(Block):
         self._rows: Rows = ()
 
     def render(self, width: int) -> Rows:
-        if not self._closed:
+        if not self._closed or not self._facts:
             self._facts = self._known()
         made_of = (width, self._drawing.theme.name, self._facts)
         if made_of != self._made_of:

@@ -11,11 +11,12 @@ from sightline.views.console._drawing import Drawing
 
 SIGNS = {
     "running": ("◌", "accent"),
+    "background": ("↗", "accent"),  # it is no longer waited for, and has not ended: its end is a row of its own
     "ok": ("✓", "success"),
     "error": ("✕", "error"),
     "stopped": ("–", "muted"),
 }
-SPOKEN = {"running": "running:", "ok": "ok:", "error": "failed:", "stopped": "stopped:"}
+SPOKEN = {"running": "running:", "background": "started:", "ok": "ok:", "error": "failed:", "stopped": "stopped:"}
 """What is said in place of a sign, for who listens."""
 INDENT = "  "
 _LINE = "│"  # as wide as the indent with the space after it

@@ -23,6 +23,8 @@ _HOW = {"steer": "steering", "follow_up": "queued"}
 # Whoever observes the person's own words; any other source said something in the person's place.
 _PERSON = frozenset(("", "person", "agent", "claude", "codex", "gemini", "opencode"))
 _TODO, _REMINDER = "todo", "Automatic todo reminder"
+_JOB = "job"
+_job_id = re.compile(r"\bjob [a-z][a-z0-9]{5}-(\d{1,9})\b")
 # Marks for a model around what is said to it.
 _tag = re.compile(r"<(/?)([a-z]+(?:-[a-z]+)+)>")
 # What an artifact's name has before the name of the file it was: the session, and a number of its own.
@@ -127,6 +129,8 @@ def said_in_place(message: Message) -> list[str]:
     first, *rest = _without_tags(clean_text(message.text)).strip().split("\n")
     if message.source == _TODO:
         return [_REMINDER, first, *rest]
+    if message.source == _JOB:  # it names the job as the model does, by an id that no other session has
+        first = _job_id.sub(r"job \1", first)
     return [f"{clean_line(message.source)}: {first}", *rest]
 
 

@@ -11,4 +11,4 @@ async def detach(console: "Console", args: str) -> None:
 
 
 async def quit(console: "Console", args: str) -> None:
-    await console.sessions.leave()
+    console.sessions.leave()

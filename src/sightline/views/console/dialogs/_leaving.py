@@ -6,7 +6,9 @@ from sightline.views.console.dialogs._dialog_frame import Dialog, Height, usual_
 
 
 class LeavingDialog(Dialog):
-    """`busy` says what is going on: `the agent is working, 2 jobs run`. `lasting`: one could come back to it."""
+    """`busy` says what is going on: `the agent is working, 1 job is running`. `lasting`: one could come back to it."""
+
+    guarded = True
 
     def __init__(self, busy: str, drawing: Drawing, height: Height = usual_height, *, lasting: bool = True) -> None:
         super().__init__("Leave?", drawing, height, role="warning")
@@ -20,5 +22,5 @@ class LeavingDialog(Dialog):
         choices = SelectList(items, numbered=True, bindings=self.bindings, theme=self.theme)
         choices.on_select = lambda item: self.finish(None if item.value == "stay" else item.value)
         choices.on_cancel = self.cancel
-        about = Text(f"Still running: {busy}." if busy else "Something is still running.", theme=self.theme)
+        about = Text(f"{busy[:1].upper()}{busy[1:]}." if busy else "Something is still running.", theme=self.theme)
         self.show(about, choices, hints=[("select_confirm", "choose"), ("interrupt", "stay")])

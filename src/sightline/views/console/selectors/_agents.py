@@ -12,7 +12,8 @@ from sightline.views.console._desk import Desk
 from sightline.views.console.selectors._pager import Document, show
 from sightline.views.console.selectors._pages import Told
 from sightline.views.console.selectors._panel import Choice
-from sightline.views.console.status._facts import count, duration
+from sightline.views.console.shapes._shape import seconds_words
+from sightline.views.console.status._facts import count
 
 _LOOKS_APART = 0.5
 _ROOT = "\0"  # no path of an agent, and not the empty value of a list
@@ -35,7 +36,7 @@ class AgentsPanel(Choice):
     def __init__(self, desk: Desk, at: str) -> None:
         self._shown: list[Item] = []
         hints = (("list_remove", "stop"),)
-        super().__init__(desk, "Agents", (), hints=hints, keys={"list_remove": self._remove})
+        super().__init__(desk, "Agents", (), confirm="open", hints=hints, keys={"list_remove": self._remove})
         self.look(at)
 
     def look(self, at: str = "") -> None:
@@ -100,7 +101,7 @@ def _facts(state: Snapshot, agent: Agent | None, now: float) -> str:
     if agent is None and not running:
         facts = ["waits"]
     if agent is not None and agent.started:
-        facts.append(duration((now if running else agent.ended or agent.started) - agent.started))
+        facts.append(seconds_words((now if running else agent.ended or agent.started) - agent.started))
     total = state.totals.get("" if agent is None else agent.path)
     if total is not None:
         tokens = (total.input_tokens or 0) + (total.output_tokens or 0)

@@ -1,4 +1,4 @@
-"""`/branch`: a new session from before one of one's messages. Where Escape twice opens the tree, so does this."""
+"""`/branch`: a new session from before one of one's messages; this one stays as it is. `/tree` moves within it."""
 
 import asyncio
 
@@ -7,15 +7,12 @@ from sightline.host import Outline
 from sightline.journal import Move, Tree
 from sightline.tty.components import Item
 from sightline.views.console._desk import Desk
-from sightline.views.console.selectors import _fork, _tree
+from sightline.views.console.selectors import _fork
 from sightline.views.console.selectors._panel import Choice
 from sightline.views.console.selectors._tree_rows import outlined
 
 
 async def open(desk: Desk, args: str) -> None:
-    if desk.settings.console.double_escape == "tree":
-        await _tree.open(desk, args)
-        return
     reply = await desk.submit(Outline("user-only", args.strip()))
     if not reply.ok:
         desk.tell(reply.error, "error", reply.hint)
@@ -25,7 +22,7 @@ async def open(desk: Desk, args: str) -> None:
         desk.tell("no message to branch from yet")
         return
     items = [Item(line.id, line.text, line.label) for line in lines]
-    target = await desk.ask(Choice(desk, "Start again from one of your messages", items, at=items[-1].value))
+    target = await desk.ask(Choice(desk, "New session from before a message", items, at=items[-1].value))
     if target is not None:
         await _branched(desk, target)
 

@@ -60,6 +60,7 @@ def _panel(desk: Desk, files: dict[str, Changed], at: str) -> Choice:
         "Files changed",
         [_item(file) for file in files.values()],
         at=at,
+        confirm="open",
         hints=(("list_edit", "edit"),),
         keys={"list_edit": lambda item: panel.finish(_Edit(item.value))},
     )

@@ -12,8 +12,8 @@ from sightline.tty.components import Item
 from sightline.views.console._desk import Desk
 from sightline.views.console.selectors._pager import Document, show
 from sightline.views.console.selectors._panel import Choice
+from sightline.views.console.shapes._shape import seconds_words
 from sightline.views.console.status import Facts
-from sightline.views.console.status._facts import duration
 
 _LOOKS_APART = 0.5
 
@@ -48,7 +48,7 @@ class JobsPanel(Choice):
     def __init__(self, desk: Desk, at: str) -> None:
         self._shown: list[Job] = []
         hints = (("list_remove", "cancel"),)
-        super().__init__(desk, "Jobs", (), hints=hints, keys={"list_remove": self._remove})
+        super().__init__(desk, "Jobs", (), confirm="open", hints=hints, keys={"list_remove": self._remove})
         self.look(at)
 
     def jobs(self) -> list[Job]:
@@ -83,7 +83,7 @@ def jobs_of(state: Snapshot, now: float) -> list[Job]:
         if isinstance(row, dict) and isinstance(row.get("id"), str):
             started, status = row.get("started"), clean_line(str(row.get("status") or ""))
             running = status == "running"
-            facts = duration(now - started) if running and isinstance(started, int | float) else status
+            facts = seconds_words(now - started) if running and isinstance(started, int | float) else status
             found[row["id"]] = Job(row["id"], clean_line(str(row.get("label") or "")), running, facts)
     return sorted(found.values(), key=lambda job: (not job.running, -_number(job.id)))
 
@@ -91,7 +91,7 @@ def jobs_of(state: Snapshot, now: float) -> list[Job]:
 def _ended(call: Call) -> Job:
     facts = ["lost"] if call.content is None else ["failed" if call.is_error else "done"]
     facts += [f"exit {call.exit_code}"] if call.exit_code is not None else []
-    facts += [duration(call.duration)] if call.duration is not None else []
+    facts += [seconds_words(call.duration)] if call.duration is not None else []
     command = call.args.get("command") if isinstance(call.args, dict) else None
     return Job(call.id, clean_line(command if isinstance(command, str) else call.name), False, " · ".join(facts))
 

@@ -109,9 +109,11 @@ class Viewer(Ask):
             return self._react_to_query(event)
         if matches(event, "select_cancel") and self._searching:
             self._stop_search = True
-        elif any(matches(event, action) for action in ("view_close", "select_cancel", "interrupt", "exit")):
-            self.finished = True
-            self.done(None)
+        elif any(matches(event, action) for action in ("view_close", "select_cancel", "interrupt")):
+            self._close()
+        elif matches(event, "exit"):
+            self._close()  # it covers what may be asked before leaving
+            return False
         else:
             action = next((name for name in _ACTIONS if matches(event, name)), None)
             if action is None:
@@ -119,6 +121,10 @@ class Viewer(Ask):
             self._say("")
             _ACTIONS[action](self)
         return True
+
+    def _close(self) -> None:
+        self.finished = True
+        self.done(None)
 
     def go(self, work: _Work, *, follow: bool = False) -> None:
         """Look elsewhere."""
@@ -177,6 +183,9 @@ class Viewer(Ask):
             return True
         known = self._query.handle_input(event)
         self._changed()
+        if not known and self._desk.bindings.matches(event, "exit"):
+            self._close()
+            return False
         return known or isinstance(event, Key)
 
     def _begin_search(self, words: str) -> None:

@@ -1,7 +1,8 @@
 """What every selector is made of: a heading, what is chosen from, and the keys that mean something.
 
 - A panel answers once; whatever comes after that is not heard.
-- `interrupt` (ctrl+c) always closes it; `select_cancel` (escape) means what the panel says.
+- `interrupt` (ctrl+c) always closes it; `select_cancel` (escape) means what the panel says. `exit` (ctrl+d) leaves the
+  console, as on an empty editor.
 - It is never higher than the terminal: lists shrink, and on a very small one the keys are left out.
 """
 
@@ -11,7 +12,7 @@ from typing import Any
 
 from sightline.host import Command, Reply
 from sightline.text import clean_line
-from sightline.tty import Component, Input, Key, Paste, Rows, Theme, measure, truncate
+from sightline.tty import Component, Input, Paste, Rows, Theme, measure, truncate
 from sightline.tty.components import Input as LineInput
 from sightline.tty.components import Item, KeyHints, Loader, SelectList, Text
 from sightline.tty.components._container import Container, Holder
@@ -102,8 +103,7 @@ class Panel(Holder, Ask):
         if bindings.matches(event, "interrupt") and not bindings.matches(event, "select_cancel"):
             self.finish(None)
             return True
-        # What ends the program elsewhere must not end it from in here.
-        return self.react(event) or bindings.matches(event, "exit")
+        return self.react(event)
 
     def render(self, width: int) -> Rows:
         shed = self.hints if self._is_small and not self.desk.drawing.linear else None
@@ -126,7 +126,8 @@ class Panel(Holder, Ask):
 
 
 class Choice(Panel):
-    """A list. Answers with the value of the item that was chosen, or with what one of `keys` makes of it."""
+    """A list. Answers with the value of the item that was chosen, or with what one of `keys` makes of it.
+    `confirm` is what enter does."""
 
     def __init__(
         self,
@@ -138,10 +139,11 @@ class Choice(Panel):
         at: str = "",
         query: str = "",
         empty: str = "nothing matches",
+        confirm: str = "choose",
         hints: Hints = (),
         keys: Mapping[str, Callable[[Item], None]] | None = None,
     ) -> None:
-        usual = (("select_confirm", "choose"), *hints, ("select_cancel", "close"))
+        usual = (("select_confirm", confirm), *hints, ("select_cancel", "close"))
         super().__init__(desk, title, usual)
         self.list = SelectList(
             bindings=desk.bindings, filter=filter, placeholder="type to search", empty=empty, theme=self.theme
@@ -184,9 +186,19 @@ class Choice(Panel):
 class Question(Panel):
     """One line to type. `mistake` is what was wrong with it before."""
 
-    def __init__(self, desk: Desk, title: str, *, text: str = "", about: str = "", mistake: str = "") -> None:
-        super().__init__(desk, title, (("submit", "confirm"), ("select_cancel", "back")))
-        self.input = LineInput(bindings=desk.bindings, theme=self.theme)
+    def __init__(
+        self,
+        desk: Desk,
+        title: str,
+        *,
+        text: str = "",
+        about: str = "",
+        mistake: str = "",
+        placeholder: str = "",
+        confirm: str = "save",
+    ) -> None:
+        super().__init__(desk, title, (("submit", confirm), ("select_cancel", "back")))
+        self.input = LineInput(placeholder=placeholder, bindings=desk.bindings, theme=self.theme)
         self.input.set_text(text)
         self.input.on_submit = self.finish
         said = Text(clean_line(mistake), "error", theme=self.theme)
@@ -236,7 +248,7 @@ class Working(Panel):
                 self._loader.set_label("stopping…")
                 self.desk.spawn(self.desk.submit(self._stop))
             return True
-        return isinstance(event, Key) and bindings.matches(event, "exit")
+        return False
 
     def dispose(self) -> None:
         self._loader.stop()

@@ -1,4 +1,5 @@
-"""`/resume`: another conversation. Those of this folder, or of all; what is typed is searched for in what was said.
+"""`/resume`: another conversation. Those of this folder, or of all; what is typed is searched for in what was said. One
+can also be given another title, archived, or deleted for good, which is asked first.
 
 Lists and searches come from the catalogue of what is kept, asked in a thread. While an answer is under way the old one
 stays; only the newest question counts.
@@ -11,18 +12,28 @@ from collections.abc import Sequence
 
 import msgspec
 
+from sightline.exceptions import SightlineError
 from sightline.journal import SessionHit
 from sightline.text import clean_line
 from sightline.tty import Input, Paste
 from sightline.tty.components import Input as LineInput
 from sightline.tty.components import Item, SelectList
 from sightline.views.console._desk import Desk
-from sightline.views.console.selectors._panel import Panel
+from sightline.views.console.selectors._panel import Choice, Panel, Question
 
 _AT_MOST = 200
 AGAIN = ""
 _UNITS = ((86400, "d"), (3600, "h"), (60, "min"))
-_HINTS = (("select_confirm", "open"), ("list_everywhere", "all folders"), ("select_cancel", "close"))
+_HINTS = (
+    ("select_confirm", "open"),
+    ("list_everywhere", "all"),
+    ("list_rename", "rename"),
+    ("list_archive", "archive"),
+    ("list_remove", "remove"),
+    ("select_cancel", "close"),
+)
+_CHANGES = ("list_rename", "list_archive", "list_remove")
+_DELETE, _KEEP = "delete", "keep"
 
 
 class Looked(msgspec.Struct):
@@ -30,16 +41,59 @@ class Looked(msgspec.Struct):
 
     words: str = ""
     everywhere: bool = False
+    at: str = ""
+    """The session that is marked."""
+    note: str = ""
+    """What was done last."""
+
+
+class Change(msgspec.Struct, frozen=True):
+    """What to do with a session instead of opening it: an action of `_CHANGES`."""
+
+    action: str
+    session: str
+    title: str
 
 
 async def open(desk: Desk, args: str) -> None:
     looked = Looked(args.strip())
-    session = AGAIN
-    while session == AGAIN:
+    while True:
         hits = await asyncio.to_thread(find, desk, looked)
-        session = await desk.ask(ResumePanel(desk, looked, hits))
-    if session is not None:
-        await desk.switch(session)
+        answer: str | Change | None = await desk.ask(ResumePanel(desk, looked, hits))
+        looked.note = ""
+        if isinstance(answer, Change):
+            await _change(desk, looked, answer)
+        elif answer != AGAIN:
+            break
+    if answer is not None:
+        await desk.switch(answer)
+
+
+async def _change(desk: Desk, looked: Looked, change: Change) -> None:
+    looked.at = change.session
+    try:
+        looked.note = await _changed(desk, change)
+    except (SightlineError, OSError) as error:
+        looked.note = getattr(error, "message", "") or str(error)
+
+
+async def _changed(desk: Desk, change: Change) -> str:
+    """What was done, in a few words; empty: nothing was."""
+    if change.action == "list_archive":
+        await asyncio.to_thread(desk.store.archive, change.session)
+        return f"archived; undo with: sightline sessions unarchive {change.session}"
+    if change.action == "list_rename":
+        title = await desk.ask(Question(desk, "Rename the session", text=change.title, confirm="rename"))
+        if title is None:
+            return ""
+        await asyncio.to_thread(desk.store.rename, change.session, title)
+        return "renamed"
+    items = (Item(_KEEP, "No, do nothing"), Item(_DELETE, "Yes, delete it", "with its jobs and their output, for good"))
+    question = f"Delete “{change.title}”?"
+    if await desk.ask(Choice(desk, question, items, filter=False)) != _DELETE:
+        return ""
+    await asyncio.to_thread(desk.store.delete, change.session)
+    return "deleted"
 
 
 def find(desk: Desk, looked: Looked) -> list[SessionHit]:
@@ -64,7 +118,13 @@ class ResumePanel(Panel):
         self.list.on_select = lambda item: self.finish(item.value)
         self.list.on_cancel = self._cancel
         self.body.children = [self._input, self.list]
+        self._titles: dict[str, str] = {}
         self._show(hits)
+        values = [item.value for item in self.list.matching]
+        if looked.at in values:
+            self.list.move(values.index(looked.at))
+        if looked.note:
+            self.heading.set_note(looked.note)
 
     def render(self, width: int) -> Sequence[str]:
         self.list.set_max_rows(min(max(5, self.desk.height // 2), self.room - 2))
@@ -76,6 +136,12 @@ class ResumePanel(Panel):
             self._looked.everywhere = not self._looked.everywhere
             self._ask()
             return True
+        marked = self.list.highlighted
+        for action in _CHANGES:
+            if bindings.matches(event, action):
+                if marked is not None and self._asked == self._answered:
+                    self.finish(Change(action, marked.value, self._titles[marked.value]))
+                return True
         if bindings.matches(event, "select_confirm") and self._asked != self._answered:
             self._enter_waits = True
             return True
@@ -107,6 +173,7 @@ class ResumePanel(Panel):
 
     def _show(self, hits: Sequence[SessionHit]) -> None:
         now = time.time()
+        self._titles = {hit.session.id: _title(hit) for hit in hits}
         self.list.set_items([_item(hit, now, self._looked.everywhere) for hit in hits])
         self.heading.set_note("all folders" if self._looked.everywhere else "this folder")
 
@@ -119,13 +186,17 @@ class ResumePanel(Panel):
 
 
 def _item(hit: SessionHit, now: float, everywhere: bool) -> Item:
-    record = hit.session
-    title = record.title or record.first_prompt or record.last_text or record.id
+    record, title = hit.session, _title(hit)
     words = clean_line(hit.snippet.replace("\x02", "").replace("\x03", ""))
     facts = ["running" if record.running else _age(now - record.changed), f"{record.messages} messages"]
     facts += [_short(clean_line(record.cwd))] if everywhere else []
     facts += [f"… {words}"] if words else []
     return Item(record.id, f"{'● ' if record.running else ''}{title}", " · ".join(facts))
+
+
+def _title(hit: SessionHit) -> str:
+    record = hit.session
+    return clean_line(record.title or record.first_prompt or record.last_text or record.id)
 
 
 def _short(folder: str) -> str:

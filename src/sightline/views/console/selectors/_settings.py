@@ -32,7 +32,7 @@ _VALUES = {
     "console.keymap": {"emacs": "the usual keys of a shell", "vim": "modes, as in vim"},
     "console.double_escape": {
         "tree": "go to another point of this session",
-        "branch": "start again from an earlier prompt, in a new session",
+        "branch": "start a new session from an earlier prompt",
         "none": "nothing",
     },
 }

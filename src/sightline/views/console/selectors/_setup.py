@@ -32,6 +32,10 @@ _SHOWN_DOTS = 40
 
 
 async def open(console: "Console", args: str) -> None:
+    if not console.sessions.lasting:  # where a key would be stored is deleted with the demo
+        hint = "leave with ctrl+d, then run sightline and enter /setup there"
+        console.tell("The demo stores nothing, so a key would be lost", hint=hint)
+        return
     if console.drawing.linear:  # what is typed on a line is echoed by the terminal
         console.tell(
             "To use a model", hint=f"{_VARIABLE_WAY}; or start with --provider claude, codex, gemini or opencode"
@@ -40,20 +44,31 @@ async def open(console: "Console", args: str) -> None:
     await offer(console, above=False)
 
 
-async def offer(console: "Console", *, above: bool) -> None:
-    """Ask until there is a model, or the user closes it."""
+async def offer(console: "Console", *, above: bool, yields_to_draft: bool = False) -> bool:
+    """Ask until there is a model, or the user closes it. `above`: above the editor, unless something else is asked by
+    then. Whether it was shown."""
     at = ""
     while True:
         installed = await asyncio.to_thread(installed_clis)
-        panel = Choice(console, "Choose a model to work with", _items(installed), filter=False, at=at)
-        panel.body.children.insert(0, Text(f"Choose one, or {_VARIABLE_WAY}.", "muted", theme=panel.theme))
+        if above and console.screen.asking is not None:
+            return False
+        panel = SetupPanel(console, installed, at)
+        panel.yields_to_draft = yields_to_draft
         at = await (console.ask(panel, above=True) if above else console.ask(panel))
         above = False
         if at is None:
             console.tell("No model yet", hint="/setup opens this again")
-            return
+            return True
         if await _done(console, at):
-            return
+            return True
+
+
+class SetupPanel(Choice):
+    """Answers with one of the ways to a model."""
+
+    def __init__(self, desk: Desk, installed: list[str], at: str) -> None:
+        super().__init__(desk, "Choose a model to work with", _items(installed), filter=False, at=at)
+        self.body.children.insert(0, Text(f"Choose one, or {_VARIABLE_WAY}.", "muted", theme=self.theme))
 
 
 def installed_clis() -> list[str]:
@@ -132,13 +147,24 @@ async def _whose(console: "Console") -> "Vendor | None":
 async def _served(console: "Console") -> bool:
     from sightline.models._keys import server_problem
 
-    about, mistake, text = "Its address, up to and including /v1", "", _SERVER_URL
+    about = f"Press enter for {_SERVER_URL}, or type another address, up to and including /v1."
+    mistake = text = ""
     while True:
-        answer = await console.ask(Question(console, "Use a local server", text=text, about=about, mistake=mistake))
+        question = Question(
+            console,
+            "Use a local server",
+            text=text,
+            about=about,
+            mistake=mistake,
+            placeholder=_SERVER_URL,
+            confirm="check and use",
+        )
+        answer = await console.ask(question)
         if answer is None:
             return False
         text = answer.strip()
-        url = text if "://" in text else f"http://{text}"
+        address = text or _SERVER_URL
+        url = address if "://" in address else f"http://{address}"
         problem = await Checking(console, f"Asking {clean_line(url)} for its models…").answer(server_problem, url)
         if problem is None:
             continue
@@ -244,7 +270,8 @@ class Checking(Panel):
     def react(self, event: Input) -> bool:
         if self.desk.bindings.matches(event, "select_cancel"):
             self.finish(None)
-        return True
+            return True
+        return False
 
     async def _work(self, work: Any, args: tuple[Any, ...]) -> None:
         self.finish(await asyncio.to_thread(work, *args))

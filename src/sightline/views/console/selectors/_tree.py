@@ -52,7 +52,7 @@ async def _how(desk: Desk, line: TreeLine) -> Move | None:
             return None
         if choice != _CUSTOM:
             return Move(line.id, summarize=choice == _SUMMARY)
-        words = await desk.ask(Question(desk, "What should the summary be about?"))
+        words = await desk.ask(Question(desk, "What should the summary be about?", confirm="summarize"))
         if words is not None:
             return Move(line.id, summarize=True, instructions=words)
 

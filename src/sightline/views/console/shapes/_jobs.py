@@ -6,6 +6,7 @@ from sightline.text import clean_line, clean_text
 from sightline.transcript import Call
 from sightline.tty import truncate
 from sightline.views.console._drawing import Drawing
+from sightline.views.console.shapes._output import job_name
 from sightline.views.console.shapes._shape import (
     FAILED_ROWS,
     Body,
@@ -76,7 +77,7 @@ class JobsShape(Shape):
         listed = details_of(self.call).get("cancelled")
         found = [record(item) for item in listed] if isinstance(listed, list) else []
         return [
-            clean_line(f"{item['id']}: {_OUTCOMES[item['status']]}")
+            clean_line(f"job {job_name(item['id'])}: {_OUTCOMES[item['status']]}")
             for item in found
             if isinstance(item.get("id"), str) and item.get("status") in _OUTCOMES
         ]
@@ -85,7 +86,7 @@ class JobsShape(Shape):
         theme = self.drawing.theme
         sign, role = _LOOKS[job.status]
         sign = _SPOKEN[job.status] if self.drawing.linear else sign
-        after = f"{job.id} · {seconds_words(job.milliseconds / 1000)}"
+        after = f"job {job_name(job.id)} · {seconds_words(job.milliseconds / 1000)}"
         row = f"{theme.style(role, sign)} {short(job.label, 120)} {theme.style('dim', after)}"
         rows = [truncate(row, width)]
         if job.status == "failed":

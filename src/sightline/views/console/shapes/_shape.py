@@ -211,7 +211,7 @@ def plural(count: int, what: str) -> str:
 
 def seconds_words(seconds: float) -> str:
     """A time as one reads it beside something that runs."""
-    whole = int(seconds)
+    whole = max(0, int(seconds))
     if whole < 60:
         return f"{whole} s"
     if whole < 3600:

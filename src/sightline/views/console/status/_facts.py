@@ -4,6 +4,7 @@ from typing import Any
 
 from sightline.text import clean_line
 from sightline.transcript import Call, Message, Snapshot, Words
+from sightline.views.console.shapes._shape import seconds_words
 
 _DONE = ("completed", "abandoned", "done", "cancelled")
 _LOOKED_AT = 50  # entries, from the end
@@ -25,6 +26,11 @@ class Facts:
         """Whose agent works; empty: our own."""
         said = self.state.state.get("provider")
         return clean_line(said) if isinstance(said, str) else ""
+
+    @property
+    def lacks_model(self) -> bool:
+        """Our own agent works here, and reports that it has no model."""
+        return self.state.state.get("model") == "" and not self.provider
 
     @property
     def takes_steering(self) -> bool:
@@ -123,7 +129,7 @@ class Facts:
     def asking_again(self, left: float | None) -> str:
         """`left`: seconds until then, where that is known."""
         retry = self.retry or {}
-        when = f" in {duration(left)}" if left is not None else ""
+        when = f" in {seconds_words(left)}" if left is not None else ""
         number, most = retry.get("attempt"), retry.get("attempts")
         which = f" ({number} of {most})" if isinstance(number, int) and isinstance(most, int) else ""
         why = retry.get("reason") or retry.get("error") or "the server is busy"
@@ -179,13 +185,3 @@ def count(number: float) -> str:
     if number < 99_950:
         return f"{number / 1000:.1f}".removesuffix(".0") + "k"
     return f"{number / 1000:.0f}k" if number < 999_500 else f"{number / 1_000_000:.1f}".removesuffix(".0") + "M"
-
-
-def duration(seconds: float) -> str:
-    """`4 s`, `2:05`, `1:02:05`."""
-    whole = max(0, int(seconds))
-    if whole < 60:
-        return f"{whole} s"
-    minutes, rest = divmod(whole, 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

@@ -1,7 +1,10 @@
-"""The status line: model, approval, context, tokens, cost, branch, queue, jobs, agents. As much as has room."""
+"""The status line: model, approval, context, tokens, cost, branch, queue, jobs, agents. As much as has room.
+
+The approval level is always there: what the agent may do is never left out for the sake of something else."""
 
 import os
 from collections.abc import Callable
+from typing import NamedTuple
 
 from sightline.transcript import Snapshot
 from sightline.tty import Component, Rows, measure, truncate
@@ -13,7 +16,17 @@ _BETWEEN = " · "
 _NAME = 36  # characters of a model's name
 _USUAL = "auto"  # an approval level that can wait for its place: any other comes first
 _LEVELS = {"auto": "muted", "full": "warning"}  # how an approval level is said
+_WORDED_FROM = 32  # columns: with less, a level is its name alone
+_SHORTENED_FROM = 6  # cells that still say something
 _FULL = 0.8  # of the context: said in another colour
+
+
+class _Part(NamedTuple):
+    """Words and their role. `stays`: everything else makes room for it."""
+
+    role: str
+    text: str
+    stays: bool = False
 
 
 class StatusLine(Component):
@@ -33,7 +46,7 @@ class StatusLine(Component):
         self._rows: Rows = ()
 
     def render(self, width: int) -> Rows:
-        parts = self._parts()
+        parts = self._parts(width)
         made_of = (width, parts, self._drawing.theme.name)
         if made_of != self._made_of:
             self._made_of = made_of
@@ -43,13 +56,14 @@ class StatusLine(Component):
     def invalidate(self) -> None:
         self._made_of = None
 
-    def _parts(self) -> tuple[tuple[str, str], ...]:
-        """What there is to say, each with its role, the most important first."""
+    def _parts(self, width: int) -> "tuple[_Part, ...]":
+        """What there is to say, the most important first."""
         facts = Facts(self._state())
-        parts = [("warning", self.note)] if self.note else []
+        parts = [_Part("warning", self.note)] if self.note else []
         if facts.waits:
-            parts.append(("warning", f"{facts.waits} waiting for an answer"))
-        level_of_approval = (_LEVELS.get(facts.approval, "text"), f"approval {facts.approval}")
+            parts.append(_Part("warning", f"{facts.waits} waiting for an answer"))
+        level_words = f"approval {facts.approval}" if width >= _WORDED_FROM else facts.approval
+        level_of_approval = _Part(_LEVELS.get(facts.approval, "text"), level_words, stays=True)
         if facts.approval not in ("", _USUAL):
             parts.append(level_of_approval)
         provider = facts.provider or self.provider
@@ -57,41 +71,43 @@ class StatusLine(Component):
         who = facts.model or ("no model: /model" if not self.note and not provider else "")
         who = _shortened(f"{provider} {who}".strip())
         if who:
-            parts.append(("text", who + (f" ({level})" if level and level != "off" else "")))
+            parts.append(_Part("text", who + (f" ({level})" if level and level != "off" else "")))
         if facts.approval == _USUAL:
             parts.append(level_of_approval)
         context = facts.context
         if context is not None and context[0]:
-            parts.append(_context(*context))
+            parts.append(_Part(*_context(*context)))
         if facts.queue:
-            parts.append(("text", f"{len(facts.queue)} queued"))
+            parts.append(_Part("text", f"{len(facts.queue)} queued"))
         if facts.jobs:
-            parts.append(("accent", f"{len(facts.jobs)} job{'s' * (len(facts.jobs) > 1)}"))
+            parts.append(_Part("accent", f"{len(facts.jobs)} job{'s' * (len(facts.jobs) > 1)}"))
         if facts.agents:
-            parts.append(("accent", f"{facts.agents} agent{'s' * (facts.agents > 1)}"))
+            parts.append(_Part("accent", f"{facts.agents} agent{'s' * (facts.agents > 1)}"))
         read, written = facts.tokens
         if read or written:
-            parts.append(("muted", f"↑{count(read)} ↓{count(written)}"))
+            parts.append(_Part("muted", f"↑{count(read)} ↓{count(written)}"))
         if facts.cost:
-            parts.append(("muted", f"${facts.cost:.4f}" if facts.cost < 0.01 else f"${facts.cost:.2f}"))
+            parts.append(_Part("muted", f"${facts.cost:.4f}" if facts.cost < 0.01 else f"${facts.cost:.2f}"))
         where = _home(self._drawing.cwd) + (f" ({self.branch})" if self.branch else "")
         if where and not self.note:
-            parts.append(("muted", where))
-        parts += [("muted", extra) for extra in self.extras]
+            parts.append(_Part("muted", where))
+        parts += [_Part("muted", extra) for extra in self.extras]
         return tuple(parts)
 
-    def _row(self, parts: tuple[tuple[str, str], ...], width: int) -> str:
+    def _row(self, parts: "tuple[_Part, ...]", width: int) -> str:
+        """Those that fit, in their order. What stays has room first; of the others, the first is shortened."""
         theme, room = self._drawing.theme, width
-        shown: list[str] = []
-        for role, text in parts:
-            needed = measure(text) + (len(_BETWEEN) if shown else 0)
-            if needed > room:
-                if not shown:
-                    return theme.style(role, truncate(text, width))
-                continue
-            room -= needed
-            shown.append(theme.style(role, text))
-        return theme.style("dim", _BETWEEN).join(shown)
+        shown: dict[int, str] = {}
+        may_shorten = True
+        for number, part in sorted(enumerate(parts), key=lambda one: not one[1].stays):
+            left = room - (len(_BETWEEN) if shown else 0)
+            fits = measure(part.text) <= left
+            if fits or part.stays or (may_shorten and left >= _SHORTENED_FROM):
+                text = part.text if fits else truncate(part.text, max(left, 0))
+                shown[number] = theme.style(part.role, text)
+                room = left - measure(text)
+            may_shorten = may_shorten and part.stays
+        return theme.style("dim", _BETWEEN).join([shown[number] for number in sorted(shown)])
 
 
 def _home(folder: str) -> str:

@@ -3,7 +3,8 @@
 from collections.abc import Callable
 
 from sightline.transcript import Snapshot
-from sightline.views.console.status._facts import Facts, duration
+from sightline.views.console.shapes._shape import seconds_words
+from sightline.views.console.status._facts import Facts
 
 FIRST, BETWEEN = 15.0, 60.0
 """Seconds of work until it is said, and until it is said again."""
@@ -49,5 +50,5 @@ class Pulse:
             return
         facts = Facts(self._state())
         if not facts.waits:
-            self._say(f"still {facts.going_on}, for {duration(took)}; /stop to stop it")
+            self._say(f"still {facts.going_on}, for {seconds_words(took)}; /stop to stop it")
         self._wait(BETWEEN)

@@ -115,7 +115,7 @@ class Working(Component):
         if not key or self.stopping == AGENT:
             return ""
         if facts.waits:
-            return f" · {key} twice stop"
+            return f" · press {key} twice to stop the agent"
         first = next(reversed(self.entered()), "")
         if not facts.going_on:
             return f" · {key} stop" if typed is not None and typed.id == first else ""
