@@ -116,7 +116,7 @@ def test_cutting_the_bytes_changes_no_row(parts, cuts):
 @pytest.mark.parametrize("recording", RECORDINGS, ids=lambda path: path.stem)
 def test_what_programs_print_is_left_as_in_a_terminal(recording):
     """Recorded from the real programs in a terminal of 80 columns and 24 rows; nothing they drew over is left. Docker's
-    pull spoke to a daemon of ours; docker-build is what buildkit's display writes, by a script after its source,
+    pull spoke to a daemon of ours; docker-build is a script with the sequences of buildkit's display,
     since there was no daemon to build with. apt draws its bar below a scroll region."""
     data = recording.read_bytes()
     terminals = [open_emulator(name, 80, 24) for name in ("xterm", "ghostty")]
