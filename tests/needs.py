@@ -23,7 +23,7 @@ def _programs(*names: str) -> Callable[[], bool]:
 
 
 def chromium() -> str | None:
-    return shutil.which("chromium") or shutil.which("chromium-browser")
+    return shutil.which("chromium-headless-shell") or shutil.which("chromium") or shutil.which("chromium-browser")
 
 
 NEEDS = {

@@ -116,7 +116,10 @@ class InTerminal:
 
     def wait(self) -> int:
         """Until it ended; everything it wrote is read by then."""
-        until(lambda: (self.read(), self.process.poll())[1] is not None, "the end")
+        try:
+            until(lambda: (self.read(), self.process.poll())[1] is not None, "the end")
+        except AssertionError as error:
+            raise AssertionError(f"{error}; got {self.text[-2000:]!r}") from None
         while select.select([self.master], [], [], 0)[0]:
             before = len(self.output)
             self.read()

@@ -450,7 +450,7 @@ async def test_a_notification_says_that_a_session_waits(page_server, browser):
     assert await page.evaluate("notices") == []
     await page.evaluate("window.away = true")
     await page_server.stand("bbbbbb", waiting=1)
-    await page.wait_for_function("notices.length > 0")
+    await page.wait_for_function("() => notices.length > 0")
     await page_server.stand("bbbbbb", waiting=1)
     await page_server.know("abcdef", running=True)
     await expect(page.locator(".card")).to_have_count(0)

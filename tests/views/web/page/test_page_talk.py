@@ -115,7 +115,8 @@ async def _shapes(server):
     await server.say("abcdef", kind="message", text="a reminder", how="prompt", source="todo")
 
 
-async def _unfold_all(page):
+async def _unfold_all(page, blocks=len(_SHAPES)):
+    await expect(page.locator(".block")).to_have_count(blocks)  # they are made over several frames
     folds = page.locator(".block.folded > header > .fold:visible")
     for left in range(await folds.count(), 0, -1):
         await folds.first.press("Enter")
@@ -391,6 +392,6 @@ async def test_hostile_words_in_every_place_are_letters(page_server, open_page):
     )
     page = await open_page("#abcdef")
     await expect(page.locator(".card")).to_be_visible()
-    await _unfold_all(page)
+    await _unfold_all(page, len(shapes))
     await expect(page.locator(".shape:visible")).to_have_count(len(shapes))
     assert await page.locator("body :is(img, script, svg, iframe)").count() == 0

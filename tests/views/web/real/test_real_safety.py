@@ -58,7 +58,7 @@ async def test_escape_attacks_do_nothing(machine, open_page):
     await page.evaluate(_WATCH_ELEMENTS)
     machine.go()
     await expect(block.locator(".state")).to_have_text("failed")
-    await page.wait_for_function("document.querySelector('article').block.store.total > 500")  # they are still counted
+    await page.wait_for_function("() => document.querySelector('article').block.store.total > 500")  # counting
     await moves_to(block, await block.evaluate("block => block.block.store.total"))
     texts = await block.evaluate(_DRAW_ALL)
     assert texts[0] == "begin"
