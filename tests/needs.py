@@ -23,12 +23,13 @@ def _programs(*names: str) -> Callable[[], bool]:
 
 
 def chromium() -> str | None:
-    return shutil.which("chromium-headless-shell") or shutil.which("chromium") or shutil.which("chromium-browser")
+    """The same engine without the window of a browser costs half the processor time."""
+    return next(filter(None, map(shutil.which, ("chromium-headless-shell", "chromium", "chromium-browser"))), None)
 
 
 NEEDS = {
     "bubblewrap": Need("the sandbox", "bubblewrap", lambda: not _bubblewrap.problem()),
-    "chromium": Need("the page", "chromium", lambda: chromium() is not None),
+    "chromium": Need("the page", "chromium-headless-shell", lambda: chromium() is not None),
     "curl": Need("the network of sandboxed commands", "curl", _programs("curl")),
     "dbus": Need("sandbox and session bus", "dbus", _programs("dbus-daemon", "dbus-send")),
     "git": Need("git repositories", "git", _programs("git")),

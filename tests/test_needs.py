@@ -9,7 +9,7 @@ def test_what_is_missing_is_named_with_what_it_would_have_tested() -> None:
     said = needs.summary({"tmux": 34, "chromium": 210}, {"only root may give a file away": 1})
     assert said == (
         "not tested: chromium (the page, 210 tests); tmux (terminal fidelity in tmux, 34 tests);"
-        " only root may give a file away (1 test) — apt install chromium tmux"
+        " only root may give a file away (1 test) — apt install chromium-headless-shell tmux"
     )
 
 

@@ -62,6 +62,7 @@ async def test_a_job_is_started_from_the_form(machine, open_page):
     await page.get_by_role("textbox", name="Command").fill(command)
     await page.keyboard.press("Enter")
     await expect(page.locator(".row")).to_have_text(["from the page"])
+    await expect(page.get_by_role("checkbox", name="in this session")).to_be_checked()
     await page.get_by_role("textbox", name="Command").fill("echo beside; exit 4")
     await page.get_by_role("button", name="Run", exact=True).click()
     second = page.get_by_role("article").nth(1)
