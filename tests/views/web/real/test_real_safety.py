@@ -48,7 +48,9 @@ _DRAW_ALL = """async (block) => {
 async def test_escape_attacks_do_nothing(machine, open_page):
     """The whole corpus in one output: title, clipboard, links and page are as before, and what is harmless is shown."""
     plain = b"first some plain lines\n" * 500  # or it would be taken for binary, and not be drawn at all
-    (machine.folder / "attacks").write_bytes(plain + b"".join(data + b"\x1b[0m\n" for _, data in ATTACKS))
+    # A scroll region holds for all that follows, as in a terminal: it comes last.
+    attacks = sorted(ATTACKS, key=lambda attack: "scroll_region" in attack[0])
+    (machine.folder / "attacks").write_bytes(plain + b"".join(data + b"\x1b[0m\n" for _, data in attacks))
     job = await machine.start("sh", "-c", f"echo begin; {waits()}; cat attacks; exit 3")
     permissions = ["clipboard-read", "clipboard-write"]
     page = await open_page(f"#{session_of(job)}", permissions=permissions, viewport={"width": 1200, "height": 4000})
