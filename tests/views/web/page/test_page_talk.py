@@ -115,8 +115,8 @@ async def _shapes(server):
     await server.say("abcdef", kind="message", text="a reminder", how="prompt", source="todo")
 
 
-async def _unfold_all(page, blocks=len(_SHAPES)):
-    await expect(page.locator(".block")).to_have_count(blocks)  # they are made over several frames
+async def _unfold_all(page, blocks=None):
+    await expect(page.locator(".block")).to_have_count(blocks or len(_SHAPES))  # they are made over several frames
     folds = page.locator(".block.folded > header > .fold:visible")
     for left in range(await folds.count(), 0, -1):
         await folds.first.press("Enter")

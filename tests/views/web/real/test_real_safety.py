@@ -48,9 +48,12 @@ _DRAW_ALL = """async (block) => {
 async def test_escape_attacks_do_nothing(machine, open_page):
     """The whole corpus in one output: title, clipboard, links and page are as before, and what is harmless is shown."""
     plain = b"first some plain lines\n" * 500  # or it would be taken for binary, and not be drawn at all
-    # A scroll region holds for all that follows, as in a terminal: it comes last.
+    # What scrolls takes the rows of a screen away, so there are others before it; a scroll region holds for all that
+    # follows, so it comes last. Both as in a terminal.
     attacks = sorted(ATTACKS, key=lambda attack: "scroll_region" in attack[0])
-    (machine.folder / "attacks").write_bytes(plain + b"".join(data + b"\x1b[0m\n" for _, data in attacks))
+    screen = {name: b"of no importance\n" * 24 for name, _ in attacks if "scroll" in name}
+    written = b"".join(screen.get(name, b"") + data + b"\x1b[0m\n" for name, data in attacks)
+    (machine.folder / "attacks").write_bytes(plain + written)
     job = await machine.start("sh", "-c", f"echo begin; {waits()}; cat attacks; exit 3")
     permissions = ["clipboard-read", "clipboard-write"]
     page = await open_page(f"#{session_of(job)}", permissions=permissions, viewport={"width": 1200, "height": 4000})
