@@ -1,8 +1,9 @@
-"""Pictures of the console: the demo while it works, an approval, the tree. The program is the real one, its model is
-scripted, and its project is that of the demo."""
+"""Pictures of the console and the page: the demo while it works, an approval in both, the tree. The program is the real
+one, its model is scripted, and its project is that of the demo."""
 
 import json
 import os
+import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -11,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from sightline.views.plain.demo import demo_script, write_script
-from tools.pictures_terminal import SIGHTLINE, record
+from tools.pictures_terminal import FOLDER, SIGHTLINE, record
 
-_PROMPT = "The cents on the receipts are wrong. Mend it, and push it for review."
+_PROMPT = "The cents on the receipts are wrong. Fix it, and push it for review."
 _USAGE = {"input_tokens": 6200, "output_tokens": 180}
 _ASKING: list[Any] = [
     [
@@ -29,10 +30,10 @@ _ASKING: list[Any] = [
         },
     ],
     [
-        {"text": "Mended. The branch is pushed from outside the sandbox, which has no network.\n"},
+        {"text": "Fixed. The branch is pushed from outside the sandbox, which has no network.\n"},
         {
             "tool": "bash",
-            "args": {"command": "git push --set-upstream origin mend-cents", "sandbox": False},
+            "args": {"command": "git push --set-upstream origin fix-cents", "sandbox": False},
         },
     ],
 ]
@@ -52,6 +53,31 @@ def console_pictures() -> None:
         record("approval", "sightline", steps, argv=start, rows=36, moving=True)
     with _shop([[{"text": answer}] for _, answer in _TALK]) as start:
         record("tree", "sightline", _branching(), argv=start, rows=19)
+
+
+def page_picture() -> None:
+    """The same approval in a real browser."""
+    from playwright.sync_api import sync_playwright
+
+    with _shop(_ASKING) as start, sync_playwright() as playwright:
+        *there, _, model = start
+        server = subprocess.Popen([*there, "serve", "--port", "0"], stdout=subprocess.PIPE, text=True)
+        try:
+            assert server.stdout is not None
+            url = server.stdout.readline().strip()
+            browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+            page = browser.new_page(viewport={"width": 1100, "height": 760}, color_scheme="dark")
+            page.goto(url)
+            page.get_by_label("Folder").fill("/srv/shop")
+            page.get_by_label("Model").fill(model)
+            page.get_by_role("textbox", name="First prompt").fill(_PROMPT)
+            page.keyboard.press("Enter")
+            page.get_by_role("button", name="Yes, this once", disabled=False).wait_for()
+            page.screenshot(path=FOLDER / "page.png")
+            browser.close()
+        finally:
+            server.terminate()
+            server.wait()
 
 
 def _branching() -> list[tuple[str, str]]:
@@ -80,7 +106,7 @@ def _shop(turns: list[Any]) -> Iterator[list[str]]:
         (folder / "shop").mkdir()
         for file, lines in script["files"].items():
             (folder / "shop" / file).write_text("".join(f"{line}\n" for line in lines))
-        subprocess.run(["git", "init", "-q", "-b", "mend-cents", folder / "shop"], check=True)
+        subprocess.run(["git", "init", "-q", "-b", "fix-cents", folder / "shop"], check=True)
         write_script(folder, script, paced=False)
         counted = [{"blocks": turn, "usage": _USAGE} for turn in turns]
         (folder / "demo.json").write_text(json.dumps(counted))
