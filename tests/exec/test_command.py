@@ -366,7 +366,7 @@ async def test_nothing_is_left_open():
     for _ in range(20):
         await asyncio.gather(*(sh("echo x; echo y >&2").run() for _ in range(5)), Ran("no-such").run())
         await Ran("echo", "t", pty=True).run()
-    assert len(os.listdir("/proc/self/fd")) == before
+    assert len(os.listdir("/proc/self/fd")) <= before  # of tests before this one some may have been closed meanwhile
 
 
 async def test_a_folder_that_was_judged_is_where_it_starts(tmp_path: Path):

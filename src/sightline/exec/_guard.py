@@ -25,8 +25,10 @@ _SCRIPT = r"""
 runs=
 without() { for run in $runs; do [ "${run%%:*}" = "$1" ] || printf '%s ' "$run"; done; }
 while read -r what mark limit pid; do
-    runs=$(without "$mark")
-    [ "$what" = - ] || runs="$runs $mark:$limit:$pid"
+    case $what in
+        +) runs="$runs $mark:$limit:$pid" ;;
+        -) runs=$(without "$mark") ;;
+    esac
 done
 sessions= marks= limits=
 for run in $runs; do

@@ -17,6 +17,11 @@ from tests.views.web.conftest import Served, serving, wait_for
 COUNTING = "for i in 1 2 3 4 5 6 7 8; do echo line $i; sleep 0.05; done"
 
 
+def counting_after(file) -> str:
+    """Counts once there is this file: a test that watches from the beginning makes it when it does."""
+    return f"until [ -e '{file}' ]; do sleep 0.02; done; {COUNTING}"
+
+
 def session_of(job: str) -> str:
     return job.rpartition("-")[0]
 
@@ -96,15 +101,16 @@ async def test_the_events_of_a_session_that_is_over_end(served):
     assert kinds == ["snapshot", "end"]
 
 
-async def test_a_page_is_told_the_list_the_entries_and_the_rows(served):
+async def test_a_page_is_told_the_list_the_entries_and_the_rows(served, tmp_path):
     """First what there is, then what changes, until the job is seen to end."""
-    job = await in_thread(served.start, "sh", "-c", COUNTING + "; exit 4")
+    job = await in_thread(served.start, "sh", "-c", counting_after(tmp_path / "go") + "; exit 4")
     async with served.stream(f"/api/page?session={session_of(job)}") as said:
         kind, data, _ = await anext(said)
         assert kind == "list"
         assert session_of(job) in [session["id"] for session in data["sessions"]]
         first = await said.until("entries")
         assert first["reset"]
+        (tmp_path / "go").touch()
         rows = await said.until("rows", lambda data: data["total"] == 8)
         assert rows["id"] == job
         assert [row[0][0] for row in rows["rows"]] == [f"line {n}" for n in range(1, 9)]
@@ -125,12 +131,16 @@ async def test_a_page_hears_of_a_session_that_begins_elsewhere(served):
         await said.until("list", lambda data: any(s["id"] == session_of(job) for s in data["sessions"]))
 
 
-async def test_two_tabs_see_the_same(served):
+async def test_two_tabs_see_the_same(served, tmp_path):
     """They share one connection to the host and are told the same rows and entries."""
-    job = await in_thread(served.start, "sh", "-c", COUNTING)
+    job = await in_thread(served.start, "sh", "-c", counting_after(tmp_path / "go"))
+    both_watch = asyncio.Barrier(2)
 
     async def last_rows():
         async with served.stream(f"/api/page?session={session_of(job)}") as said:
+            await said.until("entries")
+            await both_watch.wait()
+            (tmp_path / "go").touch()
             rows = await said.until("rows", lambda data: data["total"] == 8)
             entry = await said.until("entries", lambda data: data["entries"][0]["total"] == 8)
             return rows, entry["entries"][0]["state"]

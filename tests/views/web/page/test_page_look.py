@@ -181,6 +181,7 @@ async def test_the_form_that_starts_a_session_has_no_violation_and_fits(page_ser
     """With a problem shown, too."""
     await _conversation(page_server)
     page = await open_page("#new", viewport=_SIZES[size], color_scheme=scheme, expect_errors=True)
+    await expect(page.get_by_label("Folder")).not_to_have_value("")  # the folder that is offered
     await page.get_by_label("Folder").fill("/nowhere")
     await page.get_by_label("Folder").press("Tab")
     await expect(page.get_by_role("alert")).to_have_text("no folder /nowhere name one that exists")
