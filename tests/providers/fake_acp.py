@@ -39,6 +39,7 @@ if has("old"):
 turns = int(open(os.path.join(HERE, "turns")).read()) if has("turns") else 0
 prompt = None
 answered = None
+left = 0
 for line in sys.stdin:
     asked = json.loads(line)
     with open(os.path.join(HERE, "asked.jsonl"), "a") as log:
@@ -53,6 +54,9 @@ for line in sys.stdin:
         with open(os.path.join(HERE, "turns"), "w") as log:
             log.write(str(turns))
         prompt = id
+        while left:
+            out(was)
+            left -= 1
         for said in open(os.path.join(HERE, f"turn-{{turns}}.jsonl")):
             said = said.strip()
             if said == "CRASH":
@@ -78,11 +82,16 @@ for line in sys.stdin:
     elif method == "session/load":
         out({{"jsonrpc": "2.0", "id": id, "result": {{"models": {{"currentModelId": "m-1"}}}}}})
         text = {{"sessionUpdate": "agent_message_chunk", "content": {{"type": "text", "text": "What was."}}}}
-        out({{"method": "session/update", "params": {{"sessionId": asked["params"]["sessionId"], "update": text}}}})
+        was = {{"method": "session/update", "params": {{"sessionId": asked["params"]["sessionId"], "update": text}}}}
+        out(was)
+        left = 5 if has("slow") else 0
     elif method == "initialize":
         out({{"jsonrpc": "2.0", "id": id, "result": {{"protocolVersion": 1}}}})
     elif id is not None:
         out({{"jsonrpc": "2.0", "id": id, "error": {{"code": -32601, "message": "Method not found"}}}})
+        if left:
+            out(was)
+            left -= 1
 """
 
 

@@ -370,9 +370,12 @@ async def test_prompts_are_of_one_session_and_process(tmp_path: Path) -> None:
     assert "fs" not in sent(program)[0]["params"]["clientCapabilities"]
 
 
-async def test_what_was_is_not_told_again_when_a_session_is_loaded(tmp_path: Path) -> None:
-    """Also what is told after the answer to the loading of it."""
+@pytest.mark.parametrize("slow", [False, True])
+async def test_what_was_is_not_told_again_when_a_session_is_loaded(tmp_path: Path, slow: bool) -> None:
+    """Also what is told after the answer to the loading of it, between the answers to whatever else is asked."""
     program = install(tmp_path / "bin", [words("News."), DONE])
+    if slow:
+        (program.parent / "slow").touch()
     channel = GeminiChannel(Ask(prompt=""), str(program))
     try:
         events = await run_of(channel, Ask(prompt="Hi.", resume="S1", cwd=str(tmp_path)))

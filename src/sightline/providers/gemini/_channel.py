@@ -5,8 +5,8 @@ Rules of this wire:
 - JSON-RPC, one message per line. `initialize`, then a session is made or loaded, once per process; each prompt is one
   `session/prompt`, whose answer is the end of the work on it. Updates come before that answer.
 - `session/cancel` ends a prompt that goes on; whatever it asks meanwhile has to be answered with `cancelled`.
-- What a session was is told again when it is loaded, partly after the answer to `session/load`. An answer to anything
-  that is asked after that comes after all of it.
+- What a session was is told again when it is loaded, partly after the answer to `session/load`, one update after the
+  other has been written. Answers come between them: it is over when there was none between two answers.
 - Loading a session begins a file for a new one under its id before it is looked for. Within the minute in which the
   session was begun that is its own file, and empties it. With a blank before the id, which is not looked at where
   sessions are found, it is another file.
@@ -151,8 +151,7 @@ class GeminiChannel:
             self._source.replaying = True
             self._session, self._handle = ask.resume, f" {ask.resume}"
             answer = await self._call("session/load", sessionId=self._handle, **place)
-            with suppress(Unreachable):  # it is no method of theirs: that it is answered is all
-                await self._call("_sightline/loaded")
+            await self._all_replayed()
             self._source.replaying = False
         else:
             answer = await self._call("session/new", **place)
@@ -160,6 +159,13 @@ class GeminiChannel:
         self._model = ask.model or text_at(answer, "models", "currentModelId")
         if not self._session:
             raise Unreachable("gemini --acp started no session", _HINT)
+
+    async def _all_replayed(self) -> None:
+        replayed = -1
+        while replayed != self._source.replayed:
+            replayed = self._source.replayed
+            with suppress(Unreachable):  # it is no method of theirs: that it is answered is all
+                await self._call("_sightline/loaded")
 
     def _say(self, text: str) -> None:
         self._count += 1

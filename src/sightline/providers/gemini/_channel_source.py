@@ -52,6 +52,7 @@ class ChannelSource(GeminiSource):
     def __init__(self, cwd: str) -> None:
         super().__init__()
         self.replaying = False
+        self.replayed = 0  # updates
         self._cwd = cwd
         self._printed: dict[str, str] = {}  # by open calls
         self._over: set[str] = set()  # calls of this prompt: what comes late of one is not another
@@ -61,6 +62,7 @@ class ChannelSource(GeminiSource):
         """The events of an update. What it holds may be anything."""
         kind = update.get("sessionUpdate") if isinstance(update, dict) else None
         handler = _HANDLERS.get(kind) if isinstance(kind, str) else None
+        self.replayed += self.replaying
         if handler is None or self.replaying:
             return []
         try:
