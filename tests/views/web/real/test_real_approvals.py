@@ -142,7 +142,9 @@ async def test_a_second_click_does_not_allow_what_slides_under_it(machine, open_
 _MOVING = """() => {
   const card = document.querySelector(".card");
   let margin = 40;
-  window.moving = setInterval(() => { card.style.marginBottom = `${(margin = 81 - margin)}px`; }, 50);
+  const move = () => { card.style.marginBottom = `${(margin = 81 - margin)}px`; };
+  move();
+  window.moving = setInterval(move, 50);
 }"""
 
 
