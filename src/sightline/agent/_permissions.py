@@ -76,7 +76,7 @@ def begin_with_level(agent: "Agent", asked: Approval | None) -> None:
     """Of a session that is new or resumed. `asked`: the level the caller named for it now."""
     had, now = level_left(agent.memory.tree), agent.approvals.policy.approval
     if had is None:
-        if asked is not None:  # whoever resumes it without a level, as the page does, must not get one that allows more
+        if asked is not None:  # resumed without a level, as the page does, it must not get one that allows more
             agent.memory.note("approval_change", {"level": asked})
         return
     level = level_to_go_on_with(had, now, asked)

@@ -17,6 +17,19 @@ import pytest
 DEADLINE = 90.0
 
 
+from_strangers = pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"Authorization": ""}, 401),
+        ({"Authorization": "Bearer wrong"}, 401),
+        ({"Origin": "http://evil.invalid"}, 403),
+        ({"Origin": "null"}, 403),
+        ({"Host": "evil.invalid"}, 403),
+    ],
+)
+"""A program without the token, a page from elsewhere, a name that was made to point here."""
+
+
 class Served:
     """A running server and a client that knows its token. It loads no certificates: there is only loopback."""
 

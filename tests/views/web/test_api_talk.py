@@ -2,6 +2,8 @@
 
 import pytest
 
+from .conftest import from_strangers
+
 _PATHS = ["prompt", "shell", "abort", "unqueue", "compact", "model", "approval", "requests/request-1"]
 _PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 32
 
@@ -13,16 +15,7 @@ def session(served) -> str:
 
 
 @pytest.mark.parametrize("path", _PATHS)
-@pytest.mark.parametrize(
-    ("headers", "status"),
-    [
-        ({"Authorization": ""}, 401),
-        ({"Authorization": "Bearer wrong"}, 401),
-        ({"Origin": "http://evil.invalid"}, 403),
-        ({"Origin": "null"}, 403),
-        ({"Host": "evil.invalid"}, 403),
-    ],
-)
+@from_strangers
 def test_nobody_else_may_talk(served, session, path, headers, status):
     """The guards of every other path hold here: token, Origin and Host."""
     answer = served.client.post(f"/api/sessions/{session}/{path}", json={}, headers=headers)

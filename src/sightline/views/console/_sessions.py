@@ -387,7 +387,7 @@ def _at(hello: Hello) -> str:
 
 
 async def _stop(link: Link) -> bool:
-    """End its session, unless somebody else is in it. A host that does not answer, or is gone, is not waited for."""
+    """End its session, unless another viewer is in it. A host that does not answer, or is gone, is not waited for."""
     try:
         async with asyncio.timeout(_SECONDS_TO_STOP):
             reply = await link.submit(Stop(unless_watched=True))

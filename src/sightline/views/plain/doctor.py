@@ -89,8 +89,6 @@ def _drawn(row: _Row, palette: Palette, columns: int | None) -> str:
 
 def _wrapped(text: str, before: int, columns: int | None) -> list[str]:
     """Lines that fit beside so many columns; a word that does not is left whole."""
-    if columns is None:
-        return [text]
-    if len(text) <= columns - before:
+    if columns is None or len(text) <= columns - before:
         return [text]
     return wrap(text, max(columns - before, 20), break_long_words=False, break_on_hyphens=False)

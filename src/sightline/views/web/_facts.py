@@ -45,7 +45,7 @@ def tells(event: Event) -> bool:
 
 
 def facts_of(now: Snapshot, *, live: bool, killed: bool = False, last: float = 0.0) -> dict[str, Any]:
-    """`live`: the session has a host, so somebody hears an answer. `killed`: its host is known to have ended without a
+    """`live`: the session has a host, which hears an answer. `killed`: its host is known to have ended without a
     word; `last`: when its last event was."""
     waiting = now.requests.values() if live else ()
     return {
